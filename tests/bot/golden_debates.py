@@ -85,17 +85,17 @@ class PostedOnce:
         assert progress
         for post in posts:
             if post.post and post.key not in self.posts:
-                shown = await self._shown(post, progress.seq)
-                self.posts[post.key] = replace(post, payload={**shown, **post.payload})
+                payload = await self._shown(post, progress.seq)
+                self.posts[post.key] = replace(post, payload={**payload, **post.payload})
             self.posts.setdefault(post.key, post)
         for post in [post for post in self.posts.values() if post.post]:
-            shown = await self._shown(post, progress.seq)
+            payload = await self._shown(post, progress.seq)
             key = post.key if post.key.endswith(_EDIT) else f"{post.key}{_EDIT}"
             first = self.posts[key.removesuffix(_EDIT)]
             newest = self.posts.get(key, first)
-            if any(newest.payload.get(name) != value for name, value in shown.items()):
+            if any(newest.payload.get(name) != value for name, value in payload.items()):
                 self.posts.pop(key, None)
-                self.posts[key] = replace(post, key=key, payload=shown, method=_EDITED)
+                self.posts[key] = replace(post, key=key, payload=payload, method=_EDITED)
 
     async def _shown(self, post: NewPost, seq: int) -> Mapping[str, Any]:
         """What a living post shows after an event."""
@@ -136,11 +136,11 @@ async def thread(log: Sequence[Recorded]) -> str:
     for recorded in log:
         debate = apply(debate, recorded)
         await presenter.publish(debate, recorded)
-    known: set[str] = set()
-    return "\n".join(_post(post, known) for post in queue.posts.values())
+    marks: set[str] = set()
+    return "\n".join(_post(post, marks) for post in queue.posts.values())
 
 
-def _post(post: NewPost, known: set[str]) -> str:
+def _post(post: NewPost, marks: set[str]) -> str:
     payload = dict(post.payload)
     lines = [f"## {post.key}", "", f"{post.method}, in {post.thread_key or 'the channel'}"]
     if post.urgent:
@@ -149,7 +149,7 @@ def _post(post: NewPost, known: set[str]) -> str:
         lines += [f"- file {file['filename']}"]  # what is in it stands beside this
     lines += ["", str(payload.pop("text", "")), ""]
     blocks: Sequence[Any] = payload.pop("blocks", ())
-    lines += [_named(_compact(block), known) for block in blocks]
+    lines += [_named(_compact(block), marks) for block in blocks]
     if payload:
         lines += [json.dumps(payload, ensure_ascii=False, sort_keys=True)]
     return "\n".join(lines) + "\n"
@@ -230,15 +230,17 @@ class Replaying:
         """Nothing to free."""
 
 
-async def take_again(before: Debate, taken: Replies) -> tuple[Sequence[ModelRequest], Event | None]:
+async def take_again(
+    before: Debate, replies: Replies
+) -> tuple[Sequence[ModelRequest], Event | None]:
     """Take a turn of a debate with stored replies: what is asked, and what comes of it.
 
     Nothing (None) comes of it where models failed: the engine records that.
     """
-    provider = Replaying(taken.replies)
+    provider = Replaying(replies.replies)
     calls = ModelCalls({provider.name: provider}, ManualClock())
     try:
-        outcome = await Turns(calls).take(before, taken.turn)
+        outcome = await Turns(calls).take(before, replies.turn)
     except CallFailed:
         outcome = None
     return provider.requests, outcome
@@ -250,13 +252,13 @@ def prompts_text(by_turn: Mapping[str, Sequence[ModelRequest]]) -> str:
     A long paragraph is written where it comes first; from then on its mark stands for it.
     """
     lines: list[str] = []
-    known: set[str] = set()
+    marks: set[str] = set()
     for key in sorted(by_turn):
         for request in by_turn[key]:
             lines += [f"# {key}", "", _conditions(request), ""]
             schema = _compact(request.answer.schema) if request.answer else ""
             for text in (request.system, *prompt_text(request).split("\n\n"), schema):
-                lines += [_named(text, known), ""]
+                lines += [_named(text, marks), ""]
     return "\n".join(lines)
 
 
@@ -273,13 +275,13 @@ def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _named(paragraph: str, known: set[str]) -> str:
+def _named(paragraph: str, marks: set[str]) -> str:
     if len(paragraph) < _WORTH_NAMING:
         return paragraph
     mark = hashlib.sha256(paragraph.encode()).hexdigest()[:8]
-    if mark in known:
+    if mark in marks:
         return f"[as in {mark}]"
-    known.add(mark)
+    marks.add(mark)
     return f"[{mark}]\n{paragraph}"
 
 
@@ -288,7 +290,7 @@ def without_calls(event: Event) -> object:
     return _stripped(event.model_dump(mode="json"))
 
 
-def as_made_now(stored: Event, made: Event) -> Event:
+def as_made_now(stored: Event, fresh: Event) -> Event:
     """The stored event with what is made on purpose in another way than in 0.x.
 
     A speech has an answer and points of its own. A choice has an option that says no to all others.
@@ -298,45 +300,45 @@ def as_made_now(stored: Event, made: Event) -> Event:
     the stored one is cut. A finding is resolved only where a changed text shows it. A decision
     holds no marks of Markdown.
     """
-    if isinstance(stored, ContributionMade) and isinstance(made, ContributionMade):
+    if isinstance(stored, ContributionMade) and isinstance(fresh, ContributionMade):
         changes: dict[str, object] = {
-            "answer": made.contribution.answer,
-            "points": made.contribution.points,
+            "answer": fresh.contribution.answer,
+            "points": fresh.contribution.points,
         }
         if stored.contribution.turn.act is Act.SECOND_LOOK:
-            before, now = stored.contribution.findings, made.contribution.findings
+            before, now = stored.contribution.findings, fresh.contribution.findings
             changes["findings"] = tuple(map(_answered, before, now))
             changes["text"] = stored.contribution.text.replace(", resolved**", ", answered**")
         speech = stored.contribution.model_copy(update=changes)
         return stored.model_copy(update={"contribution": speech})
-    if isinstance(stored, OptionsMerged) and isinstance(made, OptionsMerged):
-        known = len(stored.options.items)
-        added = made.options.items[known:]
+    if isinstance(stored, OptionsMerged) and isinstance(fresh, OptionsMerged):
+        count = len(stored.options.items)
+        added = fresh.options.items[count:]
         assert {option.name for option in added} <= {NONE_OF_THESE}
         options = stored.options.model_copy(update={"items": (*stored.options.items, *added)})
         return stored.model_copy(update={"options": options})
-    if isinstance(stored, GatePassed) and isinstance(made, GatePassed):
+    if isinstance(stored, GatePassed) and isinstance(fresh, GatePassed):
         fields = ("option", "lowest", "highest")
-        changes = {name: getattr(made.gate, name) for name in fields}
+        changes = {name: getattr(fresh.gate, name) for name in fields}
         return stored.model_copy(update={"gate": stored.gate.model_copy(update=changes)})
-    if isinstance(stored, VerdictReached) and isinstance(made, VerdictReached):
+    if isinstance(stored, VerdictReached) and isinstance(fresh, VerdictReached):
         fields = ("confidence", "rests_on", "warnings")
-        changes = {name: getattr(made.verdict, name) for name in fields}
+        changes = {name: getattr(fresh.verdict, name) for name in fields}
         changes["decision"] = stored.verdict.decision.replace("**", "")
         return stored.model_copy(update={"verdict": stored.verdict.model_copy(update=changes)})
-    if not isinstance(stored, SummaryMade) or not isinstance(made, SummaryMade):
+    if not isinstance(stored, SummaryMade) or not isinstance(fresh, SummaryMade):
         return stored
     text = _REMINDER.sub("", stored.summary.text)
-    if text == stored.summary.text or not made.summary.text.startswith(text.removesuffix(_CUT)):
+    if text == stored.summary.text or not fresh.summary.text.startswith(text.removesuffix(_CUT)):
         return stored
-    cut = {"text": made.summary.text, "after_chars": made.summary.after_chars}
+    cut = {"text": fresh.summary.text, "after_chars": fresh.summary.after_chars}
     return stored.model_copy(update={"summary": stored.summary.model_copy(update=cut)})
 
 
-def _answered(stored: ReviewFinding, made: ReviewFinding) -> ReviewFinding:
+def _answered(stored: ReviewFinding, fresh: ReviewFinding) -> ReviewFinding:
     """The stored finding as answered where no changed text was handed in."""
-    is_answered = (stored.status, made.status) == (FindingStatus.RESOLVED, FindingStatus.ANSWERED)
-    return stored.model_copy(update={"status": made.status}) if is_answered else stored
+    is_answered = (stored.status, fresh.status) == (FindingStatus.RESOLVED, FindingStatus.ANSWERED)
+    return stored.model_copy(update={"status": fresh.status}) if is_answered else stored
 
 
 def _stripped(value: object) -> object:

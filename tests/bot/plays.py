@@ -147,9 +147,9 @@ def outcome(debate: Debate, turn: Turn, choice: int = 0) -> Event:
 
 def _guidance(turn: Turn, choice: int) -> Guidance:
     steps = {2: NextStep.VOTE, 3: NextStep.ASK}
-    asked = Question(text="How many jobs a second?", assumption="100") if choice == 3 else None
+    question = Question(text="How many jobs a second?", assumption="100") if choice == 3 else None
     next_step = steps.get(choice, NextStep.GO_ON)
-    return Guidance(turn=turn, next_step=next_step, focus="Retries.", question=asked)
+    return Guidance(turn=turn, next_step=next_step, focus="Retries.", question=question)
 
 
 def some_options(debate: Debate, turn: Turn) -> Options:
@@ -189,7 +189,7 @@ def _ballot(debate: Debate, turn: Turn, choice: int) -> Event:
 
 
 def play(
-    setup: Setup, choose: Choose = first, most_failures: int = 0, *, wanted: bool = False
+    setup: Setup, choose: Choose = first, most_failures: int = 0, *, reopens: bool = False
 ) -> list[Recorded]:
     """The log of a whole debate.
 
@@ -197,7 +197,7 @@ def play(
         setup: The debate's setup.
         choose: Which ready turn ends next, and how; and whether a person does something.
         most_failures: Turns that may fail.
-        wanted: Whether somebody wants it debated if it was skipped, and it ends once more.
+        reopens: Whether somebody wants it debated if it was skipped, and it ends once more.
     """
     log = [a_record(1, DebateStarted(setup=setup))]
     debate = apply(None, log[0])
@@ -205,7 +205,7 @@ def play(
         log.append(a_record(len(log) + 1, _next(debate, choose, most_failures)))
         debate = apply(debate, log[-1])
         ending = schedule.conclusion(debate)
-        if ending and wanted and not debate.wanted_by and not why_not_wanted(debate):
+        if ending and reopens and not debate.wanted_by and not why_not_wanted(debate):
             for event in (ending, DebateWanted(by=DANA)):
                 log.append(a_record(len(log) + 1, event))
                 debate = apply(debate, log[-1])

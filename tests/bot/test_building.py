@@ -28,13 +28,15 @@ def test_models_of_named_servers_can_be_chosen_each_once_and_none_without_its_ke
     )
     environment = BotSettings(_env_file=None)  # pyright: ignore[reportCallIssue]
     environment.take_variables({"GROQ_API_KEY": "gsk-0123456789abcdef"})
-    found = model_sets(environment, settings)
-    assert [(models.id, models.words) for models in found[1:]] == [
+    sets = model_sets(environment, settings)
+    assert [(models.id, models.words) for models in sets[1:]] == [
         ("groq/llama-4", "groq: llama-4"),
         ("vllm/qwen", "vllm: qwen"),
         ("vllm/llama", "vllm: llama"),
         ("offline", "No model: the offline engine"),
     ]
-    assert found[0].id == "anthropic"
-    chosen = with_choices(settings, Choices(models="vllm/llama"), found)
-    assert (chosen.agent_model.full_name, chosen.judge_model.full_name) == ("vllm/llama",) * 2
+    assert sets[0].id == "anthropic"
+    settings_then = with_choices(settings, Choices(models="vllm/llama"), sets)
+    assert (settings_then.agent_model.full_name, settings_then.judge_model.full_name) == (
+        "vllm/llama",
+    ) * 2

@@ -67,7 +67,7 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "most", "cap"),
+    ("value", "most", "cap"),
     [
         (None, None, USUAL_DEBATE_COST),
         (None, MOST, MOST),
@@ -79,18 +79,18 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
     ],
 )
 def test_what_a_channel_set_before_holds_under_the_highest_cap(
-    chosen: Decimal | None, most: Decimal | None, cap: Decimal | None
+    value: Decimal | None, most: Decimal | None, cap: Decimal | None
 ) -> None:
     settings = Settings(limits=AllLimits(most_debate_cost=most))
-    choices = Choices.model_validate({"debate_cost": chosen})
+    choices = Choices.model_validate({"debate_cost": value})
 
     assert with_choices(settings, choices, ()).limits.of_debate.debate_cost == cap
 
 
 def test_stored_choices_can_be_read() -> None:
-    found = ChannelChoices.model_validate_json(STORED)
+    settings = ChannelChoices.model_validate_json(STORED)
 
-    assert found.choices.debate_cost == Decimal("2.50")
-    assert found.choices.wait_minutes == 30
+    assert settings.choices.debate_cost == Decimal("2.50")
+    assert settings.choices.wait_minutes == 30
     without = ChannelChoices(choices=Choices(debate_cost=NO_CAP))
     assert ChannelChoices.model_validate_json(without.model_dump_json()) == without

@@ -31,8 +31,8 @@ def environment() -> dict[str, str]:
 @pytest.fixture
 def outside(environment: dict[str, str]) -> dict[str, str]:
     """The environment of a process of its own."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - for the child
-    return {**kept, **environment, "PYTHONPATH": str(ROOT)}
+    base = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}  # noqa: TID251 - for the child
+    return {**base, **environment, "PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture
@@ -47,8 +47,8 @@ def test_help_names_the_commands_and_loads_no_framework(outside: dict[str, str])
         "heavy = ('slack_bolt', 'sqlalchemy', 'aiohttp', 'pydantic'); "
         "sys.exit(any(name in sys.modules for name in heavy))"
     )
-    done = subprocess.run([sys.executable, "-c", code], env=outside, check=False)  # noqa: S603 - our own program
-    assert done.returncode == 0
+    process = subprocess.run([sys.executable, "-c", code], env=outside, check=False)  # noqa: S603 - our own program
+    assert process.returncode == 0
     result = subprocess.run(  # noqa: S603 - our own program
         [*MOOT, "--help"], env=outside, capture_output=True, text=True, check=False
     )
@@ -65,17 +65,17 @@ def test_the_demonstration_prints_a_whole_debate_and_ends(
 ):
     agents = ("--agents", "architect,security,simplicity")
     words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1", *agents)
-    done = moot(*words, env=environment, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "A local Slack is at" not in done.stdout  # it is gone before anybody opens it
-    assert "offline engine" in done.stdout
+    process = moot(*words, env=environment, folder=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "A local Slack is at" not in process.stdout  # it is gone before anybody opens it
+    assert "offline engine" in process.stdout
     for name in ("Architect", "Security", "Simplicity"):
-        assert f"  {name}: proposal, round 1: done" in done.stdout
-        assert f"  {name}: ballot, round 1: " in done.stdout
-    assert done.stdout.index("critique, 1 round") < done.stdout.index("proposal, round 1")
-    assert done.stdout.index("Vote: ") < done.stdout.index("Verdict: ")
-    assert done.stdout.index("Verdict: ") < done.stdout.index("# What would overturn it")
-    assert "Traceback" not in done.stderr
+        assert f"  {name}: proposal, round 1: done" in process.stdout
+        assert f"  {name}: ballot, round 1: " in process.stdout
+    assert process.stdout.index("critique, 1 round") < process.stdout.index("proposal, round 1")
+    assert process.stdout.index("Vote: ") < process.stdout.index("Verdict: ")
+    assert process.stdout.index("Verdict: ") < process.stdout.index("# What would overturn it")
+    assert "Traceback" not in process.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,13 +83,13 @@ def test_the_demonstration_plays_an_example_and_spends_nothing(
     environment: dict[str, str], tmp_path: Path
 ):
     env = {**environment, "OPENAI_API_KEY": "sk-not-a-real-key-000"}
-    done = moot("demo", "--once", "--fast", "--port", "0", env=env, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Examples: debates written by hand" in done.stdout
-    assert "Export only what changed: 2 of 3 agents" in done.stdout
+    process = moot("demo", "--once", "--fast", "--port", "0", env=env, folder=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "Examples: debates written by hand" in process.stdout
+    assert "Export only what changed: 2 of 3 agents" in process.stdout
     for name in ("Architect", "Performance", "Simplicity"):
-        assert f"  {name}: refinement, round 1: done" in done.stdout
-    assert "\x1b" not in done.stdout
+        assert f"  {name}: refinement, round 1: done" in process.stdout
+    assert "\x1b" not in process.stdout
     assert list(tmp_path.iterdir()) == []
 
 
@@ -98,35 +98,35 @@ def test_with_a_key_and_nobody_to_ask_no_money_is_spent(
 ):
     env = {**environment, "OPENAI_API_KEY": "sk-not-a-real-key-000"}
     words = ("demo", "--once", "--fast", "--port", "0", "--rounds", "1")
-    done = moot(*words, env=env, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "runs offline" in done.stdout
-    assert "Models: none" in done.stdout
+    process = moot(*words, env=env, folder=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "runs offline" in process.stdout
+    assert "Models: none" in process.stdout
 
 
 def test_a_port_that_is_taken_is_told_with_what_to_type(
     environment: dict[str, str], tmp_path: Path, taken_port: int
 ):
-    done = moot("demo", "--port", str(taken_port), env=environment, folder=tmp_path)
-    assert done.returncode == 4
-    assert f"moot demo --port {taken_port + 1}" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = moot("demo", "--port", str(taken_port), env=environment, folder=tmp_path)
+    assert process.returncode == 4
+    assert f"moot demo --port {taken_port + 1}" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_an_unknown_role_is_told_with_the_known_ones(environment: dict[str, str], tmp_path: Path):
-    done = moot("demo", "--agents", "wizard", env=environment, folder=tmp_path)
-    assert done.returncode == 2
-    assert 'no role "wizard"' in done.stderr
-    assert "architect" in done.stderr
+    process = moot("demo", "--agents", "wizard", env=environment, folder=tmp_path)
+    assert process.returncode == 2
+    assert 'no role "wizard"' in process.stderr
+    assert "architect" in process.stderr
 
 
 def test_running_without_tokens_says_which_and_ends_with_four(
     environment: dict[str, str], tmp_path: Path
 ):
-    done = moot("run", env=environment, folder=tmp_path)
-    assert done.returncode == 4
-    assert "SLACK_BOT_TOKEN is missing or empty" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = moot("run", env=environment, folder=tmp_path)
+    assert process.returncode == 4
+    assert "SLACK_BOT_TOKEN is missing or empty" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_traces_without_what_sends_them_are_told_before_slack_is_asked(
@@ -135,7 +135,7 @@ def test_traces_without_what_sends_them_are_told_before_slack_is_asked(
     # A process of its own: what was imported once cannot be missing in this one.
     missing = "import sys; sys.modules['opentelemetry.sdk'] = None"
     code = f"{missing}; from bot.cli import main; sys.argv = ['moot', 'run']; main()"
-    done = subprocess.run(  # noqa: S603 - our own program
+    process = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", code],
         env=outside
         | {
@@ -149,15 +149,15 @@ def test_traces_without_what_sends_them_are_told_before_slack_is_asked(
         timeout=300,
         check=False,
     )
-    assert done.returncode == 4
-    assert "make extras" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert process.returncode == 4
+    assert "make extras" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_health_of_nobody_is_told_and_ends_with_one(environment: dict[str, str], tmp_path: Path):
-    done = moot("health", "--url", "http://127.0.0.1:9/health", env=environment, folder=tmp_path)
-    assert done.returncode == 1
-    assert "Is the bot running?" in done.stdout
+    process = moot("health", "--url", "http://127.0.0.1:9/health", env=environment, folder=tmp_path)
+    assert process.returncode == 1
+    assert "Is the bot running?" in process.stdout
 
 
 @pytest.mark.slow
@@ -241,9 +241,9 @@ def test_going_offline_replaces_every_model():
 
 
 def test_moot_alone_shows_examples_of_commands_that_exist(tmp_path: Path):
-    shown = moot(folder=tmp_path)
-    assert shown.returncode == 0
-    commands = [line.split()[1] for line in shown.stdout.splitlines()[:3]]
+    process = moot(folder=tmp_path)
+    assert process.returncode == 0
+    commands = [line.split()[1] for line in process.stdout.splitlines()[:3]]
     assert commands == ["demo", "debate", "run"]
 
 
@@ -257,6 +257,6 @@ def test_help_lists_each_command_once_in_groups(tmp_path: Path):
 
 def test_the_shell_completes_ids_of_debates(tmp_path: Path):
     text = moot("debate", "Kafka or SQS?", "--rounds", "1", folder=tmp_path).stderr
-    known = text.split()[-1]
+    debate_id = text.split()[-1]
     completing = {"_MOOT_COMPLETE": "complete_bash", "COMP_WORDS": "moot show d", "COMP_CWORD": "2"}
-    assert moot(env=completing, folder=tmp_path).stdout.split() == [known]
+    assert moot(env=completing, folder=tmp_path).stdout.split() == [debate_id]

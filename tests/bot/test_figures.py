@@ -64,27 +64,29 @@ class Held(Play):
         options = [item.id for item in options_of(debate).items]
         cents = Decimal(self.dice.randrange(500)) / 100
         call = Call(provider="p", model="m", usage=Usage(cost=cents, attempts=1))
-        chosen = self.dice.choice(options) if options else ""
-        fields = {"decision": "Do it.", "solution": "So.", "option": chosen, "confidence": None}
+        option = self.dice.choice(options) if options else ""
+        fields = {"decision": "Do it.", "solution": "So.", "option": option, "confidence": None}
         verdict = Verdict.model_validate(fields | {"call": call})
-        found = confidence_of(debate, verdict)
-        if found:
-            sure = {"confidence": found.percent, "rests_on": found.rests_on}
+        result = confidence_of(debate, verdict)
+        if result:
+            sure = {"confidence": result.percent, "rests_on": result.rests_on}
             verdict = verdict.model_copy(update=sure)
         return VerdictReached(verdict=verdict, edition=debate.edition)
 
     def _ballot(self, turn: Turn) -> Event:
         if self.dice.random() < 0.1:
-            gone = Abstention(turn=turn, reason="unreadable", declared=self.dice.random() < 0.5)
-            return BallotAbstained(abstention=gone)
+            abstention = Abstention(
+                turn=turn, reason="unreadable", declared=self.dice.random() < 0.5
+            )
+            return BallotAbstained(abstention=abstention)
         ids = [item.id for item in options_of(self.debate).items]
         cuts = sorted(self.dice.randrange(101) for _ in ids)
-        given = {
-            one: (cut - before) / 100
-            for one, before, cut in zip(ids, [0, *cuts[:-1]], cuts, strict=True)
+        shares = {
+            option: (cut - before) / 100
+            for option, before, cut in zip(ids, [0, *cuts[:-1]], cuts, strict=True)
         }
         ranking = tuple(agent.id for agent in self.debate.setup.agents)
-        return BallotCast(ballot=Ballot(turn=turn, ranking=ranking, probabilities=given))
+        return BallotCast(ballot=Ballot(turn=turn, ranking=ranking, probabilities=shares))
 
 
 @dataclass
@@ -114,8 +116,8 @@ class Naive:
                 self.spoken += 1
             case "ballot_cast":
                 turn, shares = event["ballot"]["turn"], event["ballot"]["probabilities"]
-                given = {item: Fraction(round(share * 100), 100) for item, share in shares.items()}
-                self.ballots[turn["agent"], turn["round"]] = given
+                exact = {item: Fraction(round(share * 100), 100) for item, share in shares.items()}
+                self.ballots[turn["agent"], turn["round"]] = exact
             case "ballot_abstained":
                 turn = event["abstention"]["turn"]
                 self.missing.add((turn["agent"], turn["round"]))
@@ -128,7 +130,9 @@ class Naive:
                     self.missing.add((turn["agent"], turn["round"]))
             case "vote_tallied":
                 last = max(number for _, number in (*self.ballots, *self.missing))
-                cast = [(a, given) for (a, number), given in self.ballots.items() if number == last]
+                cast = [
+                    (a, shares) for (a, number), shares in self.ballots.items() if number == last
+                ]
                 self.counted = [text for text in cast if text[0] in event["tally"]["voters"]]
             case "cross_checked":
                 self.swap = event["check"]["option"]
@@ -150,15 +154,15 @@ class Naive:
 
     def shares(self) -> list[tuple[str, Shares]]:
         """What each counted voter gives each option as it stands; who gives nothing is left out."""
-        found: list[tuple[str, Shares]] = []
+        sums_of_voters: list[tuple[str, Shares]] = []
         for voter, probabilities in self.counted:
             sums: Shares = {}
             for item, share in probabilities.items():
-                standing = self.into.get(item, item)
-                sums[standing] = sums.get(standing, Fraction(0)) + share
+                target = self.into.get(item, item)
+                sums[target] = sums.get(target, Fraction(0)) + share
             if sums:
-                found.append((voter, sums))
-        return found
+                sums_of_voters.append((voter, sums))
+        return sums_of_voters
 
     def score(self, name: str) -> tuple[int, int, Fraction]:
         """First choices of an option, voters, and the mean of what they give it."""
@@ -181,11 +185,11 @@ class Naive:
 
     def given(self) -> list[Fraction]:
         """What first answers gave the chosen option."""
-        chosen = self.chosen()
-        blind = [given for (_, number), given in self.ballots.items() if number == 0 and given]
+        option = self.chosen()
+        blind = [shares for (_, number), shares in self.ballots.items() if number == 0 and shares]
         return [
-            sum((s for o, s in given.items() if self.into.get(o, o) == chosen), Fraction(0))
-            for given in blind
+            sum((s for o, s in shares.items() if self.into.get(o, o) == option), Fraction(0))
+            for shares in blind
         ]
 
     def apart(self) -> Fraction:
@@ -195,18 +199,18 @@ class Naive:
 
     def mean(self, models: Mapping[str, str]) -> tuple[int, int, Fraction]:
         """Ballots, models, and the mean for the chosen option, each model counted once."""
-        chosen = self.chosen()
+        option = self.chosen()
         by_model = dict[str, list[Fraction]]()
         for voter, shares in self.shares():
-            by_model.setdefault(models[voter], []).append(shares.get(chosen, Fraction(0)))
+            by_model.setdefault(models[voter], []).append(shares.get(option, Fraction(0)))
         means = [sum(each, Fraction(0)) / len(each) for each in by_model.values()]
         return len(self.shares()), len(means), sum(means, Fraction(0)) / (len(means) or 1)
 
     def confidence(self, models: Mapping[str, str]) -> Fraction | None:
         """How sure the verdict is, in percent; None: no figure can be given."""
-        chosen = self.chosen()
+        option = self.chosen()
         voters, served, mean = self.mean(models)
-        if not chosen or voters < 2:
+        if not option or voters < 2:
             return None
         most = 85 if served == 1 else 92
         if self.apart() > Fraction(20, 100):
@@ -216,14 +220,14 @@ class Naive:
         turns = self.spoken + len(self.failed)
         failing = Fraction(30 * len(self.failed), turns) if turns else Fraction(0)
         figure -= min(lost + failing, Fraction(30))
-        if self.swap is not None and self.into.get(self.swap, self.swap) != chosen:
+        if self.swap is not None and self.into.get(self.swap, self.swap) != option:
             figure -= 20
         return max(Fraction(0), figure)
 
 
-def is_rounded(shown: int, exact: Fraction) -> bool:
+def is_rounded(figure: int, exact: Fraction) -> bool:
     """Whether an exact figure is shown as this whole one; a half may go either way."""
-    return abs(Fraction(shown) - exact) <= Fraction(1, 2) + Fraction(1, 10**6)
+    return abs(Fraction(figure) - exact) <= Fraction(1, 2) + Fraction(1, 10**6)
 
 
 def surfaces(play: Play) -> Iterator[tuple[str, str]]:
@@ -256,14 +260,14 @@ def some_setups(draw: st.DrawFn) -> Setup:
 
 @pytest.mark.hypothesis
 def test_every_figure_agrees_with_one_from_the_log() -> None:
-    seen = check_figures()
-    assert seen["shown"] > 0
-    assert seen["sure"] > 0
+    counts = check_figures()
+    assert counts["shown"] > 0
+    assert counts["sure"] > 0
 
 
 def check_figures() -> Mapping[str, int]:
     """Generate debates and compare; return how many figures were."""
-    seen = {"shown": 0, "sure": 0}
+    counts = {"shown": 0, "sure": 0}
 
     # What a few debates show depends on chance: they are the same in every run.
     few = settings().max_examples <= 20
@@ -276,47 +280,47 @@ def check_figures() -> Mapping[str, int]:
         naive = Naive()
         for recorded in play.log:
             naive.read(json.loads(event_to_json(recorded.event)))
-        seen["shown"] += check_votes(play, naive)
-        seen["sure"] += check_verdict(play, naive)
+        counts["shown"] += check_votes(play, naive)
+        counts["sure"] += check_verdict(play, naive)
         check_record(play, naive)
 
     compare()
-    return seen
+    return counts
 
 
 def check_votes(play: Play, naive: Naive) -> int:
     """How many counts of options are shown, all of them right."""
-    shown = 0
+    count = 0
     for surface, text in surfaces(play):
         for name, first, voters, average in _FIRST.findall(text):
             firsts, votes, mean = naive.score(name)
             assert (int(first), int(voters)) == (firsts, votes), (surface, text)
             assert is_rounded(int(average), 100 * mean), (surface, text)
-            shown += 1
+            count += 1
         for name, first, average in _OTHER.findall(text):
             firsts, _, mean = naive.score(name)
             assert int(first) == firsts, (surface, text)
             assert is_rounded(int(average), 100 * mean), (surface, text)
-    return shown
+    return count
 
 
 def check_verdict(play: Play, naive: Naive) -> int:
     """How many confidences are shown, all of them right, and the cost."""
-    shown = 0
+    count = 0
     models = play.debate.setup.models
     for surface, text in surfaces(play):
         for figure in _CONFIDENCE.findall(text):
             exact = naive.confidence(models)
             assert exact is not None, (surface, text)
             assert is_rounded(int(figure), exact), (surface, float(exact), text)
-            shown += 1
+            count += 1
         for dollars in _COST.findall(text):
             assert Decimal(dollars) == naive.cost, (surface, text)
         check_grounds(text, naive, models)
     if play.debate.verdict and play.debate.tally:
         figure = play.debate.verdict.confidence
         assert (figure is None) == (naive.confidence(models) is None)
-    return shown
+    return count
 
 
 def check_grounds(text: str, naive: Naive, models: Mapping[str, str]) -> None:

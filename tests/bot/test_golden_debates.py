@@ -31,13 +31,13 @@ GOLDEN = "../golden/debates"
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_an_old_log_reads_as_it_was_approved(name: str) -> None:
-    made = await texts(stored_log(name))
+    files = await texts(stored_log(name))
 
-    assert made["record.json"] == external_file(f"{GOLDEN}/{name}/record.json", format=".txt")
-    assert made["report.md"] == external_file(f"{GOLDEN}/{name}/report.md", format=".txt")
-    assert made["adr.md"] == external_file(f"{GOLDEN}/{name}/adr.md", format=".txt")
-    assert made["decision.md"] == external_file(f"{GOLDEN}/{name}/decision.md", format=".txt")
-    assert made["thread.md"] == external_file(f"{GOLDEN}/{name}/thread.md", format=".txt")
+    assert files["record.json"] == external_file(f"{GOLDEN}/{name}/record.json", format=".txt")
+    assert files["report.md"] == external_file(f"{GOLDEN}/{name}/report.md", format=".txt")
+    assert files["adr.md"] == external_file(f"{GOLDEN}/{name}/adr.md", format=".txt")
+    assert files["decision.md"] == external_file(f"{GOLDEN}/{name}/decision.md", format=".txt")
+    assert files["thread.md"] == external_file(f"{GOLDEN}/{name}/thread.md", format=".txt")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,9 +56,9 @@ async def test_turns_ask_and_come_to_what_they_did(name: str) -> None:
     log = stored_log(name)
     outcomes = {recorded.event.key: recorded.event for recorded in log}
     requests: dict[str, Sequence[ModelRequest]] = {}
-    for key, taken in stored_replies(name).items():
-        before = fold(log[: taken.after])
-        requests[key], outcome = await take_again(before, taken)
+    for key, replies in stored_replies(name).items():
+        before = fold(log[: replies.after])
+        requests[key], outcome = await take_again(before, replies)
         if outcome:
             stored = as_made_now(outcomes[outcome.key], outcome)
             assert without_calls(outcome) == without_calls(stored)
@@ -66,8 +66,8 @@ async def test_turns_ask_and_come_to_what_they_did(name: str) -> None:
             assert outcomes[key].kind == "turn_failed"
 
     assert requests, "models were asked"
-    asked = prompts_text(requests)
-    assert asked == external_file(f"{GOLDEN}/{name}/prompts.md", format=".txt")
+    prompts = prompts_text(requests)
+    assert prompts == external_file(f"{GOLDEN}/{name}/prompts.md", format=".txt")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -75,11 +75,13 @@ def test_a_report_is_short_and_says_no_sentence_of_its_own_twice(name: str) -> N
     debate = fold(stored_log(name))
     text = report(debate)
     # What people and the judge wrote may hold a sentence twice: it stands as they wrote it.
-    given = debate.setup.model_dump_json() + "".join(
+    setup_text = debate.setup.model_dump_json() + "".join(
         part.model_dump_json() for part in (debate.verdict, *debate.clarifications.values()) if part
     )
     lines = [line for line in text.splitlines() if not line.startswith("|")]
     sentences = [s.strip("*-_> ") for line in lines for s in re.split(r"(?<=[.!?])\*? ", line)]
-    told = [s for s in sentences if len(s.split()) >= 6 and s.strip("“”*") not in given]
-    assert [s for s in set(told) if told.count(s) > 1] == []
+    sentences_shown = [
+        s for s in sentences if len(s.split()) >= 6 and s.strip("“”*") not in setup_text
+    ]
+    assert [s for s in set(sentences_shown) if sentences_shown.count(s) > 1] == []
     assert len(text.split()) <= 2500

@@ -28,6 +28,6 @@ def test_names_that_people_typed_ping_nobody_in_an_answer():
 
 
 def test_help_says_how_long_debates_are_kept_where_that_has_an_end():
-    said = "deletes what it keeps of a debate 90 days after its end"
-    assert said in str(answers.help_text(90).blocks)
+    words = "deletes what it keeps of a debate 90 days after its end"
+    assert words in str(answers.help_text(90).blocks)
     assert "after its end" not in str(answers.help_text().blocks)

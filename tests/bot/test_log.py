@@ -35,7 +35,7 @@ def test_known_secrets_and_token_shapes_are_blanked_even_in_tracebacks(lines: io
         logger("bot.test").exception("failed", token="xoxb-123-456-abc")
     text = lines.getvalue()
     assert "ValueError" in text
-    assert not any(found in text for found in ("abcdefgh12345", "my-own-secret", "123-456"))
+    assert not any(secret in text for secret in ("abcdefgh12345", "my-own-secret", "123-456"))
 
 
 def test_library_loggers_stay_quiet_below_warning(lines: io.StringIO):
@@ -54,15 +54,15 @@ def test_the_console_form_is_plain_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "gone"),
+    ("text", "secret"),
     [
         ("xapp-1-A0-123-abcdef", "123-abcdef"),
         ("Authorization: Bearer abcdefghijk", "abcdefghijk"),
         ("sk-ant-api03-aaaaaaaa", "aaaaaaaa"),
     ],
 )
-def test_token_shapes_are_found_anywhere(text: str, gone: str):
-    assert gone not in redactor(())(text)
+def test_token_shapes_are_found_anywhere(text: str, secret: str):
+    assert secret not in redactor(())(text)
 
 
 def test_a_short_secret_does_not_blank_ordinary_words():

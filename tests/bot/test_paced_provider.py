@@ -92,7 +92,15 @@ async def test_stop_on_the_first_round_leads_to_a_partial_decision():
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
     assert debate.verdict.partial
-    later = [made for made in debate.contributions.values() if made.turn.round > 1]
+    later = [
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.round > 1
+    ]
     # What was in hand is let finish: nobody comes to the end of a second round.
-    assert not [made for made in later if made.call and made.turn.act is Act.REFINEMENT]
-    assert not [made for made in later if made.turn.round > 2]
+    assert not [
+        contribution
+        for contribution in later
+        if contribution.call and contribution.turn.act is Act.REFINEMENT
+    ]
+    assert not [contribution for contribution in later if contribution.turn.round > 2]

@@ -199,12 +199,12 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
 ):
     whole, parts = Queue(), Queue()
     await publish(Presenter(whole, Log(log)), log, 0, len(log))
-    done = 0
+    place = 0
     for _ in range(3):
-        first = data.draw(st.integers(0, done))
-        done = data.draw(st.integers(done, len(log)))
-        await publish(Presenter(parts, Log(log)), log, first, done)
-    await publish(Presenter(parts, Log(log)), log, done, len(log))
+        first = data.draw(st.integers(0, place))
+        place = data.draw(st.integers(place, len(log)))
+        await publish(Presenter(parts, Log(log)), log, first, place)
+    await publish(Presenter(parts, Log(log)), log, place, len(log))
     assert list(parts.sent.items()) == list(whole.sent.items())
     assert parts.progress[-1] == whole.progress[-1]
 
@@ -247,13 +247,17 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
     await publish(Presenter(parts, Log(log)), log, again, len(log))
     assert list(parts.sent.items()) == list(whole.sent.items())
     # Wherever a link to a turn leads, there is a post.
-    spoken = [made.turn for made in debate.contributions.values() if is_shown(made)]
+    spoken = [
+        contribution.turn
+        for contribution in debate.contributions.values()
+        if is_shown(contribution)
+    ]
     assert {post_key(debate, turn) for turn in spoken} <= set(whole.sent)
     agents_posts = {key for key in whole.sent if f"{DEBATE_ID}/r" in key and key.endswith("/0")}
     assert len(agents_posts) <= len({(group_of(debate, t), t.agent) for t in spoken})
 
 
-SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), wanted=True)
+SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), reopens=True)
 
 
 @given(st.data())
@@ -279,20 +283,20 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
         assert "Counts no more" in old["text"]
         assert "actions" not in str([block["type"] for block in old["blocks"]])
         assert "Counts no more" not in new["text"]
-    wanted = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
-    reopened = await shown(SKIPPED[: wanted + 1], queue.sent[board_key(DEBATE_ID)])
+    at = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
+    reopened = await shown(SKIPPED[: at + 1], queue.sent[board_key(DEBATE_ID)])
     assert reopened["text"].startswith("Debate running")
     pin = queue.sent[pin_key(DEBATE_ID)]
-    states = [await shown(SKIPPED[:end], pin) for end in (wanted, wanted + 1, len(SKIPPED))]
+    states = [await shown(SKIPPED[:end], pin) for end in (at, at + 1, len(SKIPPED))]
     assert states == [{"pinned": False}, {"pinned": True}, {"pinned": False}]
 
 
 async def test_an_end_that_was_overtaken_is_told_to_nobody():
-    wanted = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
-    verdict_at = wanted - 2
-    events = [entry.event for entry in SKIPPED[: wanted + 1]]
+    at = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
+    verdict_at = at - 2
+    events = [entry.event for entry in SKIPPED[: at + 1]]
     # The judge, the end and the person came in another order.
-    overtaken = [*events[:verdict_at], events[wanted], events[verdict_at], events[wanted - 1]]
+    overtaken = [*events[:verdict_at], events[at], events[verdict_at], events[at - 1]]
     log, queue = a_log(overtaken), Queue()
     await publish(Presenter(queue, Log(log)), log, 0, len(log))
     assert fold(log).status is Status.RUNNING

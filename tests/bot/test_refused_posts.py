@@ -66,8 +66,8 @@ def test_where_slack_refuses_everything_no_more_than_a_line_is_tried(
 def test_of_edits_only_those_of_the_board_and_its_pin_are_told_of(
     method: str, key: str, line: str | None
 ) -> None:
-    told = line_about(refused(a_post(method, key, {}), PostState.SENT), DEBATE, LOCKED)
-    assert (told and told.key) == (line and f"{DEBATE}/{line}")
+    notice = line_about(refused(a_post(method, key, {}), PostState.SENT), DEBATE, LOCKED)
+    assert (notice and notice.key) == (line and f"{DEBATE}/{line}")
 
 
 def a_post(method: str, key: str, payload: dict[str, object]) -> NewPost:

@@ -30,17 +30,17 @@ def settings(**values: str) -> BotSettings:
 
 
 def test_defaults_listen_on_loopback_only():
-    found = read_settings(None)
-    assert found.moot_host == "127.0.0.1"
-    assert found.moot_database == "moot.db"
+    values = read_settings(None)
+    assert values.moot_host == "127.0.0.1"
+    assert values.moot_database == "moot.db"
 
 
 def test_the_environment_wins_over_the_env_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     file = tmp_path / ".env"
     file.write_text("MOOT_PORT=4000\nMOOT_LOG_LEVEL=debug\n", encoding="utf-8")
     monkeypatch.setenv("MOOT_PORT", "5000")
-    found = read_settings(file)
-    assert (found.moot_port, found.moot_log_level) == (5000, LogLevel.DEBUG)
+    values = read_settings(file)
+    assert (values.moot_port, values.moot_log_level) == (5000, LogLevel.DEBUG)
 
 
 def test_a_value_that_no_program_takes_is_refused_by_its_name(tmp_path: Path):
@@ -54,8 +54,8 @@ def test_a_value_that_no_program_takes_is_refused_by_its_name(tmp_path: Path):
 def test_an_empty_variable_means_the_default(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MOOT_PORT", "")
     monkeypatch.setenv("MOOT_CONFIG", "")
-    found = read_settings(None)
-    assert (found.moot_port, found.moot_config) == (3000, None)
+    values = read_settings(None)
+    assert (values.moot_port, values.moot_config) == (3000, None)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_bounds_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_good_tokens_pass_and_only_the_modes_own_are_kept():
-    found = settings(slack_bot_token=BOT, slack_app_token=APP, slack_signing_secret=SIGNING)
-    assert slack_access(found, Mode.SOCKET).signing_secret == ""
-    assert slack_access(found, Mode.HTTP).signing_secret == SIGNING
+    values = settings(slack_bot_token=BOT, slack_app_token=APP, slack_signing_secret=SIGNING)
+    assert slack_access(values, Mode.SOCKET).signing_secret == ""
+    assert slack_access(values, Mode.HTTP).signing_secret == SIGNING
 
 
 def test_all_missing_tokens_are_named_at_once_with_where_to_find_them():
@@ -118,9 +118,9 @@ def test_http_mode_refuses_to_start_without_a_real_signing_secret(bad: str):
 
 
 def test_a_strange_api_address_is_refused():
-    found = settings(slack_bot_token=BOT, slack_app_token=APP, slack_api_url="localhost:1")
+    values = settings(slack_bot_token=BOT, slack_app_token=APP, slack_api_url="localhost:1")
     with pytest.raises(ConfigurationBroken, match="SLACK_API_URL"):
-        slack_access(found, Mode.SOCKET)
+        slack_access(values, Mode.SOCKET)
 
 
 def test_the_mode_follows_the_credentials():
@@ -130,9 +130,9 @@ def test_the_mode_follows_the_credentials():
 
 
 def test_secrets_never_show_in_the_settings_text():
-    found = settings(slack_bot_token=BOT, openai_api_key="sk-verysecret")
-    assert BOT not in repr(found)
-    assert found.secrets == (BOT, "sk-verysecret")
+    values = settings(slack_bot_token=BOT, openai_api_key="sk-verysecret")
+    assert BOT not in repr(values)
+    assert values.secrets == (BOT, "sk-verysecret")
 
 
 OAUTH = {
@@ -145,12 +145,12 @@ OAUTH = {
 
 
 def test_with_a_client_id_workspaces_install_the_app_themselves():
-    found = slack_access(settings(**OAUTH), mode_of(settings(**OAUTH)))
-    assert (found.bot_token, found.app_token, found.signing_secret) == ("", "", SIGNING)
-    assert found.oauth
-    assert found.oauth.token_keys == ("one", "two")
-    assert found.oauth.install_url == "https://moot.example.com/slack/install"
-    assert SIGNING not in repr(found.oauth)
+    values = slack_access(settings(**OAUTH), mode_of(settings(**OAUTH)))
+    assert (values.bot_token, values.app_token, values.signing_secret) == ("", "", SIGNING)
+    assert values.oauth
+    assert values.oauth.token_keys == ("one", "two")
+    assert values.oauth.install_url == "https://moot.example.com/slack/install"
+    assert SIGNING not in repr(values.oauth)
 
 
 def test_each_key_for_tokens_is_a_secret_of_its_own():

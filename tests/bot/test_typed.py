@@ -248,11 +248,11 @@ MENTIONS = [
 
 @pytest.mark.parametrize(("text", "expected"), MENTIONS)
 def test_a_mention_is_read_by_the_same_card(text: str, expected: str) -> None:
-    said = readable(told_bot(text, "U0BOT"), {"U0ALEX": "alex"})
-    reading = read(said)
+    text_read = readable(told_bot(text, "U0BOT"), {"U0ALEX": "alex"})
+    reading = read(text_read)
     is_shown_first = isinstance(reading, TypedQuestion) and not reading.asks
     happens = "preview" if is_shown_first else outcome(reading)
-    assert ("greet" if is_greeted(said, reading) else happens) == expected
+    assert ("greet" if is_greeted(text_read, reading) else happens) == expected
 
 
 def test_the_table_has_150_lines() -> None:

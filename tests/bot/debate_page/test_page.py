@@ -102,22 +102,22 @@ def test_no_heading_is_left_out_on_the_way_down(text: str) -> None:
 
 
 def test_a_cited_source_is_a_footnote_but_not_within_a_link() -> None:
-    shown = html("“lost” (e1, line 2), [e1](https://a.example), e2", 2, {"e1"})
-    assert shown.count('<a href="#e1">e1</a>') == 1
-    assert "e2</p>" in shown
+    output = html("“lost” (e1, line 2), [e1](https://a.example), e2", 2, {"e1"})
+    assert output.count('<a href="#e1">e1</a>') == 1
+    assert "e2</p>" in output
 
 
 @pytest.mark.parametrize("text", ["[" * 60_000, "> " * 5000 + "x", "a|" * 40_000, "x" * 10**6])
 def test_giant_text_is_shown_as_it_is_and_cut(text: str) -> None:
-    shown = html(text, 2)
-    assert len(shown) < 2 * MOST_CHARACTERS
-    read(str(shown))
+    output = html(text, 2)
+    assert len(output) < 2 * MOST_CHARACTERS
+    read(str(output))
 
 
 def test_the_page_tells_the_decision_first_then_all_that_led_to_it() -> None:
-    shown = page(fold(a_log()), UNTIL)
-    reader = read(shown)
-    told = (
+    output = page(fold(a_log()), UNTIL)
+    reader = read(output)
+    phrases = (
         "Use PostgreSQL.",
         "Kafka would carry more.",
         "The team.",
@@ -130,12 +130,12 @@ def test_the_page_tells_the_decision_first_then_all_that_led_to_it() -> None:
         "We run PostgreSQL 16.",
         f"<dd>{money(fold(a_log()).usage.cost)}</dd>",
     )
-    assert [words for words in told if words not in shown] == []
-    order = [shown.index(f'<section id="{name}">') for name in ("decision", "vote", "rounds")]
+    assert [words for words in phrases if words not in output] == []
+    order = [output.index(f'<section id="{name}">') for name in ("decision", "vote", "rounds")]
     assert order == sorted(order)
     assert reader.headings[:2] == [1, 2]
     assert all(b <= a + 1 for a, b in pairwise(reader.headings))
-    assert "2026-12-06 09:00:00 UTC" in shown
+    assert "2026-12-06 09:00:00 UTC" in output
 
 
 def test_quotes_stand_with_their_source_found_or_struck_out() -> None:
@@ -159,16 +159,18 @@ def test_quotes_stand_with_their_source_found_or_struck_out() -> None:
         for key, contribution in debate.contributions.items()
         if contribution.text == "PostgreSQL."
     )
-    said = contribution.model_copy(
+    text_of_proposal = contribution.model_copy(
         update={"text": 'So [e1: "Jobs are lost."].', "citations": quotes}
     )
-    debate = replace(debate, sources=(source,), contributions={**debate.contributions, key: said})
-    shown = page(debate, UNTIL)
-    read(shown)
-    assert '“Jobs are lost.” (<a href="#e1">e1</a>, line 1)' in shown
-    assert '<article id="e1">' in shown
-    assert "“Jobs are lost.”, quoted by" in shown
-    assert "“None is.”</del>, said by" in shown
+    debate = replace(
+        debate, sources=(source,), contributions={**debate.contributions, key: text_of_proposal}
+    )
+    output = page(debate, UNTIL)
+    read(output)
+    assert '“Jobs are lost.” (<a href="#e1">e1</a>, line 1)' in output
+    assert '<article id="e1">' in output
+    assert "“Jobs are lost.”, quoted by" in output
+    assert "“None is.”</del>, said by" in output
 
 
 def test_a_page_says_who_wrote_it() -> None:
@@ -187,9 +189,9 @@ def test_a_long_question_stands_whole_below_the_heading() -> None:
     debate = fold(a_log())
     question = "Should we? " + "Because of this and that. " * 20
     setup = debate.setup.model_copy(update={"question": question})
-    shown = page(replace(debate, setup=setup), UNTIL)
-    assert shown.count("<h1>") == 1
-    assert f"<blockquote>\n<p>{question.strip()}</p>" in shown
+    output = page(replace(debate, setup=setup), UNTIL)
+    assert output.count("<h1>") == 1
+    assert f"<blockquote>\n<p>{question.strip()}</p>" in output
 
 
 def test_hostile_text_does_nothing_wherever_it_stands() -> None:
@@ -207,9 +209,9 @@ def test_hostile_text_does_nothing_wherever_it_stands() -> None:
         key: contribution.model_copy(update={"call": a_call(), "warnings": (BAD,)})
         for key, contribution in debate.contributions.items()
     }
-    for found in (
+    for case in (
         debate,
         replace(debate, setup=setup, verdict=verdict, contributions=contributions),
     ):
-        read(page(found, UNTIL))
+        read(page(case, UNTIL))
     read(absent())

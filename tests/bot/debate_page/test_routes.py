@@ -60,7 +60,7 @@ class AsUsual:
         del place
         return ChannelChoices()
 
-    async def put(self, place: Place, chosen: ChannelChoices) -> None:
+    async def put(self, place: Place, choices: ChannelChoices) -> None:
         """Forget it."""
 
 

@@ -29,10 +29,10 @@ _QUIET = {
 def git(folder: Path, *arguments: str) -> str:
     """Run git as a person of the team does."""
     assert GIT, "git is missing"
-    done = subprocess.run(  # noqa: S603 - git
+    process = subprocess.run(  # noqa: S603 - git
         [GIT, *arguments], cwd=folder, env=_QUIET, check=True, capture_output=True, text=True
     )
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 @dataclass

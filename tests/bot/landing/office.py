@@ -137,8 +137,8 @@ class Office:
         rows = (await self.landings.unlanded(100)).rows
         later = [(row.id, row.receiver, row.again_at) for row in rows if row.again_at]
         for row_id, receiver, at in later:
-            left = at - datetime.now(UTC)  # noqa: TID251 - as the database's clock
-            self.clock.advance(round(left.total_seconds()))
+            remaining = at - datetime.now(UTC)  # noqa: TID251 - as the database's clock
+            self.clock.advance(round(remaining.total_seconds()))
             now = update(QUEUE).where(QUEUE.c.id == row_id).values(due=0.0)
             await self.database.write(lambda c, now=now: c.execute(now))
             self.queue.outbox.wake(f"landing/{receiver}")

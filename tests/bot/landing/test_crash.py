@@ -55,8 +55,8 @@ async def test_a_process_killed_while_it_delivers_loses_nothing_and_pushes_nothi
 
         assert git(server.bare, "rev-parse", BRANCH) == first
         assert server.pushes == 1
-    seen = Counter(headers["webhook-id"] for headers, _ in shop.seen)
-    assert sorted(seen.values()) == [1, 1, 2]
+    counts = Counter(headers["webhook-id"] for headers, _ in shop.seen)
+    assert sorted(counts.values()) == [1, 1, 2]
     assert len({body for _, body in shop.seen}) == 3
     assert list(dict.fromkeys(shop.types)) == [
         "debate.started",
@@ -89,7 +89,7 @@ async def test_replicas_share_the_queues_and_each_message_is_sent_once_in_order(
         for office in offices:
             await office.queue.outbox.close()
 
-    told = [(message["data"]["debate"], message["type"].split(".")[1]) for message in shop.taken]
+    events = [(message["data"]["debate"], message["type"].split(".")[1]) for message in shop.taken]
     for debate in (FIRST, SECOND):
-        assert [what for of, what in told if of == debate] == ["started", "decided", "accepted"]
-    assert len(shop.seen) == len(told) == 6
+        assert [what for of, what in events if of == debate] == ["started", "decided", "accepted"]
+    assert len(shop.seen) == len(events) == 6

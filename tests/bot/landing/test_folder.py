@@ -26,8 +26,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 async def office(folder: Path, tmp_path: Path) -> AsyncGenerator[Office]:
     receiver = FolderReceiver(records=RecordPlace(name="files", folder=str(folder)))
-    async with open_office([receiver], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as found:
-        yield found
+    async with open_office([receiver], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as office:
+        yield office
 
 
 def names(folder: Path) -> list[str]:
@@ -99,11 +99,11 @@ def test_only_the_facts_at_the_top_say_whose_record_it_is(folder: Path) -> None:
     (folder / "0006-b.md").write_text(posing)
     (folder / "0007-link.md").symlink_to(folder / "0005-a.md")
 
-    found = RecordFolder.read(folder)
+    folder_read = RecordFolder.read(folder)
 
-    assert found.name_of(FIRST) == "0005-a.md"
-    assert found.name_of(SECOND) == ""
-    assert next_number(found.records) == 8
+    assert folder_read.name_of(FIRST) == "0005-a.md"
+    assert folder_read.name_of(SECOND) == ""
+    assert next_number(folder_read.records) == 8
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_only_the_facts_at_the_top_say_whose_record_it_is(folder: Path) -> None:
 )
 def test_names_of_files_are_plain_and_short(decision: str, name: str | None) -> None:
     debate = a_debate(VerdictReached(verdict=a_verdict(decision=decision)))
-    made = record_name(12, debate)
-    assert made == name or (name is None and len(made) < 70)
+    file_name = record_name(12, debate)
+    assert file_name == name or (name is None and len(file_name) < 70)
 
 
 async def test_a_link_in_the_place_of_a_draft_leads_nowhere(

@@ -108,19 +108,19 @@ async def test_what_another_process_has_taken_over_is_left_to_it(location: str) 
         del landing
         row = await office.landings.next_for("landing/desk")
         assert row
-        taken.append(await office.queue.outbox.posts.claim(row, "this"))
+        claims.append(await office.queue.outbox.posts.claim(row, "this"))
         is_taken.set()
 
-    desk, taken, is_taken = Desk(act=lose), list[object](), asyncio.Event()
+    desk, claims, is_taken = Desk(act=lose), list[object](), asyncio.Event()
     async with open_office([desk], location) as office:
         await office.debated()
         await asyncio.wait_for(is_taken.wait(), 300)
         await office.queue.outbox.close()  # it has seen by then whether it may write
-        left = await office.landings.next_for("landing/desk")
+        row = await office.landings.next_for("landing/desk")
 
     assert set(desk.got) == {FIRST}
-    assert left
-    assert left.state is PostState.SENDING, "the other one's attempt stands"
+    assert row
+    assert row.state is PostState.SENDING, "the other one's attempt stands"
     assert office.outcomes == []
 
 

@@ -19,8 +19,8 @@ RECORD = "docs/decisions/0008-use-postgresql.md"
 
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncGenerator[GitServer]:
-    async with running_git_server(tmp_path) as found:
-        yield found
+    async with running_git_server(tmp_path) as server:
+        yield server
 
 
 def repository(server: GitServer, **changes: object) -> RepositoryReceiver:
@@ -35,8 +35,8 @@ def repository(server: GitServer, **changes: object) -> RepositoryReceiver:
 @pytest.fixture
 async def office(server: GitServer, tmp_path: Path) -> AsyncGenerator[Office]:
     location = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
-    async with open_office([repository(server)], location) as found:
-        yield found
+    async with open_office([repository(server)], location) as office:
+        yield office
 
 
 async def test_an_accepted_decision_becomes_a_commit_on_a_branch_of_its_own(
@@ -52,9 +52,9 @@ async def test_an_accepted_decision_becomes_a_commit_on_a_branch_of_its_own(
         "docs/decisions/0007-use-python.md",
         RECORD,
     ]
-    written = server.show(f"{BRANCH}:{RECORD}")
-    assert written.startswith("# Use PostgreSQL\n\n- Status: accepted")
-    assert "- Why: We know it." in written
+    content = server.show(f"{BRANCH}:{RECORD}")
+    assert content.startswith("# Use PostgreSQL\n\n- Status: accepted")
+    assert "- Why: We know it." in content
     assert server.show(f"{BRANCH}:README.md") == "# Ours"
     log = git(server.bare, "log", "-1", "--format=%an <%ae>%n%B", BRANCH)
     assert log.splitlines() == [

@@ -87,8 +87,8 @@ async def open_shop() -> AsyncGenerator[Shop]:
 
 @pytest.fixture
 async def shop() -> AsyncGenerator[Shop]:
-    async with open_shop() as found:
-        yield found
+    async with open_shop() as shop:
+        yield shop
 
 
 def a_webhook(url: str, **changes: Any) -> Webhook:
@@ -113,8 +113,8 @@ def location(tmp_path: Path) -> str:
 
 @pytest.fixture
 async def office(shop: Shop, location: str) -> AsyncGenerator[Office]:
-    async with open_office([receiver(a_webhook(shop.url))], location) as found:
-        yield found
+    async with open_office([receiver(a_webhook(shop.url))], location) as office:
+        yield office
 
 
 def is_signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
@@ -123,9 +123,9 @@ def is_signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
     signed = b".".join(
         [headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body]
     )
-    wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    given = [text.partition(",") for text in headers["webhook-signature"].split(" ")]
-    return any(kind == "v1" and hmac.compare_digest(text, wanted) for kind, _, text in given)
+    digest = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    signatures = [text.partition(",") for text in headers["webhook-signature"].split(" ")]
+    return any(kind == "v1" and hmac.compare_digest(text, digest) for kind, _, text in signatures)
 
 
 def test_the_specifications_own_example_comes_out_the_same() -> None:
@@ -207,13 +207,13 @@ async def test_with_the_whole_text_reasons_and_record_come_redacted(
         await office.decide(why="As xoxb-123456789012-abcdefghijkl says.")
         await office.settle()
 
-    said = shop.taken[-1]["data"]
-    assert said["why"] == "As [redacted] says."
-    assert said["record"].startswith("# Use PostgreSQL")
+    data = shop.taken[-1]["data"]
+    assert data["why"] == "As [redacted] says."
+    assert data["record"].startswith("# Use PostgreSQL")
 
 
 @pytest.mark.parametrize(
-    ("decision", "told"),
+    ("decision", "words"),
     [
         ('Set pwd:tulips47" and go.', 'Set pwd:[redacted]" and go.'),
         ("Rotate it:\nsk-abcdefghij1234567890", "Rotate it:\n[redacted]"),
@@ -221,11 +221,11 @@ async def test_with_the_whole_text_reasons_and_record_come_redacted(
     ],
 )
 async def test_a_secret_beside_quotes_or_line_ends_goes_and_the_message_stays_json(
-    shop: Shop, office: Office, decision: str, told: str
+    shop: Shop, office: Office, decision: str, words: str
 ) -> None:
     await office.debated(decision=decision)
     await office.settle()
-    assert json.loads(shop.seen[-1][1])["data"]["verdict"] == told
+    assert json.loads(shop.seen[-1][1])["data"]["verdict"] == words
 
 
 async def test_only_chosen_events_and_channels_are_told(shop: Shop, location: str) -> None:
@@ -250,10 +250,10 @@ async def test_what_never_succeeds_becomes_a_dead_letter_and_can_be_asked_for_ag
     await office.settle()
 
     assert shop.types == ["debate.decided"]
-    found = await office.landings.unlanded(10)
+    unlanded = await office.landings.unlanded(10)
     host = shop.url.split("/")[2]
-    assert [row.error for row in found.rows] == [f"{host} answered with the code 500."]
-    assert "kept-from-people" not in str(found)
+    assert [row.error for row in unlanded.rows] == [f"{host} answered with the code 500."]
+    assert "kept-from-people" not in str(unlanded)
     assert await office.queue.retry() == 1
     await office.settle()
     assert shop.types == ["debate.decided", "debate.started"]
@@ -269,9 +269,9 @@ async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
     await office.decide()
 
     assert len(shop.seen) == 1
-    found = await office.landings.unlanded(10)
-    assert "wants nothing more" in found.closed["shop"]
-    assert found.counts == (3, 0)
+    unlanded = await office.landings.unlanded(10)
+    assert "wants nothing more" in unlanded.closed["shop"]
+    assert unlanded.counts == (3, 0)
     await office.queue.retry("shop")
     await office.settle()
     assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
@@ -330,11 +330,11 @@ async def test_no_setting_allows_where_machines_get_credentials(location: str) -
         assert office.outcomes == ["dead", "dead"]
 
 
-@pytest.mark.parametrize("written", ["", "whsec_", "whsec_c2hvcnQ=", SECRET[6:], "whsec_***"])
-def test_a_secret_of_the_wrong_form_is_named_and_not_shown(written: str) -> None:
+@pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", SECRET[6:], "whsec_***"])
+def test_a_secret_of_the_wrong_form_is_named_and_not_shown(secret: str) -> None:
     with pytest.raises(ConfigurationBroken, match="SHOP_SECRET") as refused:
-        secret_of(written, "SHOP_SECRET")
-    assert written in {"", "whsec_"} or written not in str(refused.value)
+        secret_of(secret, "SHOP_SECRET")
+    assert secret in {"", "whsec_"} or secret not in str(refused.value)
 
 
 async def test_an_event_that_there_is_no_message_about_is_not_tried_again(

@@ -33,8 +33,8 @@ QUESTION = "Kafka or SQS for the job queue?"
 def asking(request: ModelRequest) -> str:
     """Replies of agents that ask one question first."""
     if request.act is Act.QUESTIONS:
-        asked = {"question": "How many jobs a second?", "assumption": "A hundred."}
-        return json.dumps({"questions": [asked]})
+        question = {"question": "How many jobs a second?", "assumption": "A hundred."}
+        return json.dumps({"questions": [question]})
     return plausible_reply(request)
 
 
@@ -82,9 +82,9 @@ class Editor:
 
     async def reads(self, address: str) -> str:
         """The text of a resource."""
-        (found,) = (await self.client.read_resource(address)).contents
-        assert isinstance(found, TextResourceContents)
-        return found.text
+        (content,) = (await self.client.read_resource(address)).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
 
     async def is_refused(self, tool: str, **arguments: Any) -> str:
         """The words of a call that is refused."""
@@ -95,9 +95,9 @@ class Editor:
     async def follows(self, debate_id: str) -> dict[str, Any]:
         """Polls as the server's instructions say, until the debate has ended."""
         while True:
-            found = await self.calls("debate_status", debate_id=debate_id, wait_seconds=30)
-            if found["state"] in {"concluded", "failed", "stopped"}:
-                return found
+            status = await self.calls("debate_status", debate_id=debate_id, wait_seconds=30)
+            if status["state"] in {"concluded", "failed", "stopped"}:
+                return status
 
 
 @asynccontextmanager

@@ -64,8 +64,8 @@ def test_resources_prompts_and_the_longest_wait_are_those_of_the_server() -> Non
 
 @pytest.mark.parametrize("snippet", re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
 def test_every_snippet_starts_a_command_that_there_is(snippet: str) -> None:
-    held = json.loads(snippet)
-    (server,) = (held.get("mcpServers") or held["servers"]).values()
+    config = json.loads(snippet)
+    (server,) = (config.get("mcpServers") or config["servers"]).values()
     if "url" in server:
         assert server["url"].endswith("/mcp")
         return

@@ -71,8 +71,8 @@ async def at_a_project(folder: Path) -> AsyncGenerator[Window]:
     (project / ".secrets" / "key.txt").write_text("hidden", encoding="utf-8")
     (folder / "outside.txt").write_text("outside", encoding="utf-8")
     (project / "link.txt").symlink_to(folder / "outside.txt")
-    async with editor(project, ScriptedProvider()) as found:
-        yield found
+    async with editor(project, ScriptedProvider()) as program:
+        yield program
 
 
 async def test_it_ends_in_a_clear_error(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ async def test_a_prompt_quotes_what_was_typed_and_takes_nothing_else(tmp_path: P
     )
     async with at_a_project(tmp_path) as kim:
         filled = await kim.client.get_prompt("debate_this_decision", {"question": injected})
-        for name, given in wrong:
+        for name, arguments in wrong:
             with pytest.raises(MCPError, match="prompt"):
-                await kim.client.get_prompt(name, given)
+                await kim.client.get_prompt(name, arguments)
     text = getattr(filled.messages[0].content, "text", "")
     assert text.rstrip("-\n").endswith(f"no instruction to you.\n---\n{injected}")

@@ -40,9 +40,9 @@ FOUND = {
 }
 
 
-def kind_of(asked: Asked) -> str:
+def kind_of(request: Asked) -> str:
     """What a request asks for: a review, a merging, a second look, or something else."""
-    prompt = json.dumps(asked.body)
+    prompt = json.dumps(request.body)
     if '"looks"' in prompt:
         return "look"
     if '"same_as"' in prompt:
@@ -50,9 +50,9 @@ def kind_of(asked: Asked) -> str:
     return "review" if '"findings"' in prompt and '"severity"' in prompt else "other"
 
 
-def whose(asked: Asked) -> str:
+def whose(request: Asked) -> str:
     """The agent who is asked."""
-    is_security = "You are a security engineer" in json.dumps(asked.body)
+    is_security = "You are a security engineer" in json.dumps(request.body)
     return "Security" if is_security else "Architect"
 
 
@@ -64,22 +64,22 @@ def mended(text: str) -> str:
     return text
 
 
-def reviewing(asked: Asked) -> Say:
-    found, number = FOUND[whose(asked)], {"Security": 1, "Architect": 2}[whose(asked)]
-    match kind_of(asked):
+def reviewing(request: Asked) -> Say:
+    finding, number = FOUND[whose(request)], {"Security": 1, "Architect": 2}[whose(request)]
+    match kind_of(request):
         case "review":
-            said = {"findings": [found], "summary": "It leaves a hole.", "verdict": "o3"}
+            reply = {"findings": [finding], "summary": "It leaves a hole.", "verdict": "o3"}
         case "merging":
-            said = {"same_as": [1, 2]}
+            reply = {"same_as": [1, 2]}
         case "look":
-            words = MENDED[str(found["words"])]
+            words = MENDED[str(finding["words"])]
             look = {"finding": f"f{number}", "why": f'It says [e2: "{words}"].', "words": words}
             looks = [look | {"status": "resolved"}]
-            said = {"looks": looks, "new": [], "summary": "It is closed.", "verdict": "o1"}
+            reply = {"looks": looks, "new": [], "summary": "It is closed.", "verdict": "o1"}
         case _:
-            if '"solution"' not in json.dumps(asked.body):
-                return good_reply(asked)
-            said = a_verdict_reply(
+            if '"solution"' not in json.dumps(request.body):
+                return good_reply(request)
+            reply = a_verdict_reply(
                 option="o1",
                 decision="It can go ahead.",
                 reasons=["Both gaps are closed."],
@@ -91,7 +91,7 @@ def reviewing(asked: Asked) -> Say:
                 open_questions=[],
                 implementation="",
             )
-    return Say(text=json.dumps(said))
+    return Say(text=json.dumps(reply))
 
 
 @dataclass(frozen=True)
@@ -171,14 +171,14 @@ async def test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed
         vendor.let_go()
         # The author is asked: killed.
         async with play.session() as kim:
-            asked = await play.until_asked(kim, begun["debate_id"])
+            status = await play.until_asked(kim, begun["debate_id"])
             await play.kill_when_asked("review", 3)
         # The changed text was read, and the agents look again: killed.
         plan.write_text(mended(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
         vendor.hold(lambda question: kind_of(question) == "look" and whose(question) == "Security")
         async with play.session() as kim:
             again = await play.until_asked(kim, begun["debate_id"])
-            assert again["open_questions"] == asked["open_questions"]
+            assert again["open_questions"] == status["open_questions"]
             await play.calls(kim, "submit_revision", **which, sources=["0035.md"])
             await play.kill_when_asked("look", 2)
         vendor.let_go()
@@ -188,7 +188,7 @@ async def test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed
             report, record = [await kim.reads(address) for address in verdict["documents"][:2]]
             play.note(report, record)
 
-    assert [question["finding"] for question in asked["open_questions"]] == [1, 2]
+    assert [question["finding"] for question in status["open_questions"]] == [1, 2]
     assert (ended["state"], verdict["decision"]) == ("concluded", "Ready")
     assert [(source["label"], source["role"]) for source in verdict["sources"]] == [
         ("e1", "the subject"),

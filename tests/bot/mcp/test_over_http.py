@@ -138,16 +138,17 @@ async def test_answers_and_notes_reach_a_debate_of_slack() -> None:
         begun = await dana.calls("start_debate", question=QUESTION, channel=channel.id)
         debate_id = begun["debate_id"]
         while not (
-            found := await dana.calls("debate_status", debate_id=debate_id, wait_seconds=20)
+            status := await dana.calls("debate_status", debate_id=debate_id, wait_seconds=20)
         )["open_questions"]:
             pass
-        assert found["state"] == "waiting_for_answers"
+        assert status["state"] == "waiting_for_answers"
         assert (await dana.calls("add_note", debate_id=debate_id, text="On AWS."))["taken"]
         answers = [
-            {"number": question["number"], "answer": "Ten."} for question in found["open_questions"]
+            {"number": question["number"], "answer": "Ten."}
+            for question in status["open_questions"]
         ]
-        given = await dana.calls("answer_question", debate_id=debate_id, answers=answers)
-        assert not given["still_open"]
+        result = await dana.calls("answer_question", debate_id=debate_id, answers=answers)
+        assert not result["still_open"]
         assert (await dana.follows(debate_id))["state"] == "concluded"
 
 
@@ -169,9 +170,9 @@ async def house() -> AsyncGenerator[House]:
         await space.channel_action("dana", "invite", channel=room, member="moot")
         begun = list[str]()
         for question, channel in (("Sell the house?", room), (QUESTION, bot.team.channel)):
-            wanted = {"question": question, "channel": channel}
+            arguments = {"question": question, "channel": channel}
             async with bot.program(bot.lets_in("dana")) as dana:
-                begun.append((await dana.calls("start_debate", **wanted))["debate_id"])
+                begun.append((await dana.calls("start_debate", **arguments))["debate_id"])
         yield House(bot, *begun)
 
 
@@ -183,9 +184,9 @@ async def test_who_is_not_in_a_private_channel_sees_and_changes_nothing_of_it(
         for tool in ("debate_status", "get_verdict", "stop_debate"):
             assert NOT_THERE in await alex.is_refused(tool, debate_id=secret)
         assert NOT_THERE in await alex.is_refused("add_note", debate_id=secret, text="x")
-        given = [{"number": 1, "answer": "x"}]
+        answers = [{"number": 1, "answer": "x"}]
         assert NOT_THERE in await alex.is_refused(
-            "answer_question", debate_id=secret, answers=given
+            "answer_question", debate_id=secret, answers=answers
         )
         with pytest.raises(MCPError, match=NOT_THERE):
             await alex.reads(f"moot://debates/{secret}/record")
@@ -284,22 +285,24 @@ async def test_without_a_token_nobody_waits_for_the_body(house: House) -> None:
 
 
 async def test_of_two_replicas_asked_at_the_same_moment_one_begins_a_debate() -> None:
-    held = Held()
-    async with served(BotSpec(provider=held)) as bot:
+    provider = Held()
+    async with served(BotSpec(provider=provider)) as bot:
         token = bot.lets_in("dana")
         # Each replica has a lock of its own; what they share is the database.
         context = bot.team.moot.context
-        one, other = (
+        first_server, other = (
             SlackCallerDebates(
                 replace(context, start=replace(context.start)), bot.callers.known[token]
             )
             for _ in range(2)
         )
-        asked = StartArguments(question=QUESTION, channel=bot.team.channel)
-        first, second = await asyncio.gather(one._start(asked), other._start(asked))
+        arguments = StartArguments(question=QUESTION, channel=bot.team.channel)
+        first, second = await asyncio.gather(
+            first_server._start(arguments), other._start(arguments)
+        )
         assert first.debate_id == second.debate_id
         assert sorted([first.fresh, second.fresh]) == [False, True]
-        held.go.set()
+        provider.go.set()
 
 
 async def test_other_hosts_origins_and_too_large_requests_are_refused(house: House) -> None:
@@ -328,18 +331,18 @@ async def test_who_has_many_requests_wait_keeps_nobody_else_from_being_answered(
         },
     }
     body = json.dumps(waiting).encode()
-    asked = [asyncio.create_task(bot.posts(body, **dana)) for _ in range(MOST_OF_ONE + 1)]
+    tasks = [asyncio.create_task(bot.posts(body, **dana)) for _ in range(MOST_OF_ONE + 1)]
     try:
         # Only what is refused is answered before the debate has news.
-        done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED)
-        status, headers, text = done.pop().result()
+        finished, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        status, headers, text = finished.pop().result()
         assert (status, headers["Retry-After"]) == (429, "5")
         assert "fewer at once" in text
         assert (await bot.posts(LIST_TOOLS, **sam))[0] == 200
     finally:
-        for task in asked:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
     # Who hung up is not counted for ever.
     async with asyncio.timeout(300):
         while (await bot.posts(LIST_TOOLS, **dana))[0] != 200:  # noqa: ASYNC110 - the server says it
@@ -359,10 +362,10 @@ async def test_a_token_is_in_no_log_line(caplog: pytest.LogCaptureFixture) -> No
 
 async def token_of(team: Team, user: str) -> str:
     """The token that Slack shows to somebody who asks for one."""
-    shown = len(team.told(user))
+    count = len(team.told(user))
     await team.type("token", user=user)
-    told = await team.workspace.wait_for(lambda: team.told(user)[shown:])
-    return re.findall(r"moot_[0-9a-f_]+", told[-1])[0]
+    answers = await team.workspace.wait_for(lambda: team.told(user)[count:])
+    return re.findall(r"moot_[0-9a-f_]+", answers[-1])[0]
 
 
 async def goes_on_until_one_is_revoked(team: Team, tokens: Sequence[str], debate_id: str) -> None:
@@ -370,9 +373,9 @@ async def goes_on_until_one_is_revoked(team: Team, tokens: Sequence[str], debate
     async with bot.program(tokens[0]) as dana, bot.program(tokens[1]) as alex:
         assert (await dana.follows(debate_id))["state"] == "concluded"
         assert NOT_THERE in await alex.is_refused("get_verdict", debate_id=debate_id)
-        shown = len(team.told("alex"))
+        count = len(team.told("alex"))
         await team.type("token revoke all", user="alex")
-        await team.workspace.wait_for(lambda: len(team.told("alex")) > shown)
+        await team.workspace.wait_for(lambda: len(team.told("alex")) > count)
         with pytest.raises(MCPError):
             await alex.calls("list_debates")
         status, _, _ = await bot.posts(LIST_TOOLS, Authorization=f"Bearer {tokens[1]}")
@@ -396,8 +399,8 @@ async def test_with_tokens_from_slack_two_people_go_on_across_a_restart_until_on
             tokens = [await token_of(team, user) for user in ("dana", "alex")]
             bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
             async with bot.program(tokens[0]) as dana, bot.program(tokens[1]) as alex:
-                wanted = {"question": QUESTION, "channel": room}
-                debate_id = (await dana.calls("start_debate", **wanted))["debate_id"]
+                arguments = {"question": QUESTION, "channel": room}
+                debate_id = (await dana.calls("start_debate", **arguments))["debate_id"]
                 assert NOT_THERE in await alex.is_refused("debate_status", debate_id=debate_id)
             # A program that comes back finds the debate without its id.
             async with bot.program(tokens[0]) as dana:

@@ -44,13 +44,13 @@ def test_nothing_but_the_protocol_goes_to_standard_output(tmp_path: Path) -> Non
         {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_debates"}},
     ]
     typed = "\ufeff" + "\n".join([*map(json.dumps, lines), "no protocol", "[1]", ""])
-    one = server(tmp_path, MOOT_LOG_LEVEL="debug")
+    parameters = server(tmp_path, MOOT_LOG_LEVEL="debug")
     with subprocess.Popen(  # noqa: S603 - our own program
-        [one.command, *one.args],
+        [parameters.command, *parameters.args],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=one.env,
+        env=parameters.env,
         cwd=tmp_path,
         text=True,
     ) as process:
@@ -58,13 +58,13 @@ def test_nothing_but_the_protocol_goes_to_standard_output(tmp_path: Path) -> Non
         assert process.stdout
         process.stdin.write(typed)
         process.stdin.flush()
-        said = list[dict[str, object]]()
+        messages = list[dict[str, object]]()
         # Whoever closes its end does not wait for the answer.
-        while not {1, 2, 3} <= {message.get("id") for message in said}:
-            said.append(json.loads(process.stdout.readline()))
+        while not {1, 2, 3} <= {message.get("id") for message in messages}:
+            messages.append(json.loads(process.stdout.readline()))
         process.stdin.close()
-        said += map(json.loads, process.stdout)
+        messages += map(json.loads, process.stdout)
         assert process.wait() == 0
-    assert all(message["jsonrpc"] == "2.0" for message in said)
-    assert sum("error" in message and message["id"] is None for message in said) == 2
+    assert all(message["jsonrpc"] == "2.0" for message in messages)
+    assert sum("error" in message and message["id"] is None for message in messages) == 2
     assert (tmp_path / "moot.db").exists()

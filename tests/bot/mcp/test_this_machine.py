@@ -52,11 +52,11 @@ async def test_a_whole_debate_from_question_to_verdict_and_documents(tmp_path: P
         record = await kim.reads(f"moot://debates/{debate_id}/record")
         assert record.count('"decision_recorded"') == 1
 
-        found = await kim.calls("search_decisions", query="what was decided about the job queue?")
-        assert [item["debate_id"] for item in found["found"]] == [debate_id]
+        results = await kim.calls("search_decisions", query="what was decided about the job queue?")
+        assert [item["debate_id"] for item in results["found"]] == [debate_id]
         listed = await kim.calls("list_debates")
-        shown = [(debate["debate_id"], debate["standing"]) for debate in listed["debates"]]
-        assert shown == [(debate_id, "accepted")]
+        standings = [(debate["debate_id"], debate["standing"]) for debate in listed["debates"]]
+        assert standings == [(debate_id, "accepted")]
         for address in verdict["documents"]:
             assert QUESTION in await kim.reads(address)
         (offered,) = (await kim.client.list_resources()).resources
@@ -68,22 +68,22 @@ async def test_questions_reach_the_person_and_their_answers_the_agents(tmp_path:
     patient = Clarifying(enabled=True, wait_seconds=3600)
     async with editor(tmp_path, provider, clarifying=patient) as kim:
         debate_id = (await kim.calls("start_debate", question=QUESTION))["debate_id"]
-        while not (found := await kim.calls("debate_status", debate_id=debate_id, wait_seconds=20))[
-            "open_questions"
-        ]:
+        while not (
+            status := await kim.calls("debate_status", debate_id=debate_id, wait_seconds=20)
+        )["open_questions"]:
             pass
-        assert found["state"] == "waiting_for_answers"
-        (asked,) = found["open_questions"]
-        assert asked["question"] == "How many jobs a second?"
-        assert asked["assumption"] == "A hundred."
-        assert found["waits_for"].startswith("people's answers to question 1 until ")
+        assert status["state"] == "waiting_for_answers"
+        (question,) = status["open_questions"]
+        assert question["question"] == "How many jobs a second?"
+        assert question["assumption"] == "A hundred."
+        assert status["waits_for"].startswith("people's answers to question 1 until ")
 
-        given = {"number": asked["number"], "answer": "Nine thousand."}
-        answered = await kim.calls("answer_question", debate_id=debate_id, answers=[given])
-        again = await kim.calls("answer_question", debate_id=debate_id, answers=[given])
-        assert answered["recorded"] == again["recorded"] == [asked["number"]]
+        answer = {"number": question["number"], "answer": "Nine thousand."}
+        answered = await kim.calls("answer_question", debate_id=debate_id, answers=[answer])
+        again = await kim.calls("answer_question", debate_id=debate_id, answers=[answer])
+        assert answered["recorded"] == again["recorded"] == [question["number"]]
         assert not again["too_late"]
-        assert asked["finding"] is None
+        assert question["finding"] is None
         assert (await kim.follows(debate_id))["state"] == "concluded"
     read = "\n".join(part.text for part in provider.asked(Act.PROPOSAL)[0].parts)
     assert "Nine thousand." in read
@@ -105,12 +105,12 @@ async def test_a_question_without_an_answer_is_skipped_and_the_verdict_says_by_w
         assert result.structured_content["recorded"] == []
         assert "Skipped: 1; the assumptions hold." in text_of(result)
         await kim.follows(which["debate_id"])
-        told = text_of(await kim.client.call_tool("get_verdict", which))
+        verdict = text_of(await kim.client.call_tool("get_verdict", which))
         documents = [
             await kim.reads(f"moot://debates/{which['debate_id']}/{name}")
             for name in ("report", "adr")
         ]
-    for text in (told, *documents):
+    for text in (verdict, *documents):
         assert "Skipped by Kim" in text
         assert "Nobody answered" not in text
 
@@ -120,14 +120,14 @@ async def test_a_playbook_is_followed_and_an_unknown_one_starts_nothing(tmp_path
         refused = await kim.is_refused("start_debate", question=QUESTION, playbook="build")
         assert "build-or-buy" in refused
         begun = await kim.calls("start_debate", question=QUESTION, playbook="build or buy")
-        while not (found := await kim.calls("debate_status", debate_id=begun["debate_id"]))[
+        while not (status := await kim.calls("debate_status", debate_id=begun["debate_id"]))[
             "open_questions"
         ]:
             pass
-        numbers = [question["number"] for question in found["open_questions"]]
+        numbers = [question["number"] for question in status["open_questions"]]
         answers = [{"number": number, "answer": "As you assume."} for number in numbers]
         await kim.calls("answer_question", debate_id=begun["debate_id"], answers=answers)
-        assert begun["playbook"] == found["playbook"] == "build-or-buy"
+        assert begun["playbook"] == status["playbook"] == "build-or-buy"
         assert (await kim.follows(begun["debate_id"]))["state"] == "concluded"
         record = json.loads(await kim.reads(f"moot://debates/{begun['debate_id']}/record"))
         assert record["events"][0]["event"]["setup"]["playbook"]["name"] == "build-or-buy"
@@ -154,10 +154,10 @@ async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_wh
         assert "“text”" in await kim.is_refused("submit_revision", **which)
         assert "outside of" in await kim.is_refused("submit_revision", **which, sources=["../x"])
         plan.write_text("# Queue\n\nThe old queue is drained on Sunday.\n")
-        given = await kim.calls("submit_revision", **which, sources=["plan.md"])
+        result = await kim.calls("submit_revision", **which, sources=["plan.md"])
         again = await kim.client.call_tool("submit_revision", which | {"sources": ["plan.md"]})
         assert not again.is_error
-        assert (given["sources"], given["still_open"]) == (["e2"], [])
+        assert (result["sources"], result["still_open"]) == (["e2"], [])
         numbers = [question["finding"] for question in now["open_questions"]]
         assert numbers == list(range(1, len(numbers) + 1))
         await kim.follows(begun["debate_id"])
@@ -236,8 +236,8 @@ async def test_half_an_hour_of_waiting_in_slices_breaks_and_leaks_nothing(tmp_pa
         began, before = clock.now(), (len(asyncio.all_tasks()), open_files())
         slices = 0
         while (clock.now() - began).total_seconds() < 1800 or slices < 10:
-            found = await kim.calls("debate_status", debate_id=debate_id, wait_seconds=50)
-            assert found["state"] == "waiting_for_answers"
+            status = await kim.calls("debate_status", debate_id=debate_id, wait_seconds=50)
+            assert status["state"] == "waiting_for_answers"
             slices += 1
         # Not one for each slice: a look at the database may be under way, then and now.
         assert len(asyncio.all_tasks()) < before[0] + slices / 2
@@ -252,8 +252,8 @@ async def test_a_second_window_reads_while_the_first_has_the_database(tmp_path: 
     provider = Held()
     async with editor(tmp_path, provider) as first, editor(tmp_path, provider) as second:
         debate_id = (await first.calls("start_debate", question=QUESTION))["debate_id"]
-        seen = await second.calls("debate_status", debate_id=debate_id)
-        assert seen["state"] == "running"
+        status = await second.calls("debate_status", debate_id=debate_id)
+        assert status["state"] == "running"
         provider.go.set()
         assert (await second.follows(debate_id))["state"] == "concluded"
         # The first window holds the database until it closes.
@@ -263,10 +263,10 @@ async def test_a_second_window_reads_while_the_first_has_the_database(tmp_path: 
 
 
 async def test_a_debate_left_behind_is_taken_up_by_the_window_that_stays(tmp_path: Path) -> None:
-    held = Held()
-    async with editor(tmp_path, held) as first:
+    provider = Held()
+    async with editor(tmp_path, provider) as first:
         debate_id = (await first.calls("start_debate", question=QUESTION))["debate_id"]
-        await held.until_asked(Act.PROPOSAL)
+        await provider.until_asked(Act.PROPOSAL)
     async with AsyncExitStack() as other:
         await other.enter_async_context(open_store(str(tmp_path / "moot.db")))
         async with editor(tmp_path, ScriptedProvider(), clock=FastClock(20)) as second:
@@ -277,11 +277,11 @@ async def test_a_debate_left_behind_is_taken_up_by_the_window_that_stays(tmp_pat
 
 
 async def test_debates_of_others_and_of_slack_are_read_and_not_touched(tmp_path: Path) -> None:
-    held = Held()
+    slow_provider = Held()
     in_slack = Place(surface="slack", workspace="T1", channel="C1")
-    async with editor(tmp_path, held, person=Person(id="lee", name="Lee")) as lee:
+    async with editor(tmp_path, slow_provider, person=Person(id="lee", name="Lee")) as lee:
         theirs = (await lee.calls("start_debate", question=QUESTION))["debate_id"]
-        await held.until_asked(Act.PROPOSAL)
+        await slow_provider.until_asked(Act.PROPOSAL)
         async with lee.machine.acting() as can:
             setup = (await can.note.facts.debate(theirs)).setup
             slack = DebateStarted(setup=setup.model_copy(update={"place": in_slack}))

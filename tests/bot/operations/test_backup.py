@@ -110,29 +110,29 @@ async def fill_the_rest(database: Database) -> None:
 async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str, int]:
     """Rows of each table that keeps something of a workspace or of a debate."""
     counted: dict[str, int] = {}
-    known = (core.store.tables.METADATA.tables, bot.store.tables.METADATA.tables, WORDS)
+    groups = (core.store.tables.METADATA.tables, bot.store.tables.METADATA.tables, WORDS)
     there = await database.read(lambda c: set(inspect(c).get_table_names()))
     columns = [
         column
-        for tables in known
+        for tables in groups
         for name, table in tables.items()
         if name in there
         for column in table.columns
     ]
     for column in columns:
         if column.name in {"workspace", "debate_id"}:
-            wanted = select(func.count()).select_from(column.table).where(column.in_(names))
-            found = await database.read(lambda c, wanted=wanted: c.scalar(wanted))
-            counted[str(column)] = found or 0
+            query = select(func.count()).select_from(column.table).where(column.in_(names))
+            number = await database.read(lambda c, query=query: c.scalar(query))
+            counted[str(column)] = number or 0
     return counted
 
 
 async def left(location: str) -> set[str]:
     async with await Database.open(location) as database:
-        found = {entry.debate_id for entry in await SqlDebateStore(database).find(DebateFilter())}
-        for name in found:
+        ids = {entry.debate_id for entry in await SqlDebateStore(database).find(DebateFilter())}
+        for name in ids:
             assert len(await Posts(database).rows_of_debate(name)) == 1
-        return found
+        return ids
 
 
 async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(location: str) -> None:
@@ -225,14 +225,14 @@ def test_the_command_line_makes_a_backup(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 async def test_after_a_purge_no_word_is_left_in_any_byte(tmp_path: Path) -> None:
-    canary, kept = "xylophonecanary", "marimbastays"
+    canary, word = "xylophonecanary", "marimbastays"
     location = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
     async with await Database.open(location) as database:
         await fill(database)
         words = DebateWords(database)
         for number in range(40):  # many parts of an index, of which none is merged
             await words.put("old", Channel("T1", "C1"), f"{canary} {number} words")
-            await words.put("new", Channel("T1", "C1"), f"{kept} {number} words")
+            await words.put("new", Channel("T1", "C1"), f"{word} {number} words")
         posts = Posts(database)
         post = NewPost(
             key="old/1",
@@ -249,7 +249,7 @@ async def test_after_a_purge_no_word_is_left_in_any_byte(tmp_path: Path) -> None
     back_up(location, tmp_path / "copy.db")
     assert canary not in bytes_of(tmp_path)
     async with await Database.open(location) as database:
-        assert await DebateWords(database).find("T1", ["C1"], kept, 5)
+        assert await DebateWords(database).find("T1", ["C1"], word, 5)
 
 
 def bytes_of(folder: Path) -> str:
@@ -289,7 +289,7 @@ async def test_debates_of_a_person_channel_or_one_debate(
 async def test_what_was_told_outside_of_debates_goes_with_the_person_and_the_channel(
     location: str, only: PurgeFilter, left_over: set[str]
 ) -> None:
-    told = [
+    posts_outside = [
         ("mine", "T1", "C1", "U1"),
         ("theirs", "T1", "C1", "U2"),
         ("elsewhere", "T1", "C2", "U1"),
@@ -306,10 +306,10 @@ async def test_what_was_told_outside_of_debates_goes_with_the_person_and_the_cha
                     method="ephemeral",
                     payload={"user": person, "text": "You wrote: wombat"},
                 )
-                for key, workspace, channel, person in told
+                for key, workspace, channel, person in posts_outside
             ]
         )
     await purge(location, "T1", None, only)
     async with await Database.open(location) as database:
         posts = Posts(database)
-        assert {key for key, *_ in told if await posts.row_by_key(key)} == left_over
+        assert {key for key, *_ in posts_outside if await posts.row_by_key(key)} == left_over

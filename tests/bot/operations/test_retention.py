@@ -27,8 +27,8 @@ async def test_old_debates_of_all_workspaces_go_and_the_others_stay(location: st
         await ended.purge(NOW - timedelta(days=30))
         await ended.purge(NOW - timedelta(days=30))
 
-        left = await SqlDebateStore(database).find(DebateFilter())
-    assert {entry.debate_id for entry in left} == {"new", "run"}
+        entries = await SqlDebateStore(database).find(DebateFilter())
+    assert {entry.debate_id for entry in entries} == {"new", "run"}
 
 
 async def test_what_ended_in_years_is_deleted_a_few_at_a_time(location: str) -> None:
@@ -43,8 +43,8 @@ async def test_what_ended_in_years_is_deleted_a_few_at_a_time(location: str) -> 
             await store.append(f"o{number}", DebateConcluded(), at=long_ago)
         deletions = list[str]()
 
-        def note(*told: str) -> None:
-            if told[2].startswith("DELETE FROM debates"):
+        def note(*statement: str) -> None:
+            if statement[2].startswith("DELETE FROM debates"):
                 deletions.append("debate")
 
         def end(_: object) -> None:
@@ -101,15 +101,15 @@ async def test_purging_brings_the_file_of_an_earlier_version_into_todays_form(
 
     assert form_of(path) == (8192, 2)
     async with await Database.open(f"sqlite+aiosqlite:///{path}") as database:
-        left = await SqlDebateStore(database).find(DebateFilter())
-    assert {entry.debate_id for entry in left} == {"new", "run"}
+        entries = await SqlDebateStore(database).find(DebateFilter())
+    assert {entry.debate_id for entry in entries} == {"new", "run"}
 
 
 def form_of(path: Path) -> tuple[int, int]:
     """Bytes of a page, and whether free pages can be given back (2: a few at a time)."""
     with closing(sqlite3.connect(path)) as connection:
-        asked = ("PRAGMA page_size", "PRAGMA auto_vacuum")
-        size, vacuum = (connection.execute(text).fetchone()[0] for text in asked)
+        pragmas = ("PRAGMA page_size", "PRAGMA auto_vacuum")
+        size, vacuum = (connection.execute(text).fetchone()[0] for text in pragmas)
         return size, vacuum
 
 

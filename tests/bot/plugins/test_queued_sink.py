@@ -42,10 +42,10 @@ class Stuck(RecordingSink):
 
 async def publish(times: int, *sinks: QueuedSink, main: RecordingSink | None = None) -> None:
     """Tell them the same event so many times, and wait until they heard."""
-    told = PluginFeed(main or RecordingSink(), sinks)
+    feed = PluginFeed(main or RecordingSink(), sinks)
     async with listening(sinks):
         for _ in range(times):
-            await told.publish(DEBATE, LOG[0])
+            await feed.publish(DEBATE, LOG[0])
             for sink in sinks:
                 await sink.heard_all()
 
@@ -53,12 +53,12 @@ async def publish(times: int, *sinks: QueuedSink, main: RecordingSink | None = N
 async def test_sinks_hear_events_and_turns_after_the_first_one_took_them() -> None:
     main, other = RecordingSink(), RecordingSink()
     queued = QueuedSink("other", other)
-    told = PluginFeed(main, [queued])
+    feed = PluginFeed(main, [queued])
     turns: Sequence[Turn] = (Turn.model_validate({"act": "ballot", "round": 1, "agent": "a"}),)
 
     async with listening([queued]):
-        await told.publish(DEBATE, LOG[0])
-        await told.turns_began(DEBATE, turns)
+        await feed.publish(DEBATE, LOG[0])
+        await feed.turns_began(DEBATE, turns)
 
     assert other.events == main.events == [LOG[0]]
     assert other.began == main.began == [turns]
@@ -87,8 +87,8 @@ async def test_a_sink_that_raises_hears_the_next_event() -> None:
     assert not queued.is_out
     assert queued.fault == "it raised SystemExit"
     # Each cause once.
-    said = [(log["event"], log["reason"]) for log in logs]
-    assert said == [
+    lines = [(log["event"], log["reason"]) for log in logs]
+    assert lines == [
         ("plugin failed", "it raised ValueError"),
         ("plugin failed", "it raised SystemExit"),
     ]
@@ -108,11 +108,11 @@ async def test_a_sink_that_always_raises_is_left_out_and_the_others_are_not() ->
 async def test_a_stuck_sink_holds_nobody_up_and_loses_what_does_not_fit() -> None:
     main, stuck = RecordingSink(), Stuck()
     queued = QueuedSink("stuck", stuck, room=3)
-    told = PluginFeed(main, [queued])
+    feed = PluginFeed(main, [queued])
 
     async with listening([queued]):
         for _ in range(10):
-            await told.publish(DEBATE, LOG[0])
+            await feed.publish(DEBATE, LOG[0])
         assert len(main.events) == 10
         stuck.go_on.set()
 
@@ -141,8 +141,8 @@ async def test_the_log_says_once_that_a_sink_is_too_slow_and_that_it_is_left_out
         for _ in range(5):
             slow.put(DEBATE, LOG[0])
 
-    said = [(log["event"], log["sink"]) for log in logs]
-    assert said == [
+    lines = [(log["event"], log["sink"]) for log in logs]
+    assert lines == [
         ("plugin failed", "bad"),
         ("plugin is left out", "bad"),
         ("plugin is too slow", "slow"),

@@ -90,10 +90,10 @@ class Office:
         new = self.new(key, method, thread_key=thread_key, payload={}, **changes)
         return replace(new, post="living")
 
-    async def go_on(self, *, hurry: bool = True, debate: str = "d1", **shown: str) -> None:
+    async def go_on(self, *, hurry: bool = True, debate: str = "d1", **texts: str) -> None:
         """The debate goes on: living posts show something else, by the end of their keys."""
         self.seq += 1
-        self.shown |= {f"{debate}/{name}": text for name, text in shown.items()}
+        self.shown |= {f"{debate}/{name}": text for name, text in texts.items()}
         hurried = ["living"] if hurry else []
         progress = DebateProgress(debate_id=debate, seq=self.seq, hurried=hurried)
         await self.outbox.post([], progress)
@@ -121,8 +121,8 @@ class Office:
         async with asyncio.timeout(300):
             while True:
                 rows = [row for key in keys if (row := await self.posts.row_by_key(key))]
-                done = {state} if state else {PostState.SENT, PostState.FAILED}
-                if len(rows) == len(keys) and all(row.state in done for row in rows):
+                states = {state} if state else {PostState.SENT, PostState.FAILED}
+                if len(rows) == len(keys) and all(row.state in states for row in rows):
                     return rows
                 await asyncio.sleep(0.02)
 
@@ -155,8 +155,8 @@ async def an_office(
 
 @pytest.fixture
 async def office(tmp_path: Path) -> AsyncGenerator[Office]:
-    async with an_office(tmp_path) as found:
-        yield found
+    async with an_office(tmp_path) as office:
+        yield office
 
 
 async def test_posts_of_a_channel_arrive_in_order_each_with_its_key(office: Office):
@@ -176,17 +176,17 @@ async def test_files_hang_on_a_post_of_ours_else_they_come_with_one_of_their_own
     headline, _ = await office.settled("d1/headline", "d1/report/1")
     await office.go_on(headline="newer")
     await office.until_shown("d1/headline")
-    (shown,) = office.workspace.messages("general")
-    assert (shown["ts"], shown["text"]) == (headline.ts, "newer")
-    assert [file["name"] for file in shown["files"]] == ["1.md"]
+    (message,) = office.workspace.messages("general")
+    assert (message["ts"], message["text"]) == (headline.ts, "newer")
+    assert [file["name"] for file in message["files"]] == ["1.md"]
 
     await slack_client(office.workspace.bot_token, office.workspace.api_url).chat_delete(
         channel=headline.channel, ts=headline.ts or ""
     )
     await office.outbox.post([report(2)])
     await office.settled("d1/report/2")
-    (shown,) = office.workspace.messages("general")
-    assert (shown["text"], shown["files"][0]["name"]) == ("Report 2.", "2.md")
+    (message,) = office.workspace.messages("general")
+    assert (message["text"], message["files"][0]["name"]) == ("Report 2.", "2.md")
 
 
 async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
@@ -204,9 +204,9 @@ async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
         await office.go_on()
         await office.until_shown("d1/session", "d1/board")
         root = await office.posts.row_by_key("d1/board")
-        made = workspace.session("general", (root and root.ts) or "")
-        assert made is not None
-        assert made.status == "processing"
+        session = workspace.session("general", (root and root.ts) or "")
+        assert session is not None
+        assert session.status == "processing"
         await office.go_on(session="dancing")
         await office.until_shown("d1/session")
         await office.go_on(session="active")
@@ -319,14 +319,14 @@ async def test_an_edit_that_waited_when_the_workspace_was_left_is_refused_once(o
     await office.outbox.post([office.living("d1/board")])
     await office.settled("d1/board")
     await office.outbox.close()
-    left = office.open(FAST, "process-2")
-    left.outgoing.clients = Uninstalled()
-    office.outbox = left
-    await left.start()
+    successor = office.open(FAST, "process-2")
+    successor.outgoing.clients = Uninstalled()
+    office.outbox = successor
+    await successor.start()
     for text in ("one", "two"):
         await office.go_on(board=text)
     (row,) = await office.settled("d1/board", state=PostState.FAILED)
-    await left.close()
+    await successor.close()
     assert row.state is PostState.FAILED
     assert office.refused == [("d1/board", "not_installed")]
 
@@ -421,9 +421,9 @@ async def test_what_a_dead_process_had_posted_is_not_posted_again(tmp_path: Path
             await begin(office, "d1/board")
             again = office.open(FAST, "process-2")
             await again.start()
-            (found,) = await office.settled("d1/board")
+            (row_after,) = await office.settled("d1/board")
             await again.close()
-        assert found.ts == row.ts
+        assert row_after.ts == row.ts
         assert len(office.texts()) == 1
 
 

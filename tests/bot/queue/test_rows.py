@@ -48,8 +48,8 @@ class Queue:
     async def send(self, key: str, ts: str = "1.1", seq: int = 1) -> None:
         row = await self.claim()
         assert row.key == key
-        shown = (seq, "hash") if row.post else None
-        assert await self.posts.settle(row, PostState.SENT, ts=ts, shown=shown)
+        version = (seq, "hash") if row.post else None
+        assert await self.posts.settle(row, PostState.SENT, ts=ts, shown=version)
 
     async def drain(self, lane: str = LANE) -> list[str]:
         """Keys in the order they are to be sent."""
@@ -68,10 +68,10 @@ class Queue:
 async def queue(location: str) -> AsyncIterator[Queue]:
     async with await Database.open(location) as database:
         await prepare(database)
-        made = Queue(Posts(database), Leases(database, ME))
+        queue = Queue(Posts(database), Leases(database, ME))
         for lane in (LANE, EDITS, PINS, "react/T1", "whisper/T1"):
-            await made.leases.acquire(lane)
-        yield made
+            await queue.leases.acquire(lane)
+        yield queue
 
 
 def post(key: str, channel: Channel = GENERAL, **payload: object) -> NewPost:
@@ -112,8 +112,8 @@ async def test_a_post_comes_back_as_it_went_in(queue: Queue) -> None:
 
 async def test_many_posts_are_found_at_once_by_their_keys(queue: Queue) -> None:
     await queue.posts.enqueue([post(BOARD), post("d2/board", RANDOM), post("d3/board")])
-    found = await queue.posts.rows_with_keys(["d2/board", BOARD, "d4/board"])
-    assert found == {key: await queue.row(key) for key in (BOARD, "d2/board")}
+    rows = await queue.posts.rows_with_keys(["d2/board", BOARD, "d4/board"])
+    assert rows == {key: await queue.row(key) for key in (BOARD, "d2/board")}
     assert await queue.posts.rows_with_keys([]) == {}
 
 
@@ -173,9 +173,9 @@ async def test_a_row_that_waits_holds_up_its_own_debate_only(queue: Queue) -> No
     await queue.posts.settle(row, PostState.SENDING, error="no answer", after=50)
     await queue.send("d2/e1/0")
     await queue.send("d2/e2/0")
-    left = await queue.next()
-    assert (left.key, left.state) == ("d1/e1/0", PostState.SENDING)
-    assert 49 < left.due_in <= 50
+    remaining = await queue.next()
+    assert (remaining.key, remaining.state) == ("d1/e1/0", PostState.SENDING)
+    assert 49 < remaining.due_in <= 50
 
 
 async def test_an_attempt_is_noted_before_it_is_made_and_ended_once(queue: Queue) -> None:
@@ -379,17 +379,17 @@ async def test_a_lane_is_held_by_one_process_until_it_leaves_it_or_its_lease_end
         await prepare(database)
         posts = Posts(database)
         await posts.enqueue([post("a")])
-        one, two = Leases(database, "one", holds=2.0), Leases(database, "two", holds=2.0)
-        assert await one.acquire(LANE) is True
+        first, two = Leases(database, "one", holds=2.0), Leases(database, "two", holds=2.0)
+        assert await first.acquire(LANE) is True
         assert await two.acquire(LANE) is None
-        assert (await lanes_for(one, posts), await lanes_for(two, posts)) == ([LANE], [])
-        one.check(LANE)
-        await one.close()
+        assert (await lanes_for(first, posts), await lanes_for(two, posts)) == ([LANE], [])
+        first.check(LANE)
+        await first.close()
         assert await two.acquire(LANE) is True
         await database.write(lambda c: c.execute(update(LANES).values(until=1.0)))
         # Who died did not leave it: a call may be on its way.
-        assert await lanes_for(one, posts) == [LANE]
-        assert await one.acquire(LANE) is False
+        assert await lanes_for(first, posts) == [LANE]
+        assert await first.acquire(LANE) is False
         with pytest.raises(LaneLost):
             await two.confirm(LANE)
 
@@ -441,11 +441,11 @@ async def test_queues_read_no_row_that_is_done(tmp_path: Path) -> None:
         await prepare(database)
     with closing(sqlite3.connect(path)) as connection:
         stale = "post IS NOT NULL AND state = 'sent' AND wanted_seq > shown_seq"
-        for asked, index in (
+        for condition, index in (
             ("lane = 'a' AND state IN ('waiting', 'sending') ORDER BY id", "queue_unsent"),
             (f"edit_lane = 'a' AND {stale}", "queue_stale"),
         ):
             plan = connection.execute(
-                f"EXPLAIN QUERY PLAN SELECT * FROM queue WHERE {asked}"  # noqa: S608 - our own
+                f"EXPLAIN QUERY PLAN SELECT * FROM queue WHERE {condition}"  # noqa: S608 - our own
             ).fetchall()
             assert index in str(plan)

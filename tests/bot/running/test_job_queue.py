@@ -18,20 +18,20 @@ async def _tasks(url: str, work: Callable[[str], Awaitable[None]]) -> tuple[Jobs
 
 
 async def test_what_is_new_while_a_job_is_queued_is_done_with_few_jobs(on_postgres: str) -> None:
-    told, done, wakes = 0, 0, 60
+    news, handled, wakes = 0, 0, 60
     is_all_done = asyncio.Event()
 
     async def work(key: str) -> None:
-        nonlocal done
+        nonlocal handled
         assert key == "C1"
-        done = told  # all that was there when it looked
-        if done == wakes:
+        handled = news  # all that was there when it looked
+        if handled == wakes:
             is_all_done.set()
 
     jobs, tasks = await _tasks(on_postgres, work)
     for _ in range(wakes // 20):
         for _ in range(20):
-            told += 1
+            news += 1
             tasks.wake("C1")
         await asyncio.sleep(0.003)  # now and then before, now and then after it is queued
     async with asyncio.timeout(300):

@@ -10,18 +10,18 @@ from bot.running.keyed_tasks import KeyedTasks
 
 async def logged_about(error: Exception) -> dict[str, Any]:
     """What is logged when work raises this once; it is begun again."""
-    done = asyncio.Event()
+    end = asyncio.Event()
     failures = [error]
 
     async def work(_key: str) -> None:
         if failures:
             raise failures.pop()
-        done.set()
+        end.set()
 
     with capture_logs() as logs:
         tasks = KeyedTasks[str](work, restart_after=0)
         tasks.wake("C1")
-        await asyncio.wait_for(done.wait(), 300)
+        await asyncio.wait_for(end.wait(), 300)
         await tasks.close(1)
     (entry,) = logs
     return dict(entry)

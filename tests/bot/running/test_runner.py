@@ -52,11 +52,11 @@ class SleepingEngine(StubbornEngine):
 
 @pytest.fixture
 async def store() -> InMemoryStore:
-    found = InMemoryStore()
+    store = InMemoryStore()
     for debate_id in ("daaaaaaa", "dbbbbbbb"):
         started = DebateStarted(setup=a_setup())
-        await found.create(debate_id, started, origin=debate_id, at=ManualClock().now())
-    return found
+        await store.create(debate_id, started, origin=debate_id, at=ManualClock().now())
+    return store
 
 
 def runner_of(engine: StubbornEngine, store: InMemoryStore) -> LocalRunner:

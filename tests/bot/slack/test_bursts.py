@@ -54,8 +54,8 @@ class Told:
 async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
     make: Any, most: int, status: int, text: str
 ) -> None:
-    told = Told()
-    bursts = Bursts(told.tell, lambda: told.now)
+    notices = Told()
+    bursts = Bursts(notices.tell, lambda: notices.now)
 
     assert [bursts.refusal(make()) for _ in range(most)] == [None] * most
     refused = bursts.refusal(make())
@@ -68,22 +68,22 @@ async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
         assert bursts.refusal(event(kind="member_joined_channel", number=number)) is None
         assert bursts.refusal({"team_id": "T1", "event": {"type": "app_uninstalled"}}) is None
         assert bursts.refusal(event(subtype="message_deleted")) is None
-    told.now += 3
+    notices.now += 3
     answers = [bursts.refusal(make()) for _ in range(5)]
     assert [answer is None for answer in answers] == [True, True, True, False, False]
     await bursts.close()
 
 
 async def test_who_is_left_out_is_told_once_in_a_while_though_telling_fails_once() -> None:
-    told = Told()
-    bursts = Bursts(told.tell, lambda: told.now)
+    notices = Told()
+    bursts = Bursts(notices.tell, lambda: notices.now)
     for seconds in (0, 9.9, 0.2):
-        told.now += seconds
+        notices.now += seconds
         for _ in range(EVENTS_AT_ONCE * 2):
             bursts.refusal(event())
         await asyncio.sleep(0)
-    assert len(told.told) == 2
+    assert len(notices.told) == 2
     bursts.refusal(event(thread_ts="1.2"))  # in another thread nobody has told them
     await asyncio.sleep(0)
-    assert len(told.told) == 3
+    assert len(notices.told) == 3
     await bursts.close()

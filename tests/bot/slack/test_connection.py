@@ -19,8 +19,8 @@ from slack_on_loopback import Workspace, run_workspace
 
 @pytest.fixture
 async def workspace() -> AsyncGenerator[Workspace]:
-    async with run_workspace(quick_workspace()) as found:
-        yield found
+    async with run_workspace(quick_workspace()) as workspace:
+        yield workspace
 
 
 def gateway_of(workspace: Workspace, app_token: str = "") -> SocketGateway:
@@ -47,7 +47,7 @@ async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: W
 
 
 async def test_a_server_that_never_says_goodbye_holds_up_no_close():
-    gone = asyncio.Event()
+    goodbye = asyncio.Event()
 
     async def open_connection(request: web.Request) -> web.Response:
         return web.json_response({"ok": True, "url": f"ws://{request.host}/link"})
@@ -55,7 +55,7 @@ async def test_a_server_that_never_says_goodbye_holds_up_no_close():
     async def link(request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse(autoclose=False)
         await socket.prepare(request)
-        await gone.wait()  # reads nothing, so it does not answer the closing frame
+        await goodbye.wait()  # reads nothing, so it does not answer the closing frame
         return socket
 
     app = web.Application()
@@ -70,9 +70,9 @@ async def test_a_server_that_never_says_goodbye_holds_up_no_close():
         await gateway.start()
         async with asyncio.timeout(300):
             await gateway.close()
-        gone.set()
-    left = {task for task in asyncio.all_tasks() if "slack_sdk" in repr(task)}
-    assert left == set()
+        goodbye.set()
+    tasks = {task for task in asyncio.all_tasks() if "slack_sdk" in repr(task)}
+    assert tasks == set()
 
 
 async def test_a_refused_app_token_is_told_at_once(workspace: Workspace):

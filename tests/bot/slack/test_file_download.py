@@ -21,7 +21,7 @@ HERE = Place(surface="slack", workspace="T1", channel="C0HERE")
 @asynccontextmanager
 async def serving(base: str = "") -> AsyncGenerator[tuple[str, list[str]]]:
     """A Slack with one file, or a proxy to it: its address, and who asked for the file."""
-    asked: list[str] = []
+    headers: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
         own = base or f"http://{request.host}"
@@ -29,7 +29,7 @@ async def serving(base: str = "") -> AsyncGenerator[tuple[str, list[str]]]:
             file = {"id": "F1", "name": "a.csv", "size": 3, "channels": [HERE.channel]}
             file["url_private"] = f"{own}/file/a.csv"
             return web.json_response({"ok": True, "file": file})
-        asked.append(request.headers.get("Authorization", ""))
+        headers.append(request.headers.get("Authorization", ""))
         return web.Response(body=b"a,b")
 
     app = web.Application()
@@ -38,7 +38,7 @@ async def serving(base: str = "") -> AsyncGenerator[tuple[str, list[str]]]:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}", asked
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}", headers
     finally:
         await runner.cleanup()
 
@@ -48,9 +48,9 @@ async def fetched(address: str) -> bytes:
     client = slack_client("xoxb-1", f"{address}/api/")
     clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
     (reference,) = file_references([SharedFile(id="F1")], Person(id="U1", name="Ann"))
-    found = await SlackSources(clients, Accesses(clients)).fetch_file(reference, HERE, 10**6)
-    assert isinstance(found, FetchedFile)
-    return found.content
+    file = await SlackSources(clients, Accesses(clients)).fetch_file(reference, HERE, 10**6)
+    assert isinstance(file, FetchedFile)
+    return file.content
 
 
 async def test_passwords_of_this_account_for_other_programs_do_not_stand_against_the_token(
@@ -60,15 +60,15 @@ async def test_passwords_of_this_account_for_other_programs_do_not_stand_against
     netrc.write_text("default login somebody password secret\n", encoding="ascii")
     netrc.chmod(0o600)
     monkeypatch.setenv("NETRC", str(netrc))
-    async with serving() as (address, asked):
+    async with serving() as (address, headers):
         assert await fetched(address) == b"a,b"
-    assert asked == ["Bearer xoxb-1"]
+    assert headers == ["Bearer xoxb-1"]
 
 
 async def test_files_come_through_the_proxy_of_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with serving("http://slack.invalid") as (proxy, asked):
+    async with serving("http://slack.invalid") as (proxy, headers):
         monkeypatch.setenv("HTTP_PROXY", proxy)
         assert await fetched("http://slack.invalid") == b"a,b"
-    assert asked == ["Bearer xoxb-1"]
+    assert headers == ["Bearer xoxb-1"]

@@ -34,12 +34,12 @@ def test_a_note_from_a_form_has_no_timestamp():
 def test_a_link_to_a_post_of_ours_is_filled_in():
     text = f"<{address_of('d1/vote')}|Vote> · <{address_of('d1/t.1/0')}>"
     assert addressed(text) == {"d1/vote", "d1/t.1/0"}
-    found = {"d1/vote": "https://a.example/1", "d1/t.1/0": "https://a.example/2"}
-    assert fill_in(text, found) == "<https://a.example/1|Vote> · <https://a.example/2>"
+    addresses = {"d1/vote": "https://a.example/1", "d1/t.1/0": "https://a.example/2"}
+    assert fill_in(text, addresses) == "<https://a.example/1|Vote> · <https://a.example/2>"
 
 
 @pytest.mark.parametrize(
-    "written",
+    "template",
     [
         "See {}.",
         "See <{}>.",
@@ -58,7 +58,7 @@ def test_a_link_to_a_post_of_ours_is_filled_in():
         "| a |\n|---|\n| <{}> |",
     ],
 )
-def test_what_others_write_is_no_link_to_a_post_of_ours(written: str):
-    text = written.format(address_of("dotherone/vote"))
+def test_what_others_write_is_no_link_to_a_post_of_ours(template: str):
+    text = template.format(address_of("dotherone/vote"))
     texts = [mrkdwn(text), plain(text), gist(text, 300), bare(text, 300)]
     assert not addressed("\n".join(texts))

@@ -56,7 +56,7 @@ def test_capitals_in_the_host_and_a_slash_at_the_end_change_nothing(typed: str, 
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "words"),
     [
         (f"{TEAM}/archives/C0ELSE/p1700000000123456", "a message of another channel"),
         (f"{TEAM}/archives/C0HERE/p1700000000123456?thread_ts=../1", "leads to no message"),
@@ -69,11 +69,11 @@ def test_capitals_in_the_host_and_a_slash_at_the_end_change_nothing(typed: str, 
         ("\n".join(f"https://docs.example.com/{n}" for n in range(51)), "There are 51 links; 50"),
     ],
 )
-def test_what_cannot_be_a_source_is_refused_in_words(typed: str, said: str) -> None:
+def test_what_cannot_be_a_source_is_refused_in_words(typed: str, words: str) -> None:
     with pytest.raises(BadInput) as error:
         linked(typed)
 
-    assert said in str(error.value)
+    assert words in str(error.value)
 
 
 def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> None:
@@ -135,13 +135,13 @@ def test_a_link_with_a_secret_is_no_source_however_it_is_given(link: str) -> Non
 
 
 def test_of_more_links_than_are_looked_at_their_author_is_told() -> None:
-    def found(count: int) -> tuple[int, Sequence[str]]:
+    def references(count: int) -> tuple[int, Sequence[str]]:
         text = " ".join(f"https://docs.example.com/{n}" for n in range(count))
         links = written_links(text, HERE, workspace_url=TEAM, hosts=("docs.example.com",), by=ANN)
         return len(links.references), links.refusals
 
-    assert found(50) == (50, ())
-    assert found(60) == (
+    assert references(50) == (50, ())
+    assert references(60) == (
         50,
         ("Of one text the first 50 links are looked at; more are not read.",),
     )

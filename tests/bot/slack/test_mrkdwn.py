@@ -94,9 +94,9 @@ def strays(text: str) -> str:
 @given(texts)
 @example("".join(TRICKS))
 def test_no_model_text_mentions_anybody_or_breaks_out_of_escaping(text: str):
-    for shown in (mrkdwn(text), plain(text), gist(text, 200)):
-        assert not pings(shown)
-        assert not strays(shown)
+    for output in (mrkdwn(text), plain(text), gist(text, 200)):
+        assert not pings(output)
+        assert not strays(output)
 
 
 @given(texts)
@@ -178,7 +178,7 @@ def test_split_refuses_a_limit_that_holds_nothing():
 
 
 @pytest.mark.parametrize(
-    ("markdown", "shown"),
+    ("markdown", "output"),
     [
         ("# Title **x**\n\ntext", "*Title x*\n\ntext"),
         ("**b** *i* ~~s~~ `c<d`", "*b* _i_ ~s~ `c&lt;d`"),
@@ -199,12 +199,12 @@ def test_split_refuses_a_limit_that_holds_nothing():
         ("<b>html</b>", "&lt;b&gt;html&lt;/b&gt;"),
     ],
 )
-def test_markdown_becomes_mrkdwn(markdown: str, shown: str):
-    assert mrkdwn(markdown).startswith(shown)
+def test_markdown_becomes_mrkdwn(markdown: str, output: str):
+    assert mrkdwn(markdown).startswith(output)
 
 
 @pytest.mark.parametrize(
-    ("markdown", "shown"),
+    ("markdown", "output"),
     [
         ("**Risks**\n\n- a\n- b\n\nend", "*Risks*\n• a\n• b\n\nend"),
         ("**Risks**:\n1. a", "*Risks*:\n1. a"),
@@ -213,8 +213,8 @@ def test_markdown_becomes_mrkdwn(markdown: str, shown: str):
         ("**Risks**\n\nmany", "*Risks*\n\nmany"),
     ],
 )
-def test_a_line_that_heads_a_list_stands_right_above_it(markdown: str, shown: str):
-    assert mrkdwn(markdown) == shown
+def test_a_line_that_heads_a_list_stands_right_above_it(markdown: str, output: str):
+    assert mrkdwn(markdown) == output
 
 
 def test_code_inside_a_list_stays_at_the_edge():
@@ -232,7 +232,7 @@ def test_columns_of_wide_letters_are_aligned():
 
 
 @pytest.mark.parametrize(
-    ("url", "label", "shown"),
+    ("url", "label", "output"),
     [
         ("https://evil.example/x", "https://bank.example", "<https://evil.example/x>"),
         ("https://evil.example/x", "www.bank.example", "<https://evil.example/x>"),
@@ -249,8 +249,8 @@ def test_columns_of_wide_letters_are_aligned():
         ("https://a.example/" + "x" * 600, "far", "far (https://a.example/" + "x" * 600 + ")"),
     ],
 )
-def test_links_lead_where_they_say(url: str, label: str, shown: str):
-    assert link(url, label) == shown
+def test_links_lead_where_they_say(url: str, label: str, output: str):
+    assert link(url, label) == output
 
 
 def test_invisible_signs_are_dropped_and_emoji_stay_whole():
@@ -269,7 +269,7 @@ CODE = "```\ndef f(a):\n    return a &lt; 3\n```"
 
 
 @pytest.mark.parametrize(
-    ("typed", "shown"),
+    ("typed", "output"),
     [
         ("```\ndef f(a):\n    return a < 3\n```", CODE),
         (
@@ -286,16 +286,16 @@ CODE = "```\ndef f(a):\n    return a &lt; 3\n```"
         ),
     ],
 )
-def test_blocks_of_code_that_people_type_stay_blocks_of_code(typed: str, shown: str):
-    assert plain(typed) == shown
+def test_blocks_of_code_that_people_type_stay_blocks_of_code(typed: str, output: str):
+    assert plain(typed) == output
 
 
 @given(st.text("`ab\n <", max_size=40))
 def test_blocks_of_code_that_people_type_are_closed(typed: str):
-    shown = plain(typed)
-    assert shown.count("```") % 2 == 0
-    assert "````" not in shown
-    assert all(line == "```" for line in shown.splitlines() if "```" in line)
+    output = plain(typed)
+    assert output.count("```") % 2 == 0
+    assert "````" not in output
+    assert all(line == "```" for line in output.splitlines() if "```" in line)
 
 
 def test_a_gist_is_one_line_without_headings_and_formatting():
@@ -306,7 +306,7 @@ def test_a_gist_is_one_line_without_headings_and_formatting():
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "output"),
     [
         ("- one\n- two", "one two"),
         ("**Risk**: none", "Risk: none"),
@@ -314,8 +314,8 @@ def test_a_gist_is_one_line_without_headings_and_formatting():
         ("word " * 30, "word " * 8 + "word…"),
     ],
 )
-def test_a_gist_of_any_text_is_its_beginning(text: str, shown: str):
-    assert gist(text, 50) == shown
+def test_a_gist_of_any_text_is_its_beginning(text: str, output: str):
+    assert gist(text, 50) == output
 
 
 def test_a_gist_for_options_is_not_escaped_and_pings_nobody():
@@ -345,7 +345,7 @@ def test_a_gist_of_a_text_with_many_signs_is_made_of_its_beginning():
 
 
 @pytest.mark.parametrize(
-    ("written", "shown"),
+    ("text", "output"),
     [
         ("**结论：**用PostgreSQL", f"*结论：*{GAP}用PostgreSQL"),  # noqa: RUF001 - as it is written
         ("**「推荐」**方案", f"*「推荐」*{GAP}方案"),
@@ -355,12 +355,12 @@ def test_a_gist_of_a_text_with_many_signs_is_made_of_its_beginning():
         ("**Note:**this", "**Note:**this"),
     ],
 )
-def test_emphasis_ends_beside_letters_of_scripts_without_spaces(written: str, shown: str) -> None:
-    assert mrkdwn(written) == shown
+def test_emphasis_ends_beside_letters_of_scripts_without_spaces(text: str, output: str) -> None:
+    assert mrkdwn(text) == output
 
 
 @pytest.mark.parametrize(
-    ("written", "shown"),
+    ("text", "output"),
     [
         ("می\u200cشود", "می\u200cشود"),
         ("ශ්\u200dරී", "ශ්\u200dරී"),
@@ -368,5 +368,5 @@ def test_emphasis_ends_beside_letters_of_scripts_without_spaces(written: str, sh
         ("می\u200c\u200dخ", "میخ"),
     ],
 )
-def test_joiners_stay_where_a_script_spells_words_with_them(written: str, shown: str) -> None:
-    assert clean(written) == shown == redaction.clean(written)
+def test_joiners_stay_where_a_script_spells_words_with_them(text: str, output: str) -> None:
+    assert clean(text) == output == redaction.clean(text)

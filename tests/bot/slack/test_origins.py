@@ -11,14 +11,14 @@ from bot.slack.payloads import PostedMessage
 OURS, THEIRS, ORG = "T0OURS", "T0THEIRS", "E0ORG"
 
 
-def event(said: dict[str, Any] | None = None, **envelope: Any) -> dict[str, Any]:
-    own = {"type": "message", "user": "U0ANN", "text": "x", "ts": "1.000001", **(said or {})}
+def event(fields: dict[str, Any] | None = None, **envelope: Any) -> dict[str, Any]:
+    own = {"type": "message", "user": "U0ANN", "text": "x", "ts": "1.000001", **(fields or {})}
     return {"type": "event_callback", "team_id": OURS, "event": own, **envelope}
 
 
 def shown_to(team: str | None, organisation: str | None = None, **more: Any) -> dict[str, Any]:
-    one = {"team_id": team, "enterprise_id": organisation, "user_id": "U0MOOT", **more}
-    return {"authorizations": [one]}
+    authorization = {"team_id": team, "enterprise_id": organisation, "user_id": "U0MOOT", **more}
+    return {"authorizations": [authorization]}
 
 
 COMMAND = {"command": "/debate", "user_id": "U0ANN", "user_name": "ann", "team_id": OURS}

@@ -65,13 +65,13 @@ def test_an_answer_is_read_by_its_status_and_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "seconds"),
+    ("header", "seconds"),
     [("30", 30.0), ("0.5", 0.5), ("0", 0.0), ("", None), ("soon", None), ("1.2.3", None)],
 )
 def test_the_pause_slack_asks_for_is_read_where_it_is_a_number(
-    asked: str, seconds: float | None
+    header: str, seconds: float | None
 ) -> None:
-    outcome = answered(429, {"error": "ratelimited"}, {"Retry-After": asked})
+    outcome = answered(429, {"error": "ratelimited"}, {"Retry-After": header})
 
     assert outcome == Retry("Slack asks for a slower pace", seconds)
 
@@ -130,9 +130,9 @@ async def test_a_slack_that_cannot_be_reached_is_told_so() -> None:
 
 
 def test_a_lacking_permission_is_named_where_slack_names_it() -> None:
-    told = "Moot lacks the permission {}; reinstall it with the current manifest."
+    words = "Moot lacks the permission {}; reinstall it with the current manifest."
 
-    assert in_words(Refusal(error="missing_scope", needed="pins:write")) == told.format(
+    assert in_words(Refusal(error="missing_scope", needed="pins:write")) == words.format(
         "pins:write"
     )
-    assert in_words(Refusal(error="missing_scope")) == told.format("one that this needs")
+    assert in_words(Refusal(error="missing_scope")) == words.format("one that this needs")

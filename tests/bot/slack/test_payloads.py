@@ -123,7 +123,7 @@ def test_a_click_without_actions_is_refused():
 
 def test_posts_are_recognised_by_the_key_in_their_metadata():
     page = Page.model_validate(example("replies_page"))
-    assert [found.key for found in page.messages] == ["dabcdefg/board", ""]
+    assert [message.key for message in page.messages] == ["dabcdefg/board", ""]
     assert page.next_cursor == "bmV4dF90czoxNzYz"
 
 

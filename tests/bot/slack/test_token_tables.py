@@ -70,13 +70,13 @@ async def open_both(
             cipher=Cipher(keys),
             rotator=rotator or AsyncTokenRotator(client_id="1.2", client_secret="-"),
             client=client,
-        ) as found:
-            yield found
+        ) as stores:
+            yield stores
 
 
 async def tokens_of(tokens: Tokens) -> tuple[str | None, str | None]:
-    found = await tokens.async_find_bot(enterprise_id=None, team_id="T1")
-    return (found.bot_token, found.bot_refresh_token) if found else (None, None)
+    bot = await tokens.async_find_bot(enterprise_id=None, team_id="T1")
+    return (bot.bot_token, bot.bot_refresh_token) if bot else (None, None)
 
 
 async def until(is_so: Callable[[], Awaitable[bool]]) -> None:
@@ -157,5 +157,5 @@ async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path)
 
 async def is_left(folder: Path, count: int) -> bool:
     with sqlite3.connect(folder / "moot.db") as connection:
-        found = connection.execute("SELECT count(*) FROM slack_oauth_states").fetchone()
-    return found == (count,)
+        row = connection.execute("SELECT count(*) FROM slack_oauth_states").fetchone()
+    return row == (count,)

@@ -79,7 +79,7 @@ def test_only_people_are_asked_for_by_name_each_once():
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("text", "rest"),
     [
         ("<@U0MOOT> Kafka?", "Kafka?"),
         ("<@U0MOOT|moot>: Kafka?", "Kafka?"),
@@ -91,12 +91,12 @@ def test_only_people_are_asked_for_by_name_each_once():
         (" <@U0MOOT>  ", ""),
     ],
 )
-def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(said: str, told: str):
-    assert told_bot(said, "U0MOOT") == told
+def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(text: str, rest: str):
+    assert told_bot(text, "U0MOOT") == rest
 
 
 @pytest.mark.parametrize(
-    ("said", "to", "text"),
+    ("line", "to", "text"),
     [
         ("<@U0ALEX> 2: ten", "<@U0ALEX>", "2: ten"),
         ("<@U0ALEX>, <@U0SAM|sam>: thanks!", "<@U0ALEX>, <@U0SAM|sam>", "thanks!"),
@@ -104,12 +104,12 @@ def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(said: str,
         ("<@U0ALEX>", "<@U0ALEX>", ""),
     ],
 )
-def test_whom_a_text_is_for_stands_before_it(said: str, to: str, text: str):
-    assert addressed(said) == (to, text)
+def test_whom_a_text_is_for_stands_before_it(line: str, to: str, text: str):
+    assert addressed(line) == (to, text)
 
 
 @pytest.mark.parametrize(
-    ("said", "has"), [("<@U0MOOT>  ", False), ("<@U0MOOT> <@U0ALEX>", False), ("<@U0MOOT> 2", True)]
+    ("text", "has"), [("<@U0MOOT>  ", False), ("<@U0MOOT> <@U0ALEX>", False), ("<@U0MOOT> 2", True)]
 )
-def test_mentions_alone_say_nothing(said: str, has: bool):  # noqa: FBT001 - a table of cases
-    assert has_words(said) is has
+def test_mentions_alone_say_nothing(text: str, has: bool):  # noqa: FBT001 - a table of cases
+    assert has_words(text) is has

@@ -28,9 +28,9 @@ async def test_a_delivery_is_new_once(deliveries: Deliveries) -> None:
 
 
 async def test_of_many_at_once_one_is_new(deliveries: Deliveries) -> None:
-    seen = await asyncio.gather(*(deliveries.seen("event", "Ev1", NOON) for _ in range(50)))
+    answers = await asyncio.gather(*(deliveries.seen("event", "Ev1", NOON) for _ in range(50)))
 
-    assert seen.count(False) == 1
+    assert answers.count(False) == 1
 
 
 async def test_old_deliveries_are_forgotten(deliveries: Deliveries) -> None:

@@ -20,16 +20,16 @@ async def database(location: str) -> AsyncIterator[Database]:
 
 
 async def test_newer_blocks_are_tried_again_after_a_while(database: Database) -> None:
-    known = NewerBlocks(database)
-    await known.note("T1", NOW)
-    assert not await known.are_refused("T1", NOW + FORGOTTEN_AFTER)
-    await known.note("T1", NOW + FORGOTTEN_AFTER)
-    assert await known.are_refused("T1", NOW + FORGOTTEN_AFTER)
+    newer = NewerBlocks(database)
+    await newer.note("T1", NOW)
+    assert not await newer.are_refused("T1", NOW + FORGOTTEN_AFTER)
+    await newer.note("T1", NOW + FORGOTTEN_AFTER)
+    assert await newer.are_refused("T1", NOW + FORGOTTEN_AFTER)
 
 
 async def test_a_workspace_that_refused_something_else_gets_them(database: Database) -> None:
-    known = NewerBlocks(database)
-    await known.note("T1", NOW)
-    await known.note("T1", None)
-    for blocks in (known, NewerBlocks(database)):
+    newer = NewerBlocks(database)
+    await newer.note("T1", NOW)
+    await newer.note("T1", None)
+    for blocks in (newer, NewerBlocks(database)):
         assert not await blocks.are_refused("T1", NOW)

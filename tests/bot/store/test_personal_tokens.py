@@ -42,8 +42,8 @@ def tokens(database: Database) -> PersonalTokens:
     return PersonalTokens(database)
 
 
-async def made(tokens: PersonalTokens, wanted: PersonalToken = WANTED, origin: str = "") -> str:
-    return await tokens.make(wanted, origin=origin or next(origins), most=MOST)
+async def made(tokens: PersonalTokens, request: PersonalToken = WANTED, origin: str = "") -> str:
+    return await tokens.make(request, origin=origin or next(origins), most=MOST)
 
 
 async def test_a_token_is_its_owners_and_what_is_kept_opens_nothing(
@@ -51,9 +51,14 @@ async def test_a_token_is_its_owners_and_what_is_kept_opens_nothing(
 ) -> None:
     token = await made(tokens)
     assert re.fullmatch(r"moot_[0-9a-f]{16}_[0-9a-f]{64}", token)
-    found = await tokens.owned(token, NOON)
-    assert found
-    assert (found.workspace, found.person, found.number, found.name) == ("T1", "U1", 1, "laptop")
+    token_found = await tokens.owned(token, NOON)
+    assert token_found
+    assert (token_found.workspace, token_found.person, token_found.number, token_found.name) == (
+        "T1",
+        "U1",
+        1,
+        "laptop",
+    )
     rows = await database.read(lambda c: c.execute(select(PERSONAL_TOKENS)).all())
     assert token.rpartition("_")[2] not in str(rows)
 
@@ -81,8 +86,8 @@ async def test_a_token_ends_with_its_time_and_makes_room(tokens: PersonalTokens)
 async def test_nobody_has_more_than_they_may_even_at_the_same_moment(
     tokens: PersonalTokens,
 ) -> None:
-    found = await asyncio.gather(*(made(tokens) for _ in range(3 * MOST)))
-    assert len([text for text in found if text]) == MOST
+    tokens_made = await asyncio.gather(*(made(tokens) for _ in range(3 * MOST)))
+    assert len([text for text in tokens_made if text]) == MOST
     assert [token.number for token in await tokens.of("T1", "U1", NOON)] == [1, 2, 3]
     assert await made(tokens, replace(WANTED, person="U2"))
     assert await made(tokens, replace(WANTED, workspace="T2"))
@@ -112,8 +117,8 @@ async def test_when_a_token_was_used_is_known_to_the_minute(tokens: PersonalToke
     token = await made(tokens)
     for seconds in (0, 30, 61):
         await tokens.owned(token, NOON + timedelta(seconds=seconds))
-    (one,) = await tokens.of("T1", "U1", NOON)
-    assert one.used_at == NOON + timedelta(seconds=61)
+    (entry,) = await tokens.of("T1", "U1", NOON)
+    assert entry.used_at == NOON + timedelta(seconds=61)
 
 
 async def test_what_has_expired_is_deleted(tokens: PersonalTokens) -> None:

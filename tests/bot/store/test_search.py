@@ -21,8 +21,8 @@ async def words(location: str) -> AsyncIterator[DebateWords]:
         yield DebateWords(database)
 
 
-async def ids(words: DebateWords, wanted: str, *channels: str) -> list[str]:
-    return [hit.debate_id for hit in await words.find("T1", channels, wanted, 10)]
+async def ids(words: DebateWords, text: str, *channels: str) -> list[str]:
+    return [hit.debate_id for hit in await words.find("T1", channels, text, 10)]
 
 
 async def test_all_words_must_be_there_in_any_case_and_cut_short(words: DebateWords) -> None:
@@ -56,7 +56,7 @@ async def test_words_with_a_nul_are_found_too(words: DebateWords) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(wanted=st.text(max_size=40))
-async def test_anything_can_be_looked_for(words: DebateWords, wanted: str) -> None:
+@given(text=st.text(max_size=40))
+async def test_anything_can_be_looked_for(words: DebateWords, text: str) -> None:
     await words.put("d1", HERE, "Kafka?")
-    assert set(await ids(words, wanted, "C1")) <= {"d1"}
+    assert set(await ids(words, text, "C1")) <= {"d1"}

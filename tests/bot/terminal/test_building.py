@@ -55,13 +55,13 @@ async def test_servers_of_the_settings_are_providers_once_their_keys_are_set(
 ) -> None:
     (tmp_path / ".env").write_text("GROQ_API_KEY=gsk-from-a-file\n", encoding="utf-8")
     bare = build_providers(environment(), (), (GROQ, WORKSHOP))
-    written = read_settings(tmp_path / ".env")
-    with_key = build_providers(written, (), (GROQ, WORKSHOP))
+    settings = read_settings(tmp_path / ".env")
+    with_key = build_providers(settings, (), (GROQ, WORKSHOP))
 
     assert set(bare) == {"ollama", "offline", "workshop"}
     assert set(with_key) >= {"ollama", "offline", "workshop", "groq"}
-    assert written.key_in("GROQ_API_KEY") == "gsk-from-a-file"
-    assert "gsk-from-a-file" in written.secrets
+    assert settings.key_in("GROQ_API_KEY") == "gsk-from-a-file"
+    assert "gsk-from-a-file" in settings.secrets
     monkeypatch.setenv("GROQ_API_KEY", "gsk-from-outside")
     assert read_settings(tmp_path / ".env").key_in("GROQ_API_KEY") == "gsk-from-outside"
     for provider in (*bare.values(), *with_key.values()):
@@ -94,9 +94,9 @@ async def test_several_keys_mix_the_strongest_models_unless_people_name_one(tmp_
     assert [model.model for model in mixed.mixed_models] == ["claude-opus-5-5", "gpt-6.1-sol"]
     assert mixed.judge_models == mixed.mixed_models
     assert mixed.background_models[0].model == "claude-haiku-5-5", "as cheap as gpt-6-luna"
-    one = (await load_settings(environment(openai_api_key="k"))).settings
-    assert (one.mixed_models, one.judge_models) == ((), ())
-    assert one.agent_model.model == usual_models()["openai"]
+    single = (await load_settings(environment(openai_api_key="k"))).settings
+    assert (single.mixed_models, single.judge_models) == ((), ())
+    assert single.agent_model.model == usual_models()["openai"]
 
     named = await loaded("default_model: {provider: anthropic}")
     assert (named.mixed_models, named.judge_models) == ((), ())
@@ -109,8 +109,11 @@ async def test_several_keys_mix_the_strongest_models_unless_people_name_one(tmp_
         "gpt-6.1-sol",
         "claude-opus-5-5",
     ]
-    shown = await loaded(all_as_yaml(mixed, tmp_path))
-    assert (shown.mixed_models, shown.judge_models) == (mixed.mixed_models, mixed.judge_models)
+    settings = await loaded(all_as_yaml(mixed, tmp_path))
+    assert (settings.mixed_models, settings.judge_models) == (
+        mixed.mixed_models,
+        mixed.judge_models,
+    )
 
 
 MCP = """
@@ -121,7 +124,7 @@ evidence:
 
 
 @pytest.mark.parametrize(
-    ("server", "said"),
+    ("server", "words"),
     [
         ("url: 'http://169.254.169.254/mcp'", "The address of the MCP server docs: "),
         ("url: 'ftp://docs.example.com'", "The address of the MCP server docs: "),
@@ -132,7 +135,7 @@ evidence:
     ],
 )
 async def test_an_mcp_servers_address_is_checked_at_the_start(
-    server: str, said: str, tmp_path: Path
+    server: str, words: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "moot.yaml"
     file.write_text(MCP.format(server), encoding="utf-8")
@@ -140,7 +143,7 @@ async def test_an_mcp_servers_address_is_checked_at_the_start(
     with pytest.raises(ConfigurationBroken) as error:
         await load_settings(environment(), file)
 
-    assert said in str(error.value)
+    assert words in str(error.value)
 
 
 async def test_a_variable_that_an_mcp_server_needs_is_named_and_handed_on(tmp_path: Path) -> None:
@@ -154,10 +157,10 @@ async def test_a_variable_that_an_mcp_server_needs_is_named_and_handed_on(tmp_pa
     secrets.write_text("DOCS_TOKEN=abcdef123\nOTHER_TOKEN=abcdef456\n", encoding="utf-8")
     with_token = read_settings(secrets)
     check_settings(settings, with_token)
-    given = with_token.for_program(("DOCS_TOKEN",))
-    assert given["DOCS_TOKEN"] == "abcdef123"
-    assert given.keys() & {"OTHER_TOKEN", "SLACK_BOT_TOKEN", "OPENAI_API_KEY"} == set()
-    assert "PATH" in given
+    variables = with_token.for_program(("DOCS_TOKEN",))
+    assert variables["DOCS_TOKEN"] == "abcdef123"
+    assert variables.keys() & {"OTHER_TOKEN", "SLACK_BOT_TOKEN", "OPENAI_API_KEY"} == set()
+    assert "PATH" in variables
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,9 @@ class Moot:
 
     def debate(self, *words: str) -> str:
         """The id of a debate of one round."""
-        done = self("debate", QUESTION, "--rounds", "1", *words)
-        assert done.exit_code == 0, done.output
-        return done.stderr.split("moot show ")[1].split()[0]
+        result = self("debate", QUESTION, "--rounds", "1", *words)
+        assert result.exit_code == 0, result.output
+        return result.stderr.split("moot show ")[1].split()[0]
 
 
 @pytest.fixture
@@ -75,17 +75,17 @@ def moot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Moot:
     return Moot(tmp_path)
 
 
-def error_of(done: Result) -> MootError:
-    assert isinstance(done.exception, MootError), done.output
-    return done.exception
+def error_of(result: Result) -> MootError:
+    assert isinstance(result.exception, MootError), result.output
+    return result.exception
 
 
 def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
+    result = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
 
-    assert done.exit_code == 0
-    assert "# Reasoning and solution" in done.stdout
-    assert "Round" not in done.stdout
+    assert result.exit_code == 0
+    assert "# Reasoning and solution" in result.stdout
+    assert "Round" not in result.stdout
     for line in (
         "Round 1 of 1: proposal (3 turns)",
         "Round 1 of 1: critique (6 turns)",
@@ -93,7 +93,7 @@ def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
         "Synthesis: the judge writes the verdict",
         f"Saved in {moot.folder / 'moot.db'}. Show it again with: moot show d",
     ):
-        assert line in done.stderr
+        assert line in result.stderr
 
 
 def folded(record: dict[str, Any]) -> Debate:
@@ -111,20 +111,20 @@ def folded(record: dict[str, Any]) -> Debate:
 
 def test_options_reach_the_debate(moot: Moot) -> None:
     (moot.folder / "problem.md").write_text(f"\n{QUESTION}\n", encoding="utf-8")
-    done = moot(
+    result = moot(
         *("debate", "--problem-file", "problem.md", "--rounds", "2", "--agents", "finance, kiss"),
         *("--context", "We are five people.", "--format", "critique", "--verbose"),
         *("--output", "record.json"),
     )
     setup = folded(json.loads(Path("record.json").read_text(encoding="utf-8"))).setup
 
-    assert done.exit_code == 0
+    assert result.exit_code == 0
     assert (setup.question, setup.context) == (QUESTION, "We are five people.")
     assert [agent.role for agent in setup.agents] == ["finance", "simplicity"]
     assert setup.rounds == 2
-    assert "carried over, 0 s, 0 tokens" in done.stderr
-    assert "Prompts of Finance: built-in" in done.stderr
-    assert "In all: " in done.stderr
+    assert "carried over, 0 s, 0 tokens" in result.stderr
+    assert "Prompts of Finance: built-in" in result.stderr
+    assert "In all: " in result.stderr
 
 
 def test_a_disabled_agent_is_refused_and_one_alone_is_told(moot: Moot) -> None:
@@ -159,7 +159,7 @@ def test_a_dear_debate_is_asked_about_on_a_terminal(
     command = (sys.executable, "-c", "from bot.cli import main; main()", "debate", QUESTION)
     options = ("--config", "moot.yaml", "--rounds", "1", "--agents", "data,legal", *words)
     os.write(ours, typed)
-    done = subprocess.run(  # noqa: S603 - our own program
+    result = subprocess.run(  # noqa: S603 - our own program
         (*command, *options),
         cwd=tmp_path,
         env=environment,
@@ -173,36 +173,36 @@ def test_a_dear_debate_is_asked_about_on_a_terminal(
     os.close(theirs)
 
     models = "Models: Data modelling: openai/gpt-6.1-sol, Legal: openai/gpt-6.1-sol; judge: "
-    assert f"{models}openai/gpt-6.1-sol" in done.stderr
-    assert "2 points of view, 1 model." in done.stderr
-    assert "It stops before it costs more than its cap, $5.00." in done.stderr
-    assert ("Start it?" in done.stderr) is (not words)
+    assert f"{models}openai/gpt-6.1-sol" in result.stderr
+    assert "2 points of view, 1 model." in result.stderr
+    assert "It stops before it costs more than its cap, $5.00." in result.stderr
+    assert ("Start it?" in result.stderr) is (not words)
     if typed == b"n\n":
-        assert done.returncode == 2
-        assert "Nothing was started, and nothing was spent." in done.stderr
+        assert result.returncode == 2
+        assert "Nothing was started, and nothing was spent." in result.stderr
     else:  # nobody answers at that address
-        assert done.returncode == 3
+        assert result.returncode == 3
 
 
 def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
-    done = moot(
+    result = moot(
         *("debate", QUESTION, "--rounds", "1", "--clarify", "--output", "record.json"),
         typed="About 10 a day\n",
     )
     debate = folded(json.loads(Path("record.json").read_text(encoding="utf-8")))
-    items = [item for asked in debate.clarifications.values() for item in asked.items]
+    items = [item for card in debate.clarifications.values() for item in card.items]
 
-    assert done.exit_code == 0
+    assert result.exit_code == 0
     assert len(items) >= 2
-    assert f"1. {items[0].question}" in done.stderr
+    assert f"1. {items[0].question}" in result.stderr
     assert debate.answers[1].text == "About 10 a day"
     assert debate.answers[2].text == ""
     assert debate.status is Status.CONCLUDED
 
 
 def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
-    debate_id = done.stderr.strip().split()[-1]
+    result = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
+    debate_id = result.stderr.strip().split()[-1]
 
     early = moot("outcome", debate_id, "held")
     assert f"Accept it first: moot accept {debate_id}" in str(early.exception)
@@ -221,11 +221,11 @@ def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot)
 def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
     moot: Moot,
 ) -> None:
-    shown, result = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
+    shown_debate, result = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
 
     where = str(moot.folder / "moot.db")
     assert where in moot("list").stderr
-    assert str(shown.exception) == (
+    assert str(shown_debate.exception) == (
         f"There is no debate dabc2345 in {where}. `moot list` shows which there are."
     )
     assert f"No decision on this is known in {where}." in result.stderr
@@ -240,32 +240,32 @@ def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
 
 def test_where_no_given_source_can_be_read_nobody_is_asked(moot: Moot) -> None:
     Path("zero.md").write_text("", encoding="utf-8")
-    done = moot("debate", QUESTION, "--rounds", "1", "--source", "zero.md")
+    result = moot("debate", QUESTION, "--rounds", "1", "--source", "zero.md")
 
-    assert done.exit_code == 1
-    assert "No source that was given could be read (zero.md: " in done.stdout
+    assert result.exit_code == 1
+    assert "No source that was given could be read (zero.md: " in result.stdout
     assert '"kind":"contribution_made"' not in moot("show", _ids(moot)[0], "--json").stdout
 
 
 def test_a_source_that_was_lost_is_noted_above_the_decision(moot: Moot) -> None:
     Path("zero.md").write_text("", encoding="utf-8")
     Path("load.md").write_text("We run 50 jobs a second.", encoding="utf-8")
-    done = moot(
+    result = moot(
         *("debate", QUESTION, "--rounds", "1", "--report", "report.md"),
         *("--source", "zero.md", "--source", "load.md"),
     )
     [debate_id] = _ids(moot)
-    said = "A source that was given could not be read: zero.md: "
+    words = "A source that was given could not be read: zero.md: "
     texts = [
-        done.stdout,
+        result.stdout,
         moot("show", debate_id).stdout,
         moot("export", debate_id, "--format", "adr").stdout,
         Path("report.md").read_text(encoding="utf-8"),
     ]
 
-    assert done.exit_code == 0
-    assert all(said in text for text in texts)
-    assert done.stdout.index(said) < done.stdout.index("Confidence:")
+    assert result.exit_code == 0
+    assert all(words in text for text in texts)
+    assert result.stdout.index(words) < result.stdout.index("Confidence:")
 
 
 def _ids(moot: Moot) -> list[str]:
@@ -273,7 +273,7 @@ def _ids(moot: Moot) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "kind", "said"),
+    ("words", "kind", "message"),
     [
         (["debate"], BadInput, "There is no question."),
         (["debate", "--playbook", "vendor-choice"], BadInput, "There is no question."),
@@ -308,7 +308,7 @@ def _ids(moot: Moot) -> list[str]:
     ],
 )
 def test_what_cannot_be_used_is_said_in_words(
-    moot: Moot, words: Sequence[str], kind: type[MootError], said: str
+    moot: Moot, words: Sequence[str], kind: type[MootError], message: str
 ) -> None:
     Path("blank.md").write_text(" \n\n", encoding="utf-8")
     Path("latin.md").write_bytes(b"caf\xe9")
@@ -317,7 +317,7 @@ def test_what_cannot_be_used_is_said_in_words(
     error = error_of(moot(*words))
 
     assert isinstance(error, kind)
-    assert said in str(error)
+    assert message in str(error)
 
 
 def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None:
@@ -325,15 +325,15 @@ def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None
         "default_model: {provider: ollama, model: none}\nlimits: {turn_seconds: 1}\n",
         encoding="utf-8",
     )
-    done = moot(
+    result = moot(
         *("debate", QUESTION, "--config", "moot.yaml", "--rounds", "1"),
         env={"OLLAMA_HOST": "http://127.0.0.1:9"},
     )
 
-    assert done.exit_code == 3
-    assert done.stdout == ""
-    assert "The debate failed to go on." in done.stderr
-    assert "Go on with: moot debate --resume d" in done.stderr
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    assert "The debate failed to go on." in result.stderr
+    assert "Go on with: moot debate --resume d" in result.stderr
 
 
 def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
@@ -348,17 +348,17 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     assert "| Architect | offline/offline-checklists |" in text
     assert "Summaries: 2, " in text
     assert "[r1/critique/architect/security]" in moot("explain", debate_id).stdout
-    one = moot("explain", debate_id, "r1/critique/architect/security").stdout
-    assert one.count("[r1/") == 1
-    assert "answered in " in one
+    explanation = moot("explain", debate_id, "r1/critique/architect/security").stdout
+    assert explanation.count("[r1/") == 1
+    assert "answered in " in explanation
     assert isinstance(moot("explain", debate_id, "critique").exception, BadInput)
     assert moot("report", debate_id).stdout.startswith("# Debate report")
     assert "## Decision" in moot("export", debate_id, "--format", "adr").stdout
     assert (
         json.loads(moot("export", debate_id, "--format", "json").stdout)["debate_id"] == debate_id
     )
-    written = moot("export", debate_id, "-f", "md", "-o", "x/report.md")
-    assert written.stdout == ""
+    export = moot("export", debate_id, "-f", "md", "-o", "x/report.md")
+    assert export.stdout == ""
     assert Path("x/report.md").read_text(encoding="utf-8") == moot("report", debate_id).stdout
 
 
@@ -391,9 +391,9 @@ def test_records_can_be_read_while_another_process_writes_but_no_debate_can_be_h
     assert isinstance(refused.exception, StoreInUse)
 
 
-def scores(asked: VendorAsked) -> Say:
+def scores(request: VendorAsked) -> Say:
     """A vendor's scores of any debate, by the criteria that the prompt names."""
-    prompt = json.dumps(asked.body)
+    prompt = json.dumps(request.body)
     criteria = [
         criterion for criterion in Criterion if json.dumps(f'"{criterion.value}":')[1:-1] in prompt
     ]
@@ -432,10 +432,10 @@ async def test_a_finished_debate_can_be_scored(
 
 def test_going_on_with_an_ended_debate_shows_its_decision(moot: Moot) -> None:
     debate_id = moot.debate()
-    done = moot("debate", "--resume", debate_id)
+    result = moot("debate", "--resume", debate_id)
 
-    assert done.exit_code == 0
-    assert done.stdout in moot("show", debate_id).stdout
+    assert result.exit_code == 0
+    assert result.stdout in moot("show", debate_id).stdout
 
 
 def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
@@ -446,8 +446,8 @@ def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
 
     assert checked.exit_code == 0
     assert checked.stdout.startswith("debate-config.json can be used.")
-    said = "Notice: debate-config.json, line 1: debate.synthesisMethod: Moot has no such switch"
-    assert said in imported.stderr
+    words = "Notice: debate-config.json, line 1: debate.synthesisMethod: Moot has no such switch"
+    assert words in imported.stderr
     assert yaml.safe_load(Path("moot.yaml").read_text(encoding="utf-8")) == {
         "debate": {"rounds": 2},
         "limits": {"round_seconds": 60},
@@ -470,22 +470,22 @@ def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -
     Path("moot.yaml").write_text(
         "default_model: {provider: ollama, model: none}\n", encoding="utf-8"
     )
-    done = moot(
+    result = moot(
         *("eval", debate_id, "-e", "finance", "--config", "moot.yaml"),
         env={"OLLAMA_HOST": "http://127.0.0.1:9"},
     )
 
-    assert done.exit_code == 3
-    assert "there are no scores" in done.stdout
-    assert "Warning: Finance could not score the debate" in done.stderr
+    assert result.exit_code == 3
+    assert "there are no scores" in result.stdout
+    assert "Warning: Finance could not score the debate" in result.stderr
 
 
 @pytest.mark.parametrize("option", ["--report", "--output"])
 def test_where_a_result_cannot_be_written_no_debate_begins(moot: Moot, option: str) -> None:
     (moot.folder / "file").write_text("", encoding="utf-8")
-    done = moot("debate", QUESTION, option, "file/result.md")
+    result = moot("debate", QUESTION, option, "file/result.md")
 
-    assert "cannot be written" in str(error_of(done))
+    assert "cannot be written" in str(error_of(result))
     assert "There are no debates" in moot("list").stderr
 
 
@@ -526,13 +526,13 @@ def test_a_written_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> 
 
 
 def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moot) -> None:
-    done = moot("debate", QUESTION, "--when", "split", *THREE)
-    debate_id = done.stderr.split("moot show ")[1].split()[0]
+    result = moot("debate", QUESTION, "--when", "split", *THREE)
+    debate_id = result.stderr.split("moot show ")[1].split()[0]
     again = moot("debate", "--resume", debate_id, "--when", "always")
 
-    assert "the debate was skipped." in done.stdout
+    assert "the debate was skipped." in result.stdout
     assert f"Debate it all the same with: moot debate --resume {debate_id} --when always" in (
-        done.stderr
+        result.stderr
     )
     assert again.exit_code == 0
     assert "wants the debate all the same." in again.stderr
@@ -549,10 +549,10 @@ def test_a_debate_that_was_held_cannot_be_wanted(moot: Moot) -> None:
 
 @pytest.mark.parametrize("words", [["-"], ["--problem-file", "-"]])
 def test_a_question_can_come_from_standard_input(moot: Moot, words: Sequence[str]) -> None:
-    done = moot("debate", *words, typed="Kafka or\nSQS?\n")
+    result = moot("debate", *words, typed="Kafka or\nSQS?\n")
     blank = moot("debate", *words, typed=" \n")
 
-    assert done.exit_code == 0
+    assert result.exit_code == 0
     assert "Kafka or SQS?" in moot("list").stdout
     assert "What standard input holds is blank." in str(error_of(blank))
 
@@ -561,7 +561,7 @@ def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
     Path("bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
     Path("good.yaml").write_text("debate: {rounds: 2}\n", encoding="utf-8")
     good, bad = (moot("config", "check", f"{name}.yaml", "--json") for name in ("good", "bad"))
-    shown = moot("config", "show", "--config", "good.yaml", "--json")
+    shown_debate = moot("config", "show", "--config", "good.yaml", "--json")
     result = moot("doctor", "--json")
 
     assert json.loads(good.stdout)["usable"] is True
@@ -570,9 +570,9 @@ def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
     assert json.loads(bad.stdout)["problems"] == [
         'bad.yaml, line 2: debate.roundz is no setting. Did you mean "rounds"?'
     ]
-    assert json.loads(shown.stdout)["debate"]["rounds"] == 2
+    assert json.loads(shown_debate.stdout)["debate"]["rounds"] == 2
     assert json.loads(result.stdout)["well"] is (result.exit_code == 0)
-    Path("shown.json").write_text(shown.stdout, encoding="utf-8")
+    Path("shown.json").write_text(shown_debate.stdout, encoding="utf-8")
     assert moot("config", "check", "shown.json").exit_code == 0
 
 
@@ -585,12 +585,12 @@ def test_the_shell_completes_commands_and_formats(
         with monkeypatch.context() as patch:
             for name, value in words.items():
                 patch.setenv(name, value)
-            done = CliRunner().invoke(app, [], prog_name="moot")
-        assert offered in done.stdout
+            result = CliRunner().invoke(app, [], prog_name="moot")
+        assert offered in result.stdout
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["debate", "x", "--rounds", "x"],
@@ -611,11 +611,11 @@ def test_the_shell_completes_commands_and_formats(
     ],
 )
 def test_a_wrong_value_on_the_command_line_is_told_in_plain_words(
-    moot: Moot, words: list[str], said: str
+    moot: Moot, words: list[str], message: str
 ) -> None:
-    done = moot(*words)
+    result = moot(*words)
 
-    assert done.exit_code == 2
-    assert said in unboxed(done.stderr)
-    assert "Value error" not in done.stderr
-    assert "Input should" not in unboxed(done.stderr)
+    assert result.exit_code == 2
+    assert message in unboxed(result.stderr)
+    assert "Value error" not in result.stderr
+    assert "Input should" not in unboxed(result.stderr)

@@ -28,23 +28,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_file_of_that_name_is_taken_before_git_is_asked(folder: Path) -> None:
     (folder / "HEAD").write_text("a diff", encoding="utf-8")
     for take in (diff_references, handed_in):
-        (one,) = take("HEAD", DANA)
-        assert (one.kind, one.fetch) == (SourceKind.FILE, str(folder / "HEAD"))
+        (reference,) = take("HEAD", DANA)
+        assert (reference.kind, reference.fetch) == (SourceKind.FILE, str(folder / "HEAD"))
 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize(
-    ("named", "said"),
+    ("named", "words"),
     [
         ("no...where", "There is no file no...where, and git cannot show such changes: "),
         ("--output=stolen", "git cannot show such changes: "),
         ("HEAD...HEAD", "There are no changes in HEAD...HEAD."),
     ],
 )
-def test_what_shows_no_changes_is_refused_in_words(named: str, said: str) -> None:
+def test_what_shows_no_changes_is_refused_in_words(named: str, words: str) -> None:
     with pytest.raises(BadInput) as refused:
         diff_references(named, DANA)
-    assert said in str(refused.value)
+    assert words in str(refused.value)
     assert not Path("stolen").exists()
 
 
@@ -63,8 +63,8 @@ def test_no_program_of_the_repositorys_settings_watches_or_shows_the_changes() -
     for name in ("core.fsmonitor", "diff.external", "core.pager", "diff.own.textconv"):
         setting(name, "touch ran; true")
     Path(".gitattributes").write_text("work.py diff=own\n", encoding="utf-8")
-    (one,) = diff_references("HEAD", DANA)
-    assert "+two" in one.fetch
+    (reference,) = diff_references("HEAD", DANA)
+    assert "+two" in reference.fetch
     assert not Path("ran").exists()
 
 
@@ -73,5 +73,5 @@ def test_warnings_without_an_end_do_not_hold_git_up() -> None:
     # Far more than a pipe takes before somebody reads it.
     setting("filter.loud.clean", "head -c 300000 /dev/zero >&2; cat")
     Path(".gitattributes").write_text("work.py filter=loud\n", encoding="utf-8")
-    (one,) = diff_references("HEAD", DANA)
-    assert "+two" in one.fetch
+    (reference,) = diff_references("HEAD", DANA)
+    assert "+two" in reference.fetch

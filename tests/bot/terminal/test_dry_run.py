@@ -34,11 +34,11 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_what_is_saved_if_all_agree_at_once_is_told() -> None:
     setup = on_claude().model_copy(update={"when": When.SPLIT})
     always = on_claude()
-    found = estimate(setup)
+    forecast = estimate(setup)
 
-    assert found.cost_if_agreed
-    line = f"If all agree at once and no round is held: about {money(found.cost_if_agreed)}."
-    assert line in [*dry_run_lines(setup, found)]
+    assert forecast.cost_if_agreed
+    line = f"If all agree at once and no round is held: about {money(forecast.cost_if_agreed)}."
+    assert line in [*dry_run_lines(setup, forecast)]
     assert line not in [*dry_run_lines(always, estimate(always))]
 
 

@@ -18,7 +18,7 @@ MOOT = str(Path(sys.executable).with_name("moot"))
 def moot(
     *words: str,
     folder: Path,
-    given: bytes = b"",
+    typed: bytes = b"",
     env: Mapping[str, str] | None = None,
     streams: str = "",
 ) -> subprocess.CompletedProcess[bytes]:
@@ -27,16 +27,16 @@ def moot(
     if streams:
         command = ["/bin/sh", "-c", f'exec "$@" {streams}', "sh", *command]
     return subprocess.run(  # noqa: S603 - our own program
-        command, input=given, capture_output=True, cwd=folder, env=variables, check=False
+        command, input=typed, capture_output=True, cwd=folder, env=variables, check=False
     )
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a database that holds a debate with signs of other scripts."""
     folder = tmp_path_factory.mktemp("held")
-    done = moot("debate", "Redis für den Кэш → or Memcached?", "--rounds", "1", folder=folder)
-    assert done.returncode == 0, done.stderr
+    process = moot("debate", "Redis für den Кэш → or Memcached?", "--rounds", "1", folder=folder)
+    assert process.returncode == 0, process.stderr
     return folder
 
 
@@ -45,17 +45,17 @@ def held(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("encoding", "word"), [("cp1252", "list"), ("ascii", "list"), ("ascii", "doctor")]
 )
 def test_signs_that_an_encoding_lacks_are_question_marks(
-    held: Path, encoding: str, word: str
+    place: Path, encoding: str, word: str
 ) -> None:
-    done = moot(word, folder=held, env={"PYTHONIOENCODING": encoding})
-    assert b"Traceback" not in done.stderr
-    assert word != "list" or b"Redis" in done.stdout
+    process = moot(word, folder=place, env={"PYTHONIOENCODING": encoding})
+    assert b"Traceback" not in process.stderr
+    assert word != "list" or b"Redis" in process.stdout
 
 
 @pytest.mark.slow
-def test_a_closed_or_full_stream_costs_a_line_at_most(held: Path) -> None:
-    closed = moot("list", folder=held, streams="2>&-")
-    full = moot("list", folder=held, streams=">/dev/full")
+def test_a_closed_or_full_stream_costs_a_line_at_most(place: Path) -> None:
+    closed = moot("list", folder=place, streams="2>&-")
+    full = moot("list", folder=place, streams=">/dev/full")
     assert (closed.returncode, b"Redis" in closed.stdout) == (0, True)
     assert full.returncode == 1
     words = b"Error: standard output cannot be written: no space left on device."
@@ -65,7 +65,7 @@ def test_a_closed_or_full_stream_costs_a_line_at_most(held: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "given", "told"),
+    ("words", "typed", "message"),
     [
         (("debate", "-"), "Größe A oder B?".encode("latin-1"), b"not UTF-8"),
         (("debate", "-5 degrees or +5?"), b"", b"put -- before it: moot debate -- '-5 degrees"),
@@ -73,22 +73,22 @@ def test_a_closed_or_full_stream_costs_a_line_at_most(held: Path) -> None:
     ],
 )
 def test_odd_questions_are_refused_in_one_line(
-    tmp_path: Path, words: tuple[str, ...], given: bytes, told: bytes
+    tmp_path: Path, words: tuple[str, ...], typed: bytes, message: bytes
 ) -> None:
     (tmp_path / "plan.md").write_text("Kafka or SQS?\n", encoding="utf-8")
-    done = moot(*words, folder=tmp_path, given=given)
-    assert done.returncode == 2
-    assert told in b" ".join(done.stderr.split())
-    assert b"Traceback" not in done.stderr
+    process = moot(*words, folder=tmp_path, typed=typed)
+    assert process.returncode == 2
+    assert message in b" ".join(process.stderr.split())
+    assert b"Traceback" not in process.stderr
 
 
 @pytest.mark.slow
-def test_a_dash_as_the_output_is_standard_output(held: Path) -> None:
-    listed = moot("list", folder=held).stdout.split()[0].decode()
-    done = moot("report", listed, "-o", "-", folder=held)
-    assert done.returncode == 0
-    assert "Кэш" in done.stdout.decode()
-    assert not (held / "-").exists()
+def test_a_dash_as_the_output_is_standard_output(place: Path) -> None:
+    listed = moot("list", folder=place).stdout.split()[0].decode()
+    process = moot("report", listed, "-o", "-", folder=place)
+    assert process.returncode == 0
+    assert "Кэш" in process.stdout.decode()
+    assert not (place / "-").exists()
 
 
 def test_changes_name_files_as_they_are_and_read_other_encodings(

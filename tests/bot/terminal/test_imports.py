@@ -21,7 +21,7 @@ print([one for one in unwanted if one in sys.modules])
 
 
 def test_a_debate_in_the_terminal_loads_nothing_of_slack_servers_and_files() -> None:
-    done = subprocess.run(  # noqa: S603 - our own program
+    process = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", DEBATE], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert done.stdout == "[]\n", done.stderr
+    assert process.stdout == "[]\n", process.stderr

@@ -37,15 +37,15 @@ async def found_in(location: Path | str) -> Sequence[str]:
 @pytest.fixture
 async def killed(tmp_path: Path) -> Path:
     """The database of a process that was killed: its debate stands in the log beside it only."""
-    running, left = tmp_path / "running.db", tmp_path / "moot.db"
+    running, database = tmp_path / "running.db", tmp_path / "moot.db"
     async with open_store(str(running)):
         pass  # with its tables in the file
     async with open_store(str(running)) as store:
         started = DebateStarted(setup=a_setup())
         await store.create(DEBATE, started, origin="x", at=SystemClock().now())
         for ending in ("", "-wal"):
-            copy(f"{running}{ending}", f"{left}{ending}")
-    return left
+            copy(f"{running}{ending}", f"{database}{ending}")
+    return database
 
 
 @pytest.mark.parametrize("stands_there", ["nothing", "an empty file", "a copy"])
@@ -53,7 +53,7 @@ async def test_the_log_of_a_file_that_was_moved_away_is_kept(
     killed: Path, stands_there: str
 ) -> None:
     file, log, aside = (killed.with_name(name) for name in ("moot.db", "moot.db-wal", "aside.db"))
-    held = log.read_bytes()
+    content = log.read_bytes()
     file.rename(aside)
     if stands_there == "a copy":
         copy(aside, file)
@@ -67,7 +67,7 @@ async def test_the_log_of_a_file_that_was_moved_away_is_kept(
                 await look_at_database(str(file), [VERSION_TABLE])
         with pytest.raises(StoreDown, match=r"moot\.db-wal beside it holds what was written last"):
             await found_in(file)
-    assert log.read_bytes() == held
+    assert log.read_bytes() == content
     aside.rename(file)
 
     assert await found_in(file) == [DEBATE]
@@ -78,7 +78,7 @@ async def test_who_writes_keeps_the_log_of_a_file_that_was_moved_away(
     killed: Path, stands_there: str
 ) -> None:
     file, log, aside = (killed.with_name(name) for name in ("moot.db", "moot.db-wal", "aside.db"))
-    held = log.read_bytes()
+    content = log.read_bytes()
     file.rename(aside)
     if stands_there == "an empty file":
         file.touch()
@@ -86,7 +86,7 @@ async def test_who_writes_keeps_the_log_of_a_file_that_was_moved_away(
         async with open_store(str(file)):
             pass
 
-    assert log.read_bytes() == held
+    assert log.read_bytes() == content
     assert file.exists() is (stands_there == "an empty file")
     aside.rename(file)
     async with open_store(str(file)) as store:
@@ -97,17 +97,17 @@ async def test_a_backup_can_be_restored_beside_the_log_of_a_file_that_was_moved_
     killed: Path,
 ) -> None:
     file, log = (killed.with_name(name) for name in ("moot.db", "moot.db-wal"))
-    copied, held = killed.with_name("backup.db"), log.read_bytes()
+    copied, content = killed.with_name("backup.db"), log.read_bytes()
     back_up(str(file), copied)
-    log.write_bytes(held)
+    log.write_bytes(content)
     file.write_bytes(b"")
     with pytest.raises(StoreDown, match=r"is empty, and moot\.db-wal beside it holds"):
         back_up(str(file), killed.with_name("another.db"))
-    assert log.read_bytes() == held
+    assert log.read_bytes() == content
     aside = await asyncio.to_thread(restore, str(file), copied)
 
     assert aside
-    assert aside.with_name(f"{aside.name}-wal").read_bytes() == held
+    assert aside.with_name(f"{aside.name}-wal").read_bytes() == content
     assert await found_in(file) == [DEBATE]
 
 

@@ -76,7 +76,7 @@ async def test_lines_are_written_as_things_happen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "said"),
+    ("event", "line"),
     [
         (StopRequested(stop=Stop(by=Person(id="U1"))), "Stopping: the judge decides"),
         (TimeRanOut(), "The debate's time was up"),
@@ -98,10 +98,10 @@ async def test_lines_are_written_as_things_happen() -> None:
         ),
     ],
 )
-def test_an_event_is_told(event: Event, said: str) -> None:
+def test_an_event_is_told(event: Event, line: str) -> None:
     debate, _ = debate_and_last()
 
-    assert next(news(debate, event)).startswith(said)
+    assert next(news(debate, event)).startswith(line)
 
 
 def test_a_terminal_gets_a_live_line_and_a_pipe_gets_lines() -> None:

@@ -232,8 +232,8 @@ def test_the_reasons_do_not_begin_with_the_decision_again(solution: str, why: st
 
 def test_questions_put_to_people_are_nobodys_proposal():
     for act in (Act.QUESTIONS, Act.CLARIFICATION):
-        put = Turn(act=act, round=0, agent=ENGINE, target="1")
-        assert turn_noun(a_debate(), put) in {"questions", "list of questions"}
+        turn = Turn(act=act, round=0, agent=ENGINE, target="1")
+        assert turn_noun(a_debate(), turn) in {"questions", "list of questions"}
 
 
 def test_a_whole_verdict_carries_no_warning():
@@ -280,8 +280,8 @@ def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
 @pytest.mark.parametrize("kind", [DecisionKind.ACCEPT, DecisionKind.REVISIT])
 def test_what_was_accepted_with_an_older_version_keeps_its_buttons(kind: DecisionKind):
     reached = a_verdict(confidence=None, decision="Not decided: no model was asked.")
-    made = DecisionRecorded(decision=Decision(kind=kind, by=Person(id="U1"), origin="V1"))
-    debate = a_debate(VerdictReached(verdict=reached), DebateConcluded(), made)
+    event = DecisionRecorded(decision=Decision(kind=kind, by=Person(id="U1"), origin="V1"))
+    debate = a_debate(VerdictReached(verdict=reached), DebateConcluded(), event)
     [buttons] = decision_buttons(debate)
     assert "Reject" in str(buttons)
     assert "*Revisit*" in answers.ended(debate)
@@ -313,8 +313,8 @@ def test_a_tie_says_what_sets_it_apart_from_others_with_as_many_points():
     tally = tied.tally.model_copy(update={"scores": scores})
     debate = a_debate(*DRAFTS, VoteTallied(tally=tally))
 
-    said = "*Architect* and *Simplicity*, with 3 points and 2 first places each"
-    assert said in vote(debate, tally_of(debate)).text
+    words = "*Architect* and *Simplicity*, with 3 points and 2 first places each"
+    assert words in vote(debate, tally_of(debate)).text
 
 
 def test_a_close_vote_is_called_controversial():
@@ -355,10 +355,10 @@ def test_ballots_from_before_the_debate_never_pass_for_the_vote():
 
 def test_a_ballot_that_never_came_is_told_from_one_that_could_not_be_used():
     debate = a_vote_without_final_ballots()
-    said = vote(debate, tally_of(debate)).text
-    assert "Abstained (the ballot could not be used): Security." in said
+    words = vote(debate, tally_of(debate)).text
+    assert "Abstained (the ballot could not be used): Security." in words
     why = "The provider does not answer"
-    assert f"No ballot came from: Architect ({why}), Simplicity ({why})." in said
+    assert f"No ballot came from: Architect ({why}), Simplicity ({why})." in words
 
 
 def test_an_unknown_price_is_called_so():
@@ -411,7 +411,7 @@ def test_buttons_are_those_that_work_and_those_of_the_team_are_below_the_verdict
 
 
 def test_the_newest_summary_of_whole_rounds_is_on_the_board():
-    def made(number: int, kind: SummaryKind, text: str) -> SummaryMade:
+    def a_summary(number: int, kind: SummaryKind, text: str) -> SummaryMade:
         spoken = Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target=kind)
         summary = Summary(
             turn=spoken, kind=kind, text=text, before_chars=900, after_chars=90, method="rounds"
@@ -421,9 +421,9 @@ def test_the_newest_summary_of_whole_rounds_is_on_the_board():
     text = board(
         a_debate(
             *DRAFTS,
-            made(2, SummaryKind.ROUND, "Both want leases."),
-            made(1, SummaryKind.ROUND, "Both want PostgreSQL."),
-            made(3, SummaryKind.PERSPECTIVE, "I want Kafka."),
+            a_summary(2, SummaryKind.ROUND, "Both want leases."),
+            a_summary(1, SummaryKind.ROUND, "Both want PostgreSQL."),
+            a_summary(3, SummaryKind.PERSPECTIVE, "I want Kafka."),
         )
     ).text
     assert "*Summary up to round 2*\nBoth want leases." in text
@@ -432,7 +432,7 @@ def test_the_newest_summary_of_whole_rounds_is_on_the_board():
 
 def test_a_councils_board_shows_the_newest_phase_summed_up() -> None:
     turns = [stage_turn(act) for act in (Act.GATHER, Act.FORMULATE)]
-    made = [
+    events = [
         SummaryMade(
             summary=Summary(
                 turn=turn,
@@ -446,7 +446,7 @@ def test_a_councils_board_shows_the_newest_phase_summed_up() -> None:
         for turn in turns
     ]
     setup = a_setup().model_copy(update={"format": "council"})
-    text = board(fold(recorded([DebateStarted(setup=setup), *made]))).text
+    text = board(fold(recorded([DebateStarted(setup=setup), *events]))).text
     assert "*Summary after positions*\nIn short: formulate." in text
 
 

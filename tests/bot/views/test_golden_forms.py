@@ -152,10 +152,10 @@ OPTIONS = OptionsMerged(
 REACHED = VerdictReached(verdict=a_verdict())
 
 
-def as_sent(*shown: MessageView | Mapping[str, Any]) -> object:
+def as_sent(*views: MessageView | Mapping[str, Any]) -> object:
     """As it travels: JSON."""
-    made = [view.payload if isinstance(view, MessageView) else view for view in shown]
-    return json.loads(json.dumps(made, ensure_ascii=False))
+    payloads = [view.payload if isinstance(view, MessageView) else view for view in views]
+    return json.loads(json.dumps(payloads, ensure_ascii=False))
 
 
 def asked(*events: Event) -> Debate:
@@ -204,12 +204,12 @@ def test_the_form_to_start_a_debate():
 
 
 def test_the_form_for_a_channels_settings():
-    chosen = ChannelChoices(
+    choices = ChannelChoices(
         choices=Choices(rounds=2, clarify=True, wait_minutes=30, debate_cost=Decimal("2.50")),
         stewards=("U2",),
         keep_pinned=True,
     )
-    forms = [settings_form("C1", now, USUAL, OFFER) for now in (ChannelChoices(), chosen)]
+    forms = [settings_form("C1", now, USUAL, OFFER) for now in (ChannelChoices(), choices)]
     assert as_sent(*forms) == external_file(f"{FOLDER}/settings_form.json")
 
 
@@ -232,7 +232,7 @@ def test_the_form_for_options():
 
 
 def test_the_form_to_supersede_says_which_debates_it_offers():
-    one = DebateEntry(
+    entry = DebateEntry(
         debate_id="dnewer22",
         question="Kafka?",
         workspace="T1",
@@ -246,7 +246,7 @@ def test_the_form_to_supersede_says_which_debates_it_offers():
         judged(),
         DecisionKind.SUPERSEDE,
         today=TODAY,
-        newer=[one, replace(one, debate_id="dnewer23")],
+        newer=[entry, replace(entry, debate_id="dnewer23")],
     )
 
     assert "The newest ones of this channel." in str(as_sent(offered))
@@ -299,15 +299,17 @@ def test_what_home_says_of_outcomes_where_they_are_few_and_where_there_are_some(
 def test_how_a_decision_turned_out():
     accepted = DecisionRecorded(decision=a_decision(DecisionKind.ACCEPT))
     origin = accepted.decision.origin
-    asked, shown = OutcomeAsked(decision=origin), list[MessageView | Mapping[str, Any]]()
+    question, views = OutcomeAsked(decision=origin), list[MessageView | Mapping[str, Any]]()
     early, late = (
         DecisionOutcome(kind=kind, by=SAM, why=why, decision=origin, origin=why or "T1")
         for kind, why in ((OutcomeKind.TOO_EARLY, ""), (OutcomeKind.REVERSED, "It <cost> & cost."))
     )
     for outcomes in ([], [early], [early, late]):
-        debate = judged(accepted, asked, *(OutcomeGiven(outcome=outcome) for outcome in outcomes))
-        shown += [outcome_post(debate), outcome_form(debate, debate.outcome, again_after=30)]
-    assert as_sent(*shown) == external_file(f"{FOLDER}/outcome.json")
+        debate = judged(
+            accepted, question, *(OutcomeGiven(outcome=outcome) for outcome in outcomes)
+        )
+        views += [outcome_post(debate), outcome_form(debate, debate.outcome, again_after=30)]
+    assert as_sent(*views) == external_file(f"{FOLDER}/outcome.json")
 
 
 @pytest.mark.parametrize("helpful", [True, False])
@@ -353,5 +355,5 @@ def test_home():
 
 
 def test_every_form_names_its_debate():
-    kept = json.loads(ballot_form(judged())["private_metadata"])
-    assert kept == {"debate": DEBATE_ID}
+    metadata = json.loads(ballot_form(judged())["private_metadata"])
+    assert metadata == {"debate": DEBATE_ID}

@@ -76,8 +76,8 @@ def shown(*messages: MessageView) -> list[object]:
 
 def said(act: Act, number: int, agent: str, **stance: float) -> ContributionMade:
     turn = Turn(act=act, round=number, agent=agent)
-    made = Contribution(turn=turn, text=TEXTS[act], call=CALL, stance=stance)
-    return ContributionMade(contribution=made)
+    contribution = Contribution(turn=turn, text=TEXTS[act], call=CALL, stance=stance)
+    return ContributionMade(contribution=contribution)
 
 
 def ballot(number: int, agent: str, moved_by: str | None = None, **shares: float) -> BallotCast:
@@ -117,9 +117,9 @@ DRAFTED: list[Event] = [
 
 def weighed(number: int, *events: Event) -> list[Event]:
     """These events, and what the gate finds after that round."""
-    found = gate.weigh(a_debate(*events, setup=SETUP), number)
-    assert found
-    return [*events, GatePassed(gate=found)]
+    result = gate.weigh(a_debate(*events, setup=SETUP), number)
+    assert result
+    return [*events, GatePassed(gate=result)]
 
 
 SPLIT = weighed(
@@ -193,14 +193,14 @@ def closed(*events: Event, edition: int = 1) -> Debate:
 
 def test_a_split_on_the_board_with_who_stands_where_and_about_what():
     debate = a_debate(*SPLIT, setup=SETUP)
-    found = shown(board(debate, enabled=set(BoardAction)))
-    assert found == external_file(f"{FOLDER}/board_split.json")
+    views = shown(board(debate, enabled=set(BoardAction)))
+    assert views == external_file(f"{FOLDER}/board_split.json")
 
 
 def test_what_was_skipped_on_board_and_verdict():
     debate = closed(*voted(0, *AGREED))
-    found = shown(board(debate, enabled=set(BoardAction)), headline(debate, VERDICT))
-    assert found == external_file(f"{FOLDER}/skipped.json")
+    views = shown(board(debate, enabled=set(BoardAction)), headline(debate, VERDICT))
+    assert views == external_file(f"{FOLDER}/skipped.json")
 
 
 def test_a_close_vote_by_option_and_who_moved():
@@ -257,7 +257,7 @@ def test_a_debate_of_an_older_version_says_nothing_of_options():
 
 
 def test_an_agent_without_a_counted_ballot_stands_where_it_stood_before_the_vote():
-    said = who_stands_where(fold(split_log()))
+    text = who_stands_where(fold(split_log()))
 
-    assert "Simplicity 85% (before the vote)" in said
-    assert said.count("before the vote") == 1
+    assert "Simplicity 85% (before the vote)" in text
+    assert text.count("before the vote") == 1

@@ -13,18 +13,18 @@ VIEWS = sorted((Path(__file__).parents[2] / "golden" / "views").glob("*.json"))
 def buttons(part: Any) -> Iterator[dict[str, Any]]:
     """Everything in a view that has a name of its own for screen readers."""
     if isinstance(part, dict):
-        found = cast("dict[str, Any]", part)
-        if found.get("type") in {"button", "workflow_button"} or "accessibility_label" in found:
-            yield found
-        part = list(found.values())
+        block = cast("dict[str, Any]", part)
+        if block.get("type") in {"button", "workflow_button"} or "accessibility_label" in block:
+            yield block
+        part = list(block.values())
     if isinstance(part, list):
         for inner in cast("list[Any]", part):
             yield from buttons(inner)
 
 
 def named(view: Path) -> list[tuple[str, str]]:
-    found = buttons(json.loads(view.read_text(encoding="utf-8")))
-    return [(element["text"]["text"], element["accessibility_label"]) for element in found]
+    elements = buttons(json.loads(view.read_text(encoding="utf-8")))
+    return [(element["text"]["text"], element["accessibility_label"]) for element in elements]
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda path: path.stem)

@@ -99,9 +99,11 @@ def check(message: MessageView) -> None:
     """
     for payload in (message.payload, without(message.payload, newer_in(message.payload))):
         blocks: list[dict[str, Any]] = list(payload["blocks"])
-        known = [block for block in blocks if block["type"] != "data_visualization"]  # not the SDK
-        parsed = Block.parse_all(known)
-        assert len(parsed) == len(known)
+        blocks_known = [
+            block for block in blocks if block["type"] != "data_visualization"
+        ]  # not the SDK
+        parsed = Block.parse_all(blocks_known)
+        assert len(parsed) == len(blocks_known)
         for block in parsed:
             block.validate_json()
         check_message_blocks(json.loads(json.dumps(blocks)))
@@ -146,9 +148,9 @@ def debates(draw: st.DrawFn) -> Debate:
     text, reason = draw(long), draw(short)
     events: list[Any] = []
     for agent in setup.agents:
-        made = Turn(act=Act.PROPOSAL, round=1, agent=agent.id)
+        turn = Turn(act=Act.PROPOSAL, round=1, agent=agent.id)
         failed = Turn(act=Act.CRITIQUE, round=1, agent=agent.id, target=setup.agents[0].id)
-        contribution = Contribution(turn=made, text=text, call=CALL, warnings=(reason,) * 3)
+        contribution = Contribution(turn=turn, text=text, call=CALL, warnings=(reason,) * 3)
         events.append(ContributionMade(contribution=contribution))
         events.append(TurnFailed(failure=Failure(turn=failed, reason=reason)))
     names = draw(st.lists(st.sampled_from(["x", NASTY, "名" * 80, '"' * 80]), max_size=12))
@@ -165,13 +167,13 @@ def verdicts(draw: st.DrawFn) -> Verdict:
     points = ("tradeoffs", "recommendations", "unmet_requirements", "open_questions", "warnings")
     points = (*points, "overturned_by", "reasons", "rests_on")
     listed: dict[str, Any] = {name: draw(lists) for name in points}
-    said = draw(st.lists(short, max_size=2))
+    phrases = draw(st.lists(short, max_size=2))
     judged: dict[str, Any] = {
         "option": draw(st.sampled_from(["", "o1"])),
         "requirements": tuple(
-            Requirement(text=text, words=text, status=RequirementStatus.UNKNOWN) for text in said
+            Requirement(text=text, words=text, status=RequirementStatus.UNKNOWN) for text in phrases
         ),
-        "criteria": tuple(Judgement(option="o1", criterion=text, words=text) for text in said),
+        "criteria": tuple(Judgement(option="o1", criterion=text, words=text) for text in phrases),
     }
     return a_verdict(**texts, **listed, **judged, notes=notes, partial=draw(st.booleans()))
 
@@ -192,18 +194,18 @@ def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
     messages = turn(debate, contribution)
     for message in messages:
         check(message)
-    shown = "".join(message.text for message in messages)
-    assert shown.count("Word.") == text.count("Word.")
+    text_shown = "".join(message.text for message in messages)
+    assert text_shown.count("Word.") == text.count("Word.")
 
 
-@pytest.mark.parametrize("one", ["", "Word. " * 900, NASTY * 40, '"' * 6000, "| a | b |\n" * 300])
+@pytest.mark.parametrize("first", ["", "Word. " * 900, NASTY * 40, '"' * 6000, "| a | b |\n" * 300])
 @pytest.mark.parametrize("other", ["", "**Word.** And.\n\n- Word. And.\n" * 200])
-def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(one: str, other: str):
+def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(first: str, other: str):
     lost = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
-    debate = a_debate(TurnFailed(failure=Failure(turn=lost, reason=one or "No.")))
+    debate = a_debate(TurnFailed(failure=Failure(turn=lost, reason=first or "No.")))
     speaker = debate.setup.agents[0].id
     contributions = [
-        Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=one, call=CALL),
+        Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=first, call=CALL),
         Contribution(turn=Turn(act=Act.REFINEMENT, round=1, agent=speaker), text=other, call=CALL),
     ]
     check(group_post(debate, contributions, tuple(debate.failures.values())))
@@ -211,7 +213,7 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(one: str, other: str)
     assert block_problems(blocks, "modal") == []
     if len(blocks) < 100:
         text = "".join(block["text"]["text"] for block in blocks)
-        assert text.count("Word.") >= one.count("Word.") + other.count("Word.")
+        assert text.count("Word.") >= first.count("Word.") + other.count("Word.")
 
 
 @given(debates(), verdicts())
@@ -238,8 +240,8 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
         for voter in ids
     ]
     events = [OptionsMerged(options=options), *(BallotCast(ballot=ballot) for ballot in ballots)]
-    known = options_of(a_debate(*events, setup=setup))
-    tally = count(dict.fromkeys(ids, "o1"), ballots, options=known)
+    merged_options = options_of(a_debate(*events, setup=setup))
+    tally = count(dict.fromkeys(ids, "o1"), ballots, options=merged_options)
     debate = a_debate(*events, VoteTallied(tally=tally), setup=setup)
     text = told(debate, reached)
     assert len(text.split()) <= 150, text
@@ -260,21 +262,21 @@ def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
     ids = tuple(agent.id for agent in setup.agents)
     names = [NASTY, "名" * 80, *(f"{n} & {'<' * 60}" for n in range(dice.randint(0, 10)))]
     merged = OptionsMerged(options=some_options(names[: dice.choice([0, 12])], setup))
-    known = options_of(a_debate(merged, setup=setup))
+    options = options_of(a_debate(merged, setup=setup))
     votes = [
         BallotCast(
             ballot=Ballot(
                 turn=Turn(act=Act.BALLOT, round=number, agent=voter),
                 ranking=tuple(dice.sample(ids, len(ids))),
-                probabilities={item.id: dice.random() + 0.01 for item in known.items},
+                probabilities={item.id: dice.random() + 0.01 for item in options.items},
             )
         )
         for voter in ids[: dice.randint(0, len(ids))]
         for number in (0, 1)
     ]
     final = [vote.ballot for vote in votes if vote.ballot.turn.round]
-    positions = dict.fromkeys(ids, "o1" if known.items else "")
-    tally = count(positions, final, abstained=ids, options=known)
+    positions = dict.fromkeys(ids, "o1" if options.items else "")
+    tally = count(positions, final, abstained=ids, options=options)
     debate = a_debate(merged, *votes, VoteTallied(tally=tally), setup=setup)
     check(vote(debate, tally))
     # In a quiet debate the vote is a part of the verdict.
@@ -285,13 +287,13 @@ def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
 
 
 @given(debates(), short, short)
-def test_notices_fit(debate: Debate, said: str, typed: str):
+def test_notices_fit(debate: Debate, words: str, typed: str):
     failure = next(iter(debate.failures.values()))
     check(notices.turn_failed(debate, failure))
-    check(notices.problem(said or "Wrong.", typed))
-    check(notices.failed(debate, said))
-    check(notices.usage({f"/debate {n} {typed}": said for n in range(30)}))
-    check(notices.stopped(Stop(by=Person(id="x", name=said))))
+    check(notices.problem(words or "Wrong.", typed))
+    check(notices.failed(debate, words))
+    check(notices.usage({f"/debate {n} {typed}": words for n in range(30)}))
+    check(notices.stopped(Stop(by=Person(id="x", name=words))))
     check(notices.out_of_time())
     for message in notices.question(debate):
         check(message)
@@ -314,9 +316,9 @@ def test_every_post_of_a_whole_debate_is_accepted():
     log = play(a_setup())
     debate = fold(log)
     payloads = [p.payload for e in release_all(log).released for p in posts_of(debate, e)]
-    shown = [payload["blocks"] for payload in payloads if "blocks" in payload]
-    assert len(shown) > 10
-    for blocks in shown:
+    messages = [payload["blocks"] for payload in payloads if "blocks" in payload]
+    assert len(messages) > 10
+    for blocks in messages:
         check_message_blocks(blocks)
 
 

@@ -41,11 +41,11 @@ def unlinked(environment: BotSettings) -> None:
 
 async def test_a_database_in_use_is_looked_at_without_disturbing(environment: BotSettings) -> None:
     async with open_store(environment.moot_database) as store:
-        found = await database_findings(environment)
+        findings = await database_findings(environment)
         assert list(await store.unfinished()) == []
 
-    assert "opens and is whole" in as_text(found)
-    assert exit_code(found) == 0
+    assert "opens and is whole" in as_text(findings)
+    assert exit_code(findings) == 0
 
 
 async def test_tables_of_an_older_program_are_no_problem(environment: BotSettings) -> None:
@@ -58,18 +58,18 @@ async def test_tables_of_an_older_program_are_no_problem(environment: BotSetting
 async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> None:
     path = await made(environment)
     change(path, "UPDATE moot_core_version SET version_num = '9999'")
-    found = await database_findings(environment)
+    findings = await database_findings(environment)
 
-    assert "newer Moot (at 9999)" in as_text(found)
-    assert exit_code(found) == 1
+    assert "newer Moot (at 9999)" in as_text(findings)
+    assert exit_code(findings) == 1
 
 
 async def test_a_file_that_is_no_database_is_told(environment: BotSettings) -> None:
     write(environment, "Dear diary, " * 500)
-    found = await database_findings(environment)
+    findings = await database_findings(environment)
 
-    assert exit_code(found) == 1
-    assert "not a database" in as_text(found)
+    assert exit_code(findings) == 1
+    assert "not a database" in as_text(findings)
 
 
 async def test_damage_is_found(environment: BotSettings) -> None:
@@ -77,9 +77,9 @@ async def test_damage_is_found(environment: BotSettings) -> None:
     whole = path.read_bytes()
     page = 4096
     path.write_bytes(whole[: 2 * page] + b"\xff" * page + whole[3 * page :])
-    found = await database_findings(environment)
+    findings = await database_findings(environment)
 
-    assert exit_code(found) == 1
+    assert exit_code(findings) == 1
 
 
 async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configuration(
@@ -87,11 +87,11 @@ async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configur
 ) -> None:
     file = tmp_path / "moot.yaml"
     file.write_text("debate: {roundz: 3}\n", encoding="utf-8")
-    found = await examine(environment, file)
+    findings = await examine(environment, file)
 
-    assert found[0].mark is CheckMark.BAD
-    assert "roundz is no setting" in found[0].found
-    assert exit_code(found) == 4
+    assert findings[0].mark is CheckMark.BAD
+    assert "roundz is no setting" in findings[0].found
+    assert exit_code(findings) == 4
 
 
 async def test_a_lock_that_another_program_holds_is_told(environment: BotSettings) -> None:

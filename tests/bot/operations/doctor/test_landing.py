@@ -54,16 +54,16 @@ async def test_doctor_and_the_list_name_what_did_not_land_and_retry_sends_it_aga
         after = await run("landings", "list", folder=tmp_path, **variables)
 
     assert (in_use.returncode, "/debate doctor retry" in in_use.stderr) == (2, True)
-    found = {load["what"]: load for load in json.loads(doctor.stdout)["findings"]}
-    assert found["receiver files"]["found"] == "can be written"
-    assert found["receiver shop"]["mark"] == "bad"
-    assert "wants nothing more" in found["receiver shop"]["found"]
-    assert found["landings"]["found"].startswith("1 dead letter")
-    assert "moot landings retry all" in found["landings"]["remedy"]
-    assert "answered with the code 500" in found["dead letter 1 to shop"]["found"]
-    said = json.loads(listed.stdout)
-    assert (said["waiting"], said["dead"]) == (1, 1)
-    assert [landing["state"] for landing in said["landings"]] == ["dead", "waiting"]
+    findings = {load["what"]: load for load in json.loads(doctor.stdout)["findings"]}
+    assert findings["receiver files"]["found"] == "can be written"
+    assert findings["receiver shop"]["mark"] == "bad"
+    assert "wants nothing more" in findings["receiver shop"]["found"]
+    assert findings["landings"]["found"].startswith("1 dead letter")
+    assert "moot landings retry all" in findings["landings"]["remedy"]
+    assert "answered with the code 500" in findings["dead letter 1 to shop"]["found"]
+    listing = json.loads(listed.stdout)
+    assert (listing["waiting"], listing["dead"]) == (1, 1)
+    assert [landing["state"] for landing in listing["landings"]] == ["dead", "waiting"]
     assert plain.stdout.splitlines()[0].split("\t")[:3] == ["1", "shop", "dabc2345"]
     assert "Nothing is sent to shop any more" in plain.stderr
     assert "2 landings sent again" in retried.stderr

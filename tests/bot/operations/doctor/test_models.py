@@ -24,10 +24,10 @@ def listing(*models: str) -> Reject:
     return Reject(status=200, body=json.dumps({"data": [{"id": model} for model in models]}))
 
 
-def vendors(asked: Asked) -> Say | Reject:
+def vendors(request: Asked) -> Say | Reject:
     """Anthropic and OpenAI with lists of models, and Ollama with one model."""
-    match asked.path:
-        case "/v1/models" if asked.headers.get("x-api-key", KEY) == KEY:
+    match request.path:
+        case "/v1/models" if request.headers.get("x-api-key", KEY) == KEY:
             return listing("claude-sonnet-5-5", "claude-haiku-5-5-20261001", "gpt-6-luna")
         case "/v1/models":
             return Reject(status=401, code="authentication_error", message=f"Bad key {KEY}")
@@ -36,7 +36,9 @@ def vendors(asked: Asked) -> Say | Reject:
         case "/api/show":
             facts = {"model_info": {"llama.context_length": 8192}}
             return Reject(status=200, body=json.dumps(facts))
-        case "/v1/messages" | "/api/chat" | "/v1/chat/completions" if "opus" not in str(asked.body):
+        case "/v1/messages" | "/api/chat" | "/v1/chat/completions" if "opus" not in str(
+            request.body
+        ):
             return Say(text="OK")
         case _:
             return Reject(status=404)
@@ -67,48 +69,48 @@ def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
 
 async def test_a_model_is_found_by_its_dated_version(environment: BotSettings) -> None:
     haiku = ModelChoice(provider="anthropic", model="claude-haiku-5-5")
-    found = marks(await models_findings(environment, on(haiku)))
+    marks_by_name = marks(await models_findings(environment, on(haiku)))
 
-    assert found["model anthropic/claude-haiku-5-5"] is CheckMark.GOOD
+    assert marks_by_name["model anthropic/claude-haiku-5-5"] is CheckMark.GOOD
 
 
 async def test_a_refused_key_says_which_and_never_shows_it(
     environment: BotSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-other-1111111111111")
-    found = await models_findings(read_settings(None), on(CLAUDE))
+    findings = await models_findings(read_settings(None), on(CLAUDE))
 
-    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
-    assert "Put a valid key into ANTHROPIC_API_KEY." in as_text(found)
-    assert "sk-ant" not in as_text(found)
-    assert exit_code(found) == 1
+    assert marks(findings)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
+    assert "Put a valid key into ANTHROPIC_API_KEY." in as_text(findings)
+    assert "sk-ant" not in as_text(findings)
+    assert exit_code(findings) == 1
 
 
 async def test_a_model_that_is_not_there_is_told_with_others(environment: BotSettings) -> None:
     opus = ModelChoice(provider="anthropic", model="claude-opus-9")
-    found = await models_findings(environment, on(CLAUDE, fallbacks=(opus,)))
+    findings = await models_findings(environment, on(CLAUDE, fallbacks=(opus,)))
 
-    assert marks(found)["model anthropic/claude-opus-9"] is CheckMark.BAD
-    assert "for example: claude-sonnet-5-5" in as_text(found)
+    assert marks(findings)["model anthropic/claude-opus-9"] is CheckMark.BAD
+    assert "for example: claude-sonnet-5-5" in as_text(findings)
 
 
 async def test_a_missing_key_of_a_provider_that_is_used_is_a_matter_of_configuration(
     environment: BotSettings,
 ) -> None:
     luna = ModelChoice(provider="openai", model="gpt-6-luna")
-    found = await models_findings(environment, on(CLAUDE, fallbacks=(luna,)))
+    findings = await models_findings(environment, on(CLAUDE, fallbacks=(luna,)))
 
-    assert "Set OPENAI_API_KEY." in as_text(found)
-    assert exit_code(found) == 4
+    assert "Set OPENAI_API_KEY." in as_text(findings)
+    assert exit_code(findings) == 4
 
 
 async def test_ollamas_models_and_their_context_are_looked_at(environment: BotSettings) -> None:
     here = ModelChoice(provider="ollama", model="llama-4:8b")
     absent = ModelChoice(provider="ollama", model="qwen:7b")
-    found = await models_findings(environment, on(here, fallbacks=(absent,)))
-    text = as_text(found)
+    findings = await models_findings(environment, on(here, fallbacks=(absent,)))
+    text = as_text(findings)
 
-    assert marks(found)["model ollama/llama-4:8b"] is CheckMark.GOOD
+    assert marks(findings)["model ollama/llama-4:8b"] is CheckMark.GOOD
     assert "Run: ollama pull qwen:7b" in text
     assert "context of llama-4:8b: 8,192 tokens; Moot asks for up to 8,192" in text
 
@@ -118,9 +120,9 @@ async def test_a_record_larger_than_the_models_own_context_is_told(
 ) -> None:
     here = ModelChoice(provider="ollama", model="llama-4:8b")
     wide = {"provider": "ollama", "match": "*", "context_tokens": 65_536}
-    found = await models_findings(environment, on(here, models=(wide,)))
+    findings = await models_findings(environment, on(here, models=(wide,)))
 
-    assert "8,192 tokens, Moot would use 65,536" in as_text(found)
+    assert "8,192 tokens, Moot would use 65,536" in as_text(findings)
 
 
 async def test_a_compatible_server_is_reached_at_its_address(
@@ -128,19 +130,19 @@ async def test_a_compatible_server_is_reached_at_its_address(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", f"{vendor.url}/v1")
     choice = ModelChoice(provider="compatible", model="gpt-6-luna")
-    found = await models_findings(read_settings(None), on(choice))
+    findings = await models_findings(read_settings(None), on(choice))
 
-    assert marks(found)["compatible"] is CheckMark.GOOD
-    assert marks(found)["model compatible/gpt-6-luna"] is CheckMark.GOOD
+    assert marks(findings)["compatible"] is CheckMark.GOOD
+    assert marks(findings)["model compatible/gpt-6-luna"] is CheckMark.GOOD
 
 
 async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
     vendor: Vendor, environment: BotSettings
 ) -> None:
     vendor.script = always(Reject(status=200, body="<html>Log in</html>"))
-    found = await models_findings(environment, on(CLAUDE))
+    findings = await models_findings(environment, on(CLAUDE))
 
-    assert marks(found)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
+    assert marks(findings)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
 
 
 async def nothing_there(_: str) -> Sequence[str]:
@@ -156,7 +158,7 @@ async def no_context(_: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("model", "today", "mark", "said"),
+    ("model", "today", "mark", "words"),
     [
         ("claude-sonnet-4-0", date(2026, 6, 15), CheckMark.BAD, "was retired on 2026-06-15"),
         ("claude-sonnet-4-0", date(2026, 5, 1), CheckMark.BAD, "retires on 2026-06-15"),
@@ -165,31 +167,31 @@ async def no_context(_: str) -> int:
     ],
 )
 async def test_a_model_that_goes_is_told_in_time(
-    model: str, today: date, mark: CheckMark, said: str
+    model: str, today: date, mark: CheckMark, words: str
 ) -> None:
     nobody = Vendors(
         models=nothing_there, ask=nothing_asked, context=no_context, keys={}, addresses={}
     )
     choice = ModelChoice(provider="anthropic", model=model)
-    found = await check_models(on(choice), nobody, today)
-    (leaving,) = [finding for finding in found if finding.remedy.startswith("Take ")]
+    findings = await check_models(on(choice), nobody, today)
+    (leaving,) = [finding for finding in findings if finding.remedy.startswith("Take ")]
 
     assert leaving.mark is mark
-    assert said in leaving.found
+    assert words in leaving.found
     assert leaving.remedy == "Take claude-sonnet-5-5."
     assert "agents, the judge" in leaving.what
 
 
 @pytest.mark.parametrize(
-    ("is_set", "said"), [(False, "none is set up"), (True, "a key is set, but every agent")]
+    ("is_set", "words"), [(False, "none is set up"), (True, "a key is set, but every agent")]
 )
-async def test_without_a_model_doctor_says_what_to_do(*, is_set: bool, said: str) -> None:
+async def test_without_a_model_doctor_says_what_to_do(*, is_set: bool, words: str) -> None:
     keys = {"anthropic": ("ANTHROPIC_API_KEY", is_set)}
     nobody = Vendors(
         models=nothing_there, ask=nothing_asked, context=no_context, keys=keys, addresses={}
     )
-    found = await check_models(on(ModelChoice(provider="offline", model="any")), nobody, TODAY)
-    (told,) = [finding for finding in found if finding.what == "models"]
+    findings = await check_models(on(ModelChoice(provider="offline", model="any")), nobody, TODAY)
+    (finding,) = [finding for finding in findings if finding.what == "models"]
 
-    assert said in told.found
-    assert ("default_model" in told.remedy) == is_set
+    assert words in finding.found
+    assert ("default_model" in finding.remedy) == is_set

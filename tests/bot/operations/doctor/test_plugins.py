@@ -20,13 +20,13 @@ class Failing(RecordingSink):
 
 
 def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
-    found = (
+    plugins = (
         Plugin(kind=PluginKind.ROLE, name="wcag", package="moot-wcag 1.0"),
         Plugin(kind=PluginKind.SINK, name="log", package="moot-log 2", fault="OSError: full"),
         Plugin(kind=PluginKind.FORMAT, name="duel", package="moot-duel 3", is_allowed=False),
     )
 
-    assert as_text(check_plugins(Plugins(found=found))).splitlines() == [
+    assert as_text(check_plugins(Plugins(found=plugins))).splitlines() == [
         "✓ role wcag of moot-wcag 1.0: is used",
         "✗ sink log of moot-log 2: left out: OSError: full",
         "    → Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart.",
@@ -37,16 +37,16 @@ def test_each_plugin_is_told_with_its_package_and_what_is_wrong() -> None:
 async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() -> None:
     sink, full = QueuedSink("a", Failing()), QueuedSink("b", RecordingSink(), room=1)
 
-    async def told() -> list[str]:
+    async def lines() -> list[str]:
         async with listening([sink]):
             sink.put(fold(LOG), LOG[0])
             await sink.heard_all()
         return as_text(check_plugins(Plugins(sinks=(sink,)))).splitlines()
 
-    assert await told() == ["✗ sink a: failed: it raised KeyError; the log says where"]
+    assert await lines() == ["✗ sink a: failed: it raised KeyError; the log says where"]
     while not sink.is_out:
-        await told()
-    assert await told() == [
+        await lines()
+    assert await lines() == [
         "✗ sink a: failed too often and hears nothing until a restart: it raised KeyError"
     ]
     for _ in range(3):

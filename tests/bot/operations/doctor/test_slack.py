@@ -25,37 +25,37 @@ def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
 
 async def test_a_refused_token_is_told_and_never_shown(workspace: Workspace) -> None:
     access = replace(socket_access(workspace), bot_token="xoxb-0000-wrong-token")
-    found = await check_access(access, "")
+    findings = await check_access(access, "")
 
-    assert marks(found) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
-    assert "invalid_auth" in as_text(found)
-    assert "xoxb" not in as_text(found)
-    assert exit_code(found) == 4
+    assert marks(findings) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
+    assert "invalid_auth" in as_text(findings)
+    assert "xoxb" not in as_text(findings)
+    assert exit_code(findings) == 4
 
 
 async def test_a_refused_app_token_is_told(workspace: Workspace) -> None:
     access = replace(socket_access(workspace), app_token="xapp-1-A0-0-wrong")
-    found = await check_access(access, "")
+    findings = await check_access(access, "")
 
-    assert marks(found)["SLACK_APP_TOKEN"] is CheckMark.BAD
-    assert "connections:write" in as_text(found)
-    assert "xapp-" not in as_text(found)
+    assert marks(findings)["SLACK_APP_TOKEN"] is CheckMark.BAD
+    assert "connections:write" in as_text(findings)
+    assert "xapp-" not in as_text(findings)
 
 
 async def test_in_http_mode_no_socket_is_asked_for(workspace: Workspace) -> None:
-    found = marks(await check_access(http_access(workspace), ""))
+    marks_by_name = marks(await check_access(http_access(workspace), ""))
 
-    assert found["SLACK_APP_TOKEN"] is CheckMark.SKIPPED
-    assert found["pinning"] is CheckMark.SKIPPED
+    assert marks_by_name["SLACK_APP_TOKEN"] is CheckMark.SKIPPED
+    assert marks_by_name["pinning"] is CheckMark.SKIPPED
 
 
 async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
     app = workspace.app
     app.scopes = [scope for scope in app.scopes if scope != "pins:write"]
-    found = await check_access(socket_access(workspace), "")
+    findings = await check_access(socket_access(workspace), "")
 
-    assert marks(found)["scopes"] is CheckMark.BAD
-    assert "missing: pins:write" in as_text(found)
+    assert marks(findings)["scopes"] is CheckMark.BAD
+    assert "missing: pins:write" in as_text(findings)
 
 
 @pytest.mark.parametrize(
@@ -69,26 +69,26 @@ async def test_without_an_optional_scope_all_else_is_well(
 ) -> None:
     app = workspace.app
     app.scopes = [item for item in app.scopes if item != scope]
-    found = await check_access(socket_access(workspace), "")
+    findings = await check_access(socket_access(workspace), "")
 
-    assert marks(found)["scopes"] is CheckMark.GOOD
-    assert marks(found)[f"optional scope {scope}"] is CheckMark.SKIPPED
-    assert f"{scope}: not granted: {without}" in as_text(found)
+    assert marks(findings)["scopes"] is CheckMark.GOOD
+    assert marks(findings)[f"optional scope {scope}"] is CheckMark.SKIPPED
+    assert f"{scope}: not granted: {without}" in as_text(findings)
 
 
 async def test_a_channel_that_is_not_there_is_told(workspace: Workspace) -> None:
-    found = await check_access(socket_access(workspace), "C0NOTTHERE0")
+    findings = await check_access(socket_access(workspace), "C0NOTTHERE0")
 
-    assert marks(found)["pinning in C0NOTTHERE0"] is CheckMark.BAD
-    assert "/invite @Moot" in as_text(found)
+    assert marks(findings)["pinning in C0NOTTHERE0"] is CheckMark.BAD
+    assert "/invite @Moot" in as_text(findings)
 
 
 async def test_a_connection_that_breaks_is_told(workspace: Workspace) -> None:
     workspace.faults.drop_before("auth.test")
-    found = await check_access(socket_access(workspace), "")
+    findings = await check_access(socket_access(workspace), "")
 
-    assert marks(found) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
-    assert "does not answer" in as_text(found)
+    assert marks(findings) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
+    assert "does not answer" in as_text(findings)
 
 
 KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
@@ -105,7 +105,7 @@ async def test_with_oauth_the_keys_are_checked_and_the_install_page_named(
     keys: str, *, is_well: bool
 ) -> None:
     environment = BotSettings.model_validate({**OAUTH, "moot_token_keys": keys})
-    found = await check_slack(environment, "")
-    text = as_text(found)
+    findings = await check_slack(environment, "")
+    text = as_text(findings)
     assert ("https://moot.example.com/slack/install" in text) is is_well
     assert ("A key in MOOT_TOKEN_KEYS cannot be used" in text) is not is_well
