@@ -123,21 +123,21 @@ def test_where_baselines_are_level_the_better_brier_score_is_the_harder_one() ->
 
 
 @pytest.mark.slow
-def test_a_debate_that_is_as_good_is_called_better_in_few_of_200_benches() -> None:
+def test_a_debate_that_is_as_good_is_called_better_in_few_of_80_benches() -> None:
     dice, wins = random.Random(2), 0
-    for _ in range(200):
+    for _ in range(80):
         skills = {kind: with_skill(dice, 60, 0.6) for kind in ArmKind}
         bench = [an_arm(kind, kind, right) for kind, right in skills.items()]
         text = conclusion(compare(bench, ACCURACY), ACCURACY)
         wins += "No evidence that the debate" not in text
-    assert wins <= 10
+    assert wins <= 4
 
 
 @pytest.mark.slow
 def test_a_planted_gain_of_ten_points_is_called_better_with_the_stated_questions() -> None:
     dice, wins = random.Random(6), 0
     count = questions_needed(0.10, differing=0.2)
-    for _ in range(100):
+    for _ in range(40):
         right, better = list[bool](), list[bool]()
         for sides in dice.choices(((0, 1), (1, 0), (1, 1)), (0.15, 0.05, 0.8), k=count):
             right.append(bool(sides[0]))
@@ -145,7 +145,7 @@ def test_a_planted_gain_of_ten_points_is_called_better_with_the_stated_questions
         bench = [an_arm("vote", ArmKind.VOTE, right), an_arm("debate", ArmKind.DEBATE, better)]
         text = conclusion(compare(bench, ACCURACY), ACCURACY)
         wins += text.startswith("The debate (debate) is better")
-    assert wins >= 73
+    assert wins >= 29
 
 
 def test_the_picture_has_every_arm_with_a_price() -> None:
