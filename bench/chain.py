@@ -65,7 +65,7 @@ _SHOWN = pattern(r"question\.|is clear|Kafka|PostgreSQL\b(?=\")|\bcost\b|(?<=\. 
 
 
 @dataclass
-class Asked:
+class ChainCall:
     """A call: which act, of whom, how long it takes, and whose replies its prompt holds."""
 
     act: Act
@@ -86,14 +86,14 @@ class Paces:
     dies: bool = False
 
 
-class Watched:
+class RecordingProvider:
     """A real provider that is told each agent's pace; it notes whose replies each prompt holds."""
 
     def __init__(self, inner: ModelProvider, paces: Paces) -> None:
         self.name = inner.name
         self._inner = inner
         self._paces = paces
-        self.calls: list[Asked] = []
+        self.calls: list[ChainCall] = []
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
@@ -112,17 +112,17 @@ class Watched:
     async def close(self) -> None:
         """Close nothing: other debates ask the real one too."""
 
-    def _asked_for(self, request: ModelRequest) -> Asked:
+    def _asked_for(self, request: ModelRequest) -> ChainCall:
         seconds = self._paces.slow if request.role == SLOW else self._paces.usual
         answered = sum(call.role == DEAD for call in self.calls)
         hangs = self._paces.dies and request.role == DEAD and answered >= ANSWERED
         prompt = "\n".join(part.text for part in request.parts)
         holds = frozenset(int(number) for number in _MARK.findall(prompt))
         side = ROSTER.index(request.role) % 2 if request.role in ROSTER else 0
-        return Asked(request.act, request.role, seconds, holds, hangs, side)
+        return ChainCall(request.act, request.role, seconds, holds, hangs, side)
 
 
-def longest_chain(calls: Sequence[Asked]) -> float:
+def longest_chain(calls: Sequence[ChainCall]) -> float:
     """Seconds until the last synthesis is written, if each call began with its last input."""
     ended: dict[int, float] = {}
     for number, call in enumerate(calls):
@@ -140,7 +140,7 @@ def longest_chain(calls: Sequence[Asked]) -> float:
 
 
 @dataclass(frozen=True)
-class Found:
+class ChainFigures:
     """How long a debate took, and how long its prompts allow at the least, in seconds."""
 
     took: float
@@ -175,24 +175,28 @@ def a_paced_setup(form: str, protocol: Protocol, rounds: int) -> Setup:
 
 async def measured(
     setup: Setup, inner: ModelProvider, paces: Paces, store: SqlDebateStore
-) -> Found:
+) -> ChainFigures:
     """Hold one debate and compare the time of its verdict with its longest chain."""
-    clock, provider, debate_id = SystemClock(), Watched(inner, paces), f"d{secrets.token_hex(4)}"
+    clock, provider, debate_id = (
+        SystemClock(),
+        RecordingProvider(inner, paces),
+        f"d{secrets.token_hex(4)}",
+    )
     calls = ModelCalls({provider.name: provider}, clock, parallel=len(ROSTER) ** 2)
     await store.create(debate_id, DebateStarted(setup=setup), origin=debate_id, at=clock.now())
     engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
     debate = await engine.run(debate_id)
     assert debate.verdict, debate.failure
     took = (debate.times["verdict"] - debate.started_at).total_seconds()
-    return Found(took, longest_chain(provider.calls), len(provider.calls))
+    return ChainFigures(took, longest_chain(provider.calls), len(provider.calls))
 
 
 @dataclass(frozen=True)
 class Pair:
     """The same debate with every model there, and with one that hangs from some call on."""
 
-    there: Found
-    hangs: Found
+    there: ChainFigures
+    hangs: ChainFigures
 
     @property
     def lost(self) -> float:
@@ -219,7 +223,7 @@ async def pairs(
                 await provider.load()
             providers[name] = provider
 
-        async def chains(*, dies: bool) -> Sequence[Found]:
+        async def chains(*, dies: bool) -> Sequence[ChainFigures]:
             paces, store = Paces(usual, slower * usual, dies), SqlDebateStore(database)
             setups = {key: a_paced_setup(key[0], PROTOCOLS[key[1]], rounds) for key in keys}
             return await asyncio.gather(

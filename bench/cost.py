@@ -58,7 +58,7 @@ from core.rules.formats.registry import FORMATS
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, usual_reply
-from tests.vendors.script import Asked, Counts, Say
+from tests.vendors.script import Counts, Say, VendorRequest
 from tests.vendors.server import Vendor
 
 TARGET = Decimal("1.10")
@@ -128,7 +128,7 @@ class CachingRules:
     #: What each call was given, by its number.
     usages: dict[int, Usage] = field(default_factory=dict[int, Usage])
 
-    def __call__(self, call: Asked) -> Say:
+    def __call__(self, call: VendorRequest) -> Say:
         """Answer one request."""
         blocks = _blocks(call.body)
         total = sum(estimate_tokens(text) for text, _ in blocks)
@@ -150,7 +150,9 @@ class CachingRules:
     def _is_readable(self, key: str, at: float) -> bool:
         return self.readable.get(key, at + 1) <= at
 
-    def _marked(self, request: Asked, blocks: Sequence[tuple[str, bool]]) -> list[tuple[str, int]]:
+    def _marked(
+        self, request: VendorRequest, blocks: Sequence[tuple[str, bool]]
+    ) -> list[tuple[str, int]]:
         """Keys and sizes of the beginnings that are marked and large enough."""
         digest = hashlib.sha256(repr(_settings(request.body)).encode())
         size, sizes = 0, list[tuple[str, int]]()
@@ -228,7 +230,9 @@ def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
     return open_debate(request, settings, delimiter="k7f3q9zz")
 
 
-async def held(setup: Setup, line: Line, wait: float) -> tuple[Debate, Marked, CachingRules]:
+async def debate_against(
+    setup: Setup, line: Line, wait: float
+) -> tuple[Debate, Marked, CachingRules]:
     """Hold the debate against the vendor's rules."""
     rules = CachingRules(line.provider, wait)
     async with Vendor(rules) as vendor:
@@ -332,7 +336,7 @@ async def ratios(agents: int, rounds: int, wait: float, *, sources: int = 0) -> 
     for line in LINES:
         for form in FORMATS:
             setup = with_sources(a_setup(line, form, agents, rounds), sources)
-            debate, provider, rules = await held(setup, line, wait)
+            debate, provider, rules = await debate_against(setup, line, wait)
             assert debate.verdict, debate.failure
             bills[f"{line.provider} {form}"] = bill(line, provider, rules)
     return bills

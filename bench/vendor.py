@@ -25,7 +25,7 @@ from bench.pulse import Pulse, watched
 from core.request import ModelRequest
 from tests.vendor_replies import good_reply
 from tests.vendors.frames import frames, whole
-from tests.vendors.script import Asked, Counts
+from tests.vendors.script import Counts, VendorRequest
 from tests.vendors.server import read_request
 
 #: Characters of a reply that is a text: 450 tokens, as models write.
@@ -91,7 +91,7 @@ def long_text(seed: str) -> str:
     return text[:REPLY_CHARACTERS]
 
 
-def reply_to(request: Asked) -> str:
+def reply_to(request: VendorRequest) -> str:
     """What is answered: a long text, or the structure asked for with two options that differ."""
     text = good_reply(request).text
     if not text.startswith("{"):
@@ -129,7 +129,9 @@ class _Vendor:
         except (ConnectionError, asyncio.IncompleteReadError):
             writer.close()
 
-    async def _answer(self, request: Asked, writer: asyncio.StreamWriter, times: float) -> None:
+    async def _answer(
+        self, request: VendorRequest, writer: asyncio.StreamWriter, times: float
+    ) -> None:
         loop = asyncio.get_running_loop()
         text = reply_to(request)
         tokens = len(text) // CHARACTERS_PER_TOKEN or 1

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from tests.free_port import free_port
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 _SECONDS = 60.0
@@ -80,7 +80,7 @@ async def _line(process: Process) -> str:
     return (await process.stdout.readline()).decode().strip()
 
 
-def _told(request: Asked) -> Say:
+def _told(request: VendorRequest) -> Say:
     sys.stdout.write(f"{request.path}\n")
     sys.stdout.flush()
     return replace(good_reply(request), wait=0.05)

@@ -7,13 +7,13 @@ from typing import Any, cast
 
 from core.llm.providers.fields import dig
 from core.testing import A_SHADOW_REPLY, a_verdict_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 
 #: Ends what a prompt says before the form of the answer.
 _IN_WORDS = "with every field filled:\n"
 
 
-def good_reply(request: Asked) -> Say:
+def good_reply(request: VendorRequest) -> Say:
     """A reply in the form that is asked for."""
     fields = _fields(request.body)
     if "ranking" in fields:

@@ -45,7 +45,7 @@ _COST = re.compile(r"(?i:cost:?) \$(\d+\.\d\d)\b")
 Shares = dict[str, Fraction]
 
 
-class Held(Play):
+class FigurePlay(Play):
     """A debate whose ballots hold any probabilities, and whose calls cost something."""
 
     def step(self) -> bool:
@@ -275,7 +275,7 @@ def check_figures() -> Mapping[str, int]:
     @settings(max_examples=20 if few else settings().max_examples * 6, derandomize=few)
     @given(some_setups(), lucks)
     def compare(setup: Setup, luck: Luck) -> None:
-        play = Held(setup, luck)
+        play = FigurePlay(setup, luck)
         play.to_the_end()
         naive = Naive()
         for recorded in play.log:

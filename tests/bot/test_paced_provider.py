@@ -38,7 +38,7 @@ class FastClock(SystemClock):
         self.asleep -= 1
 
 
-def asked(text: str) -> ModelRequest:
+def a_proposal_request(text: str) -> ModelRequest:
     part = Part(label="Question", text=text, kind=PartKind.QUESTION)
     return ModelRequest(
         model="offline-checklists",
@@ -59,7 +59,7 @@ async def test_the_same_question_takes_as_long_each_time():
     clock = FastClock(shorter=10_000)
     engine = PacedProvider(an_engine(), clock)
     for text in ("A or B?", "A or B?", "C or D?"):
-        await engine.complete(asked(text))
+        await engine.complete(a_proposal_request(text))
     first, again, other = clock.slept
     assert first == again != other
 

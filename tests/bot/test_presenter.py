@@ -91,7 +91,7 @@ class Queue:
             self.progress.append(progress)
 
 
-async def shown(log: Sequence[Recorded], post: NewPost, **facts: Any) -> Mapping[str, Any]:
+async def view_of(log: Sequence[Recorded], post: NewPost, **facts: Any) -> Mapping[str, Any]:
     """What a living post shows at the end of a log."""
     values: dict[str, Any] = vars(post)
     row = PostRow(
@@ -278,16 +278,16 @@ async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more
     for key in (vote_key, headline_key, report_key):
         assert {key(DEBATE_ID), key(DEBATE_ID, 2)} <= set(queue.sent)
     for key in (vote_key, headline_key):
-        old = await shown(SKIPPED, queue.sent[key(DEBATE_ID)])
-        new = await shown(SKIPPED, queue.sent[key(DEBATE_ID, 2)])
+        old = await view_of(SKIPPED, queue.sent[key(DEBATE_ID)])
+        new = await view_of(SKIPPED, queue.sent[key(DEBATE_ID, 2)])
         assert "Counts no more" in old["text"]
         assert "actions" not in str([block["type"] for block in old["blocks"]])
         assert "Counts no more" not in new["text"]
     at = next(n for n, entry in enumerate(SKIPPED) if isinstance(entry.event, DebateWanted))
-    reopened = await shown(SKIPPED[: at + 1], queue.sent[board_key(DEBATE_ID)])
+    reopened = await view_of(SKIPPED[: at + 1], queue.sent[board_key(DEBATE_ID)])
     assert reopened["text"].startswith("Debate running")
     pin = queue.sent[pin_key(DEBATE_ID)]
-    states = [await shown(SKIPPED[:end], pin) for end in (at, at + 1, len(SKIPPED))]
+    states = [await view_of(SKIPPED[:end], pin) for end in (at, at + 1, len(SKIPPED))]
     assert states == [{"pinned": False}, {"pinned": True}, {"pinned": False}]
 
 
@@ -301,7 +301,7 @@ async def test_an_end_that_was_overtaken_is_told_to_nobody():
     await publish(Presenter(queue, Log(log)), log, 0, len(log))
     assert fold(log).status is Status.RUNNING
     assert not {headline_key(DEBATE_ID), report_key(DEBATE_ID)} & set(queue.sent)
-    board = await shown(log, queue.sent[board_key(DEBATE_ID)])
+    board = await view_of(log, queue.sent[board_key(DEBATE_ID)])
     assert board["text"].startswith("Debate running")
 
 

@@ -35,7 +35,7 @@ SPLIT = 'First answers differ, most about "Vier-Tage-Woche behalten": 40 points 
 
 
 @cache
-def written(name: str) -> Debate:
+def example(name: str) -> Debate:
     """The debate as its log tells it."""
     stored = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert stored["written"].startswith("By hand")
@@ -52,9 +52,9 @@ def written(name: str) -> Debate:
 
 
 @cache
-def shown(name: str, surface: str) -> str:
+def surface_text(name: str, surface: str) -> str:
     """What people read of it there."""
-    debate = written(name)
+    debate = example(name)
     assert debate.verdict
     match surface:
         case "board":
@@ -169,25 +169,27 @@ def shown(name: str, surface: str) -> str:
     ],
 )
 def test_what_is_said_is_so(name: str, surface: str, words: str) -> None:
-    assert words in shown(name, surface)
+    assert words in surface_text(name, surface)
 
 
 @pytest.mark.parametrize("surface", ["board", "verdict", "report", "record", "terminal"])
 def test_what_is_not_so_is_said_nowhere(surface: str) -> None:
     for words in ("100%", "All agreed at once", "high (", "changed their mind:", "moved by"):
-        assert words not in shown("yes_no", surface)
-        assert words not in shown("german", surface)
-        assert words.startswith("All agreed") or words not in shown("panel", surface)
-        assert words not in shown("review", surface)
-    assert "Stance:" not in shown("german", surface), "what is for programs is in no sentence"
-    assert "verified |" not in shown("german", surface), "a reason is never verified"
+        assert words not in surface_text("yes_no", surface)
+        assert words not in surface_text("german", surface)
+        assert words.startswith("All agreed") or words not in surface_text("panel", surface)
+        assert words not in surface_text("review", surface)
+    assert "Stance:" not in surface_text("german", surface), (
+        "what is for programs is in no sentence"
+    )
+    assert "verified |" not in surface_text("german", surface), "a reason is never verified"
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.iterdir()))
 def test_people_are_invited_to_vote_where_there_is_a_button(name: str) -> None:
     for quiet in (True, False):
-        setup = written(name).setup.model_copy(update={"quiet": quiet})
-        debate = replace(written(name), setup=setup)
+        setup = example(name).setup.model_copy(update={"quiet": quiet})
+        debate = replace(example(name), setup=setup)
         assert debate.verdict
         assert debate.tally
         posts = [headline(debate, debate.verdict)]

@@ -28,7 +28,7 @@ from core.models import Act
 from core.ports import ModelProvider, SlowLoadingProvider
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
 from core.settings import StallLimits
-from tests.vendors.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
+from tests.vendors.script import Counts, Fault, Reject, ReplyEnding, Say, VendorRequest
 from tests.vendors.server import Vendor, always
 
 KEY = "sk-test-0123456789abcdefghij"
@@ -129,7 +129,7 @@ class Line:
         if isinstance(answer, Say) and not self.streamed:
             answer = replace(answer, streamed=False)
 
-        def reply(request: Asked) -> Say | Reject:
+        def reply(request: VendorRequest) -> Say | Reject:
             nowhere = self.case.chat_only and request.path == "/v1/responses"
             return no_responses if nowhere else answer
 
@@ -469,7 +469,7 @@ async def test_what_anybody_wrote_arrives_as_data_between_delimiters(line: Line)
     assert sent.rstrip().endswith("Propose a solution.")
 
 
-def _prompt(request: Asked) -> str:
+def _prompt(request: VendorRequest) -> str:
     """The text of the user's message."""
     body = request.body
     message = (body.get("input") or body["messages"])[-1]

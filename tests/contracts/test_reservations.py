@@ -70,7 +70,7 @@ def day_cap(limit: str = "1.00") -> Cap:
     return Cap("day/T1", "all debates today", Decimal(limit), scope=shared)
 
 
-def wanted(name: str, amount: str, turn: Turn = ANN) -> Reservation:
+def a_reservation(name: str, amount: str, turn: Turn = ANN) -> Reservation:
     return Reservation(
         id=name, debate_id="d1", turn=turn.key, amount=Decimal(amount), expires_at=SOON
     )
@@ -80,54 +80,54 @@ def usage(cost: str) -> Usage:
     return Usage(input_tokens=10, cost=Decimal(cost), attempts=1)
 
 
-def said(cost: str) -> Event:
+def speech(cost: str) -> Event:
     call = Call(provider="anthropic", model="m", usage=usage(cost))
     return ContributionMade(contribution=Contribution(turn=ANN, text="PostgreSQL.", call=call))
 
 
 async def room(store: Store, amount: str, at: datetime = NOON) -> bool:
     """Whether so much fits; nothing stays reserved."""
-    refused = await store.reserve(wanted("probe", amount), [day_cap()], at=at)
+    refused = await store.reserve(a_reservation("probe", amount), [day_cap()], at=at)
     await store.settle("probe", Decimal(0), expires_at=SOON)
     return not refused
 
 
 async def test_what_is_reserved_is_not_there_for_others(store: Store) -> None:
-    assert not await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
+    assert not await store.reserve(a_reservation("a", "0.60"), [day_cap()], at=NOON)
 
-    (reservation,) = await store.reserve(wanted("b", "0.60"), [day_cap()], at=NOON)
+    (reservation,) = await store.reserve(a_reservation("b", "0.60"), [day_cap()], at=NOON)
     assert reservation.spent == 0  # only held: it may yet fit
     assert await room(store, "0.40")
 
 
 async def test_a_reservation_asked_for_twice_is_one(store: Store) -> None:
-    await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("a", "0.60"), [day_cap()], at=NOON)
 
-    assert not await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
+    assert not await store.reserve(a_reservation("a", "0.60"), [day_cap()], at=NOON)
     assert await room(store, "0.40")
 
 
 async def test_all_caps_or_none(store: Store) -> None:
     narrow = replace(day_cap("0.50"), key="person/T1/U1")
-    refused = await store.reserve(wanted("a", "0.60"), [day_cap(), narrow], at=NOON)
+    refused = await store.reserve(a_reservation("a", "0.60"), [day_cap(), narrow], at=NOON)
 
     assert [cap.key for cap in refused] == ["day/T1", "person/T1/U1"]
     assert await room(store, "1.00")
 
 
 async def test_what_an_attempt_did_cost_counts_before_it_is_recorded(store: Store) -> None:
-    await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("a", "0.60"), [day_cap()], at=NOON)
     await store.settle("a", Decimal("0.25"), expires_at=SOON)
 
-    (reservation,) = await store.reserve(wanted("b", "0.80"), [day_cap()], at=NOON)
+    (reservation,) = await store.reserve(a_reservation("b", "0.80"), [day_cap()], at=NOON)
     assert reservation.spent == Decimal("0.25")
     assert await room(store, "0.75")
 
 
 async def test_a_cost_nobody_knows_is_the_worst_case_and_none_gives_all_back(store: Store) -> None:
-    await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("a", "0.60"), [day_cap()], at=NOON)
     await store.settle("a", None, expires_at=SOON)
-    (reservation,) = await store.reserve(wanted("b", "0.60"), [day_cap()], at=NOON)
+    (reservation,) = await store.reserve(a_reservation("b", "0.60"), [day_cap()], at=NOON)
     assert reservation.spent == Decimal("0.60")
 
     await store.settle("a", Decimal(0), expires_at=SOON)
@@ -137,7 +137,7 @@ async def test_a_cost_nobody_knows_is_the_worst_case_and_none_gives_all_back(sto
 @pytest.mark.parametrize(
     "event",
     [
-        said("0.25"),
+        speech("0.25"),
         TurnFailed(failure=Failure(turn=ANN, reason="No.", usage=usage("0.25"))),
     ],
     ids=["said", "failed"],
@@ -145,7 +145,7 @@ async def test_a_cost_nobody_knows_is_the_worst_case_and_none_gives_all_back(sto
 async def test_recorded_spending_takes_the_place_of_its_reservation(
     store: Store, event: Event
 ) -> None:
-    await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("a", "0.60"), [day_cap()], at=NOON)
     await store.settle("a", Decimal("0.25"), expires_at=SOON)
     await store.append("d1", event, at=NOON)
 
@@ -157,17 +157,17 @@ async def test_a_debates_own_cap_counts_the_greater_of_what_is_recorded_and_know
     store: Store,
 ) -> None:
     own = Cap("debate/d1", "this debate", Decimal(1), scope=SpendingScope(debate_id="d1"))
-    await store.append("d1", said("0.25"), at=NOON)
+    await store.append("d1", speech("0.25"), at=NOON)
 
     for cap, spent in ((own, "0.25"), (replace(own, spent=Decimal("0.5")), "0.5")):
-        (known,) = await store.reserve(wanted("a", "0.80"), [cap], at=NOON)
-        assert known.spent == Decimal(spent)
-    assert not await store.reserve(wanted("a", "0.75"), [own], at=NOON)
+        (reservation,) = await store.reserve(a_reservation("a", "0.80"), [cap], at=NOON)
+        assert reservation.spent == Decimal(spent)
+    assert not await store.reserve(a_reservation("a", "0.75"), [own], at=NOON)
 
 
 async def test_the_verdict_ends_the_reservations_of_the_judge(store: Store) -> None:
     synthesis = Turn(act=Act.SYNTHESIS, round=2, agent="judge")
-    await store.reserve(wanted("a", "0.60", synthesis), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("a", "0.60", synthesis), [day_cap()], at=NOON)
     call = Call(provider="anthropic", model="m", usage=usage("0.10"))
     verdict = Verdict(decision="Yes.", solution="So.", confidence=50, call=call)
     await store.append("d1", VerdictReached(verdict=verdict), at=NOON)
@@ -177,21 +177,21 @@ async def test_the_verdict_ends_the_reservations_of_the_judge(store: Store) -> N
 
 async def test_other_turns_and_lost_runs_end_no_reservation(store: Store) -> None:
     bob = Turn(act=Act.PROPOSAL, round=1, agent="bob")
-    await store.reserve(wanted("b", "0.50", bob), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("b", "0.50", bob), [day_cap()], at=NOON)
     lost = await store.claim("d1")
     await store.claim("d1")
-    await store.reserve(wanted("a", "0.25"), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("a", "0.25"), [day_cap()], at=NOON)
     with pytest.raises(RunLost):
-        await store.append("d1", said("0.25"), at=NOON, run=lost)
+        await store.append("d1", speech("0.25"), at=NOON, run=lost)
     assert not await room(store, "0.26")
 
-    await store.append("d1", said("0.25"), at=NOON)
+    await store.append("d1", speech("0.25"), at=NOON)
     assert not await room(store, "0.26")
     assert await room(store, "0.25")
 
 
 async def test_what_a_dead_process_reserved_expires(store: Store) -> None:
-    await store.reserve(wanted("a", "0.60"), [day_cap()], at=NOON)
+    await store.reserve(a_reservation("a", "0.60"), [day_cap()], at=NOON)
 
     assert not await room(store, "0.60", at=SOON - timedelta(seconds=1))
     assert await room(store, "0.60", at=SOON)

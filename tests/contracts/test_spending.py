@@ -72,14 +72,14 @@ def turn(agent: str, act: Act = Act.PROPOSAL) -> Turn:
     return Turn(act=act, round=1, agent=agent)
 
 
-def said(agent: str, cost: str | None) -> ContributionMade:
+def speech(agent: str, cost: str | None) -> ContributionMade:
     contribution = Contribution(turn=turn(agent), text="PostgreSQL.", call=call(cost))
     return ContributionMade(contribution=contribution)
 
 
 #: Every kind of event that carries a cost, each with another one.
 COSTLY: tuple[Event, ...] = (
-    said("ann", "0.1"),
+    speech("ann", "0.1"),
     TurnFailed(failure=Failure(turn=turn("bob"), reason="No.", usage=costing("0.02"))),
     BallotAbstained(
         abstention=Abstention(turn=turn("ann", Act.BALLOT), reason="No.", call=call("0.003"))
@@ -124,8 +124,8 @@ async def test_every_cost_is_in_the_sum_to_the_last_digit(store: Store) -> None:
 
 async def test_what_is_written_twice_is_spent_once(store: Store) -> None:
     await store.create("d1", start(), origin="o1", at=EVENING)
-    await store.append("d1", said("ann", "0.1"), at=EVENING)
-    await store.append("d1", said("ann", "0.5"), at=EVENING)
+    await store.append("d1", speech("ann", "0.1"), at=EVENING)
+    await store.append("d1", speech("ann", "0.5"), at=EVENING)
 
     assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1")
 
@@ -136,22 +136,22 @@ async def test_a_run_that_lost_its_debate_books_nothing(store: Store) -> None:
     await store.claim("d1")
 
     with pytest.raises(RunLost):
-        await store.append("d1", said("ann", "0.1"), at=EVENING, run=old)
+        await store.append("d1", speech("ann", "0.1"), at=EVENING, run=old)
     assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == 0
 
 
 async def test_a_cost_nobody_knows_is_not_in_the_sum(store: Store) -> None:
     await store.create("d1", start(), origin="o1", at=EVENING)
-    await store.append("d1", said("ann", None), at=EVENING)
-    await store.append("d1", said("bob", "0.2"), at=EVENING)
+    await store.append("d1", speech("ann", None), at=EVENING)
+    await store.append("d1", speech("bob", "0.2"), at=EVENING)
 
     assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.2")
 
 
 async def test_a_day_ends_at_midnight_utc(store: Store) -> None:
     await store.create("d1", start(), origin="o1", at=EVENING)
-    await store.append("d1", said("ann", "0.1"), at=EVENING)
-    await store.append("d1", said("bob", "0.2"), at=EVENING + timedelta(seconds=1))
+    await store.append("d1", speech("ann", "0.1"), at=EVENING)
+    await store.append("d1", speech("bob", "0.2"), at=EVENING + timedelta(seconds=1))
 
     assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1")
     assert await store.spent(SpendingScope(TUESDAY, workspace="T1")) == Decimal("0.2")
@@ -161,7 +161,7 @@ async def test_people_and_workspaces_are_told_apart(store: Store) -> None:
     starts = {"d1": start("U1", "T1"), "d2": start("U2", "T1"), "d3": start("U1", "T2")}
     for number, (debate_id, started) in enumerate(starts.items(), start=1):
         await store.create(debate_id, started, origin=debate_id, at=EVENING)
-        await store.append(debate_id, said("ann", f"0.{number}"), at=EVENING)
+        await store.append(debate_id, speech("ann", f"0.{number}"), at=EVENING)
 
     assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.3")
     assert await store.spent(SpendingScope(MONDAY, workspace="T1", person="U1")) == Decimal("0.1")
@@ -176,7 +176,7 @@ async def test_what_was_spent_with_a_token_is_told_apart_and_is_its_owners_too(
     with_token = DebateStarted(setup=plain.setup.model_copy(update={"token": "aa"}))
     for number, started in enumerate((plain, with_token), start=1):
         await store.create(f"d{number}", started, origin=f"d{number}", at=EVENING)
-        await store.append(f"d{number}", said("ann", f"0.{number}"), at=EVENING)
+        await store.append(f"d{number}", speech("ann", f"0.{number}"), at=EVENING)
 
     assert await store.spent(SpendingScope(MONDAY, workspace="T1", token="aa")) == Decimal("0.2")
     assert await store.spent(SpendingScope(MONDAY, workspace="T1", token="bb")) == 0

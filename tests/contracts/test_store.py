@@ -71,7 +71,7 @@ def start(
     return DebateStarted(setup=setup)
 
 
-def said(text: str, agent_id: str = "ann") -> ContributionMade:
+def speech(text: str, agent_id: str = "ann") -> ContributionMade:
     turn = Turn(act=Act.PROPOSAL, round=1, agent=agent_id)
     return ContributionMade(contribution=Contribution(turn=turn, text=text))
 
@@ -125,7 +125,7 @@ async def test_events_come_back_as_they_went_in_and_in_order(store: DebateStore)
     odd = "NUL \0, emoji 🦆, quotes '\", percent %s :name, line\nbreak"
     failure = Failure(turn=Turn(act=Act.CRITIQUE, round=1, agent="ann", target="bob"), reason=odd)
     events = [
-        said(odd),
+        speech(odd),
         TurnFailed(failure=failure),
         note("n1", odd),
         StopRequested(stop=Stop(by=JOAN)),
@@ -173,8 +173,8 @@ async def test_a_long_log_is_read_whole_and_in_order(store: DebateStore) -> None
 
 async def test_the_first_writer_of_a_key_wins(store: DebateStore) -> None:
     await store.create("d1", start(), origin="trigger-1", at=NOON)
-    first = await store.append("d1", said("first"), at=NOON)
-    second = await store.append("d1", said("second"), at=NOON + timedelta(hours=1))
+    first = await store.append("d1", speech("first"), at=NOON)
+    second = await store.append("d1", speech("second"), at=NOON + timedelta(hours=1))
 
     assert first.fresh
     assert not second.fresh
@@ -185,18 +185,18 @@ async def test_the_first_writer_of_a_key_wins(store: DebateStore) -> None:
 async def test_a_turn_has_one_outcome_good_or_bad(store: DebateStore) -> None:
     turn = Turn(act=Act.PROPOSAL, round=1, agent="ann")
     await store.create("d1", start(), origin="trigger-1", at=NOON)
-    await store.append("d1", said("done"), at=NOON)
+    await store.append("d1", speech("done"), at=NOON)
 
     late = await store.append("d1", TurnFailed(failure=Failure(turn=turn, reason="late")), at=NOON)
 
     assert not late.fresh
-    assert late.recorded.event == said("done")
+    assert late.recorded.event == speech("done")
 
 
 async def test_the_same_key_in_two_debates_is_two_events(store: DebateStore) -> None:
     for name in ("d1", "d2"):
         await store.create(name, start(), origin=name, at=NOON)
-        event = await store.append(name, said(name), at=NOON)
+        event = await store.append(name, speech(name), at=NOON)
         assert event.fresh
         assert event.recorded.seq == 2
 
@@ -217,7 +217,7 @@ async def test_whoever_holds_the_debate_may_write(store: DebateStore) -> None:
     await store.create("d1", start(), origin="trigger-1", at=NOON)
     run = await store.claim("d1")
 
-    assert (await store.append("d1", said("mine"), at=NOON, run=run)).fresh
+    assert (await store.append("d1", speech("mine"), at=NOON, run=run)).fresh
 
 
 async def test_an_older_run_may_not_write(store: DebateStore) -> None:
@@ -226,18 +226,18 @@ async def test_an_older_run_may_not_write(store: DebateStore) -> None:
     newer = await store.claim("d1")
 
     with pytest.raises(RunLost, match="d1"):
-        await store.append("d1", said("late"), at=NOON, run=older)
-    assert (await store.append("d1", said("mine"), at=NOON, run=newer)).fresh
+        await store.append("d1", speech("late"), at=NOON, run=older)
+    assert (await store.append("d1", speech("mine"), at=NOON, run=newer)).fresh
 
 
 async def test_an_older_run_is_told_so_even_when_its_work_is_done(store: DebateStore) -> None:
     await store.create("d1", start(), origin="trigger-1", at=NOON)
     older = await store.claim("d1")
-    await store.append("d1", said("done"), at=NOON, run=older)
+    await store.append("d1", speech("done"), at=NOON, run=older)
     await store.claim("d1")
 
     with pytest.raises(RunLost):
-        await store.append("d1", said("done"), at=NOON, run=older)
+        await store.append("d1", speech("done"), at=NOON, run=older)
 
 
 async def test_a_token_is_worth_nothing_in_another_debate(store: DebateStore) -> None:
@@ -247,7 +247,7 @@ async def test_a_token_is_worth_nothing_in_another_debate(store: DebateStore) ->
     await store.claim("d2")
 
     with pytest.raises(RunLost):
-        await store.append("d2", said("x"), at=NOON, run=token)
+        await store.append("d2", speech("x"), at=NOON, run=token)
 
 
 async def test_people_need_no_run(store: DebateStore) -> None:

@@ -44,7 +44,7 @@ class Paced(ScriptedProvider):
         return await fast.complete(request, on_first_token)
 
 
-async def held(
+async def debate_by(
     method: ContextMethod,
     *,
     rounds: int = 4,

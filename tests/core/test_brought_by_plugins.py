@@ -36,7 +36,7 @@ def opened(question: str = "Kafka or PostgreSQL?", **changes: object) -> Setup:
     return open_debate(request, SETTINGS, delimiter="d41d8c")
 
 
-async def held(setup: Setup, provider: ModelProvider) -> RecordingSink:
+async def sink_after(setup: Setup, provider: ModelProvider) -> RecordingSink:
     """Hold the debate, with no settings or plugin at hand: only its log."""
     store, sink, clock = InMemoryStore(), RecordingSink(), ManualClock()
     turns = Turns(ModelCalls({"scripted": provider}, clock))
@@ -54,7 +54,7 @@ async def test_a_model_can_cast_a_role() -> None:
         lambda request: choice if request.act is Act.CASTING else plausible_reply(request)
     )
 
-    sink = await held(setup, provider)
+    sink = await sink_after(setup, provider)
 
     [cast] = [event.event.cast for event in sink.events if isinstance(event.event, AgentsCast)]
     agents = {agent.id: agent for agent in cast.agents}

@@ -192,7 +192,7 @@ def decided(kind: DecisionKind, origin: str) -> DecisionRecorded:
 ACCEPTED = decided(DecisionKind.ACCEPT, "V1")
 
 
-def said(kind: OutcomeKind, origin: str) -> OutcomeGiven:
+def an_outcome(kind: OutcomeKind, origin: str) -> OutcomeGiven:
     return OutcomeGiven(outcome=DecisionOutcome(kind=kind, by=DANA, decision="V1", origin=origin))
 
 
@@ -204,7 +204,7 @@ def test_only_what_was_accepted_counts_and_what_was_said_last() -> None:
     assert outcome() == "no case"
     assert outcome(decided(DecisionKind.REJECT, "V1")) == "no case"
     assert outcome(ACCEPTED) is None
-    assert outcome(ACCEPTED, said(HELD, "A1"), said(REVERSED, "A2")) is REVERSED
+    assert outcome(ACCEPTED, an_outcome(HELD, "A1"), an_outcome(REVERSED, "A2")) is REVERSED
 
 
 def test_a_case_is_read_from_the_debate() -> None:
@@ -217,5 +217,5 @@ def test_a_case_is_read_from_the_debate() -> None:
         ("security", "p/m2", False),
         ("simplicity", "p/m1", True),
     ]
-    result = calibration([case_of(a_debate(ACCEPTED, said(HELD, "A1")))] * 1)  # pyright: ignore[reportArgumentType]
+    result = calibration([case_of(a_debate(ACCEPTED, an_outcome(HELD, "A1")))] * 1)  # pyright: ignore[reportArgumentType]
     assert set(of(result, FOR_ROLE)) == {"architect", "simplicity"}

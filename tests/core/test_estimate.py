@@ -57,7 +57,7 @@ class Usual(ScriptedProvider):
         return ModelReply(text=usual_reply(request), usage=Usage(cost=None), model=request.model)
 
 
-async def held(setup: Setup) -> Debate:
+async def debate_of(setup: Setup) -> Debate:
     """The debate, held by the real engine."""
     clock, store, name = SystemClock(), InMemoryStore(), setup.judge.provider
     calls = ModelCalls({name: Usual(name=name)}, clock)
@@ -74,7 +74,7 @@ async def test_the_range_holds_what_a_debate_then_costs(
 ) -> None:
     ending = Termination(ending=Ending.FIXED)
     setup = on(a_setup(rounds=rounds), *models, format=form, termination=ending)
-    debate, forecast = await held(setup), estimate(setup)
+    debate, forecast = await debate_of(setup), estimate(setup)
 
     assert debate.status is Status.CONCLUDED
     assert debate.usage.cost
@@ -101,7 +101,7 @@ async def test_the_range_holds_what_a_debate_with_the_usual_settings_costs(
         question=question, asked_by=Person(id="U1"), place=Place(surface="terminal")
     )
     setup = open_debate(request, settings, delimiter="d41d8c")
-    debate, forecast = await held(setup), estimate(setup)
+    debate, forecast = await debate_of(setup), estimate(setup)
 
     assert debate.status is Status.CONCLUDED
     assert debate.usage.cost

@@ -81,7 +81,7 @@ def opened(
     return open_debate(request, settings, delimiter="d41d8c")
 
 
-async def held(setup: Setup, bench: Bench | None = None) -> Debate:
+async def debate_of(setup: Setup, bench: Bench | None = None) -> Debate:
     """The debate to its end; nobody answers what people are asked."""
     bench = bench or Bench()
     debate = await bench.run(setup)
@@ -152,7 +152,7 @@ async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:
         met = [{"requirement": "K1", "words": "w", "status": "met"}]
         return json.dumps(a_verdict_reply(parts=parts, requirements=met, criteria=[]))
 
-    debate = await held(opened(playbook), Bench(provider=ScriptedProvider(script)))
+    debate = await debate_of(opened(playbook), Bench(provider=ScriptedProvider(script)))
 
     verdict = debate.verdict
     assert verdict
@@ -169,7 +169,7 @@ async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:
 
 async def test_a_hostile_playbook_stays_within_its_quotes() -> None:
     bench = Bench()
-    debate = await held(opened(read_playbook(HOSTILE, "hostile.yaml", Settings())), bench)
+    debate = await debate_of(opened(read_playbook(HOSTILE, "hostile.yaml", Settings())), bench)
 
     assert debate.verdict
     assert debate.verdict.decision == "Use PostgreSQL."

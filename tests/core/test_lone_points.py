@@ -46,14 +46,14 @@ def an_agent_and_judge(request: ModelRequest) -> str:
             return plausible_reply(request)
 
 
-async def held(**changes: object) -> tuple[Debate, ScriptedProvider]:
+async def debate_and_provider(**changes: object) -> tuple[Debate, ScriptedProvider]:
     provider = ScriptedProvider(an_agent_and_judge)
     setup = a_setup(rounds=1).model_copy(update={"when": When.ALWAYS, **changes})
     return await Bench(provider=provider).run(setup), provider
 
 
 async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict() -> None:
-    debate, provider = await held()
+    debate, provider = await debate_and_provider()
     verdict = debate.verdict
     assert verdict
 
@@ -82,7 +82,9 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
 
 
 async def test_facts_are_asked_for_before_positions_and_count_as_raised() -> None:
-    debate, provider = await held(clarifying=Clarifying(enabled=True, wait_seconds=60))
+    debate, provider = await debate_and_provider(
+        clarifying=Clarifying(enabled=True, wait_seconds=60)
+    )
     tasks = [request.parts[-1].text for request in provider.asked(Act.PROPOSAL)]
     assert not any("Missing:" in task for task in tasks), "what they lack they have asked"
     facts = [point for point in raised_points(debate).values() if "every job" in point.text]

@@ -70,7 +70,7 @@ def answering(
     return answer
 
 
-async def held(
+async def bench_and_debate(
     option: str = "o1", alone: str | RequestRejected = "", **verdict: object
 ) -> tuple[Bench, Debate]:
     bench = Bench(ScriptedProvider(answering(alone, option, **verdict)))
@@ -96,7 +96,7 @@ async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> N
 
 
 async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it() -> None:
-    bench, debate = await held()
+    bench, debate = await bench_and_debate()
     log = await bench.store.events(DEBATE)
     ends = next(entry.seq for entry in log if isinstance(entry.event, VerdictReached))
     came = next(entry.seq for entry in log if isinstance(entry.event, ShadowAnswered))
@@ -134,7 +134,7 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
 
 
 async def test_a_failed_one_costs_nothing_but_itself() -> None:
-    _, debate = await held(alone=RequestRejected("It was refused."))
+    _, debate = await bench_and_debate(alone=RequestRejected("It was refused."))
     _, without = await _without()
 
     assert debate.status is Status.CONCLUDED

@@ -49,7 +49,7 @@ def alone(form: str) -> Setup:
     return a_setup(agents=("security",), rounds=3).model_copy(update={"format": form})
 
 
-async def held(setup: Setup) -> tuple[Debate, InMemoryStore]:
+async def debate_and_store(setup: Setup) -> tuple[Debate, InMemoryStore]:
     store, clock = InMemoryStore(), SystemClock()
     providers = {OFFLINE: OfflineProvider(), "scripted": ScriptedProvider()}
     turns = Turns(ModelCalls(providers, clock))
@@ -67,7 +67,7 @@ def spoken(debate: Debate) -> Sequence[Act]:
 async def test_without_a_model_an_unknown_question_is_asked_about_once(
     form: str, when: When
 ) -> None:
-    debate, _ = await held(without_a_model(CHOIR, form, when))
+    debate, _ = await debate_and_store(without_a_model(CHOIR, form, when))
 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
@@ -91,7 +91,7 @@ async def test_without_a_model_an_unknown_question_is_asked_about_once(
 
 @pytest.mark.parametrize("when", [When.SPLIT, When.ALWAYS])
 async def test_what_checklists_know_is_debated_without_a_model(when: When) -> None:
-    debate, _ = await held(without_a_model(QUEUE, "critique", when))
+    debate, _ = await debate_and_store(without_a_model(QUEUE, "critique", when))
 
     assert rounds_held(debate) > 0
     assert not any(gate.undebatable for gate in debate.gates.values())
@@ -105,7 +105,7 @@ async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: W
     setup = a_setup(QUEUE, agents=("architect",), provider=OFFLINE, rounds=3)
     setup = setup.model_copy(update={"when": when})
     forecast = estimate(setup)
-    debate, _ = await held(setup)
+    debate, _ = await debate_and_store(setup)
 
     assert estimate_words(forecast) == (
         "Estimated: no model call, no cost. One agent alone is not voted on: nothing will be "
@@ -119,7 +119,7 @@ async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: W
 
 @pytest.mark.parametrize("form", FORMATS)
 async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
-    debate, _ = await held(alone(form))
+    debate, _ = await debate_and_store(alone(form))
 
     assert debate.status is Status.CONCLUDED
     assert len(spoken(debate)) == len(set(spoken(debate)))
@@ -136,7 +136,7 @@ async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
 
 async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> None:
     """It knows no such field, which it leaves out, and would fail at a reason it does not know."""
-    _, store = await held(without_a_model(CHOIR, "critique"))
+    _, store = await debate_and_store(without_a_model(CHOIR, "critique"))
     log = await store.events("dabc2345")
     gates = [entry.event for entry in log if isinstance(entry.event, GatePassed)]
 
@@ -151,7 +151,7 @@ async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> No
 async def test_what_an_older_version_held_all_the_same_stays_as_it_was() -> None:
     """It held all rounds of an undecided debate, or of one agent, and weighed nothing first."""
     for setup in (without_a_model(CHOIR, "critique", When.ALWAYS), alone("critique")):
-        debate, _ = await held(setup)
+        debate, _ = await debate_and_store(setup)
         contribution = next(iter(debate.contributions.values()))
         late = contribution.turn.model_copy(update={"round": 3, "act": Act.REFINEMENT})
         later = {late.key: contribution.model_copy(update={"turn": late})}
@@ -172,7 +172,7 @@ async def test_rounds_that_an_older_version_began_go_on(
     setup: Setup, act: Act, number: int
 ) -> None:
     """Updated in the middle of a debate, it is not told that no round was held."""
-    debate, _ = await held(setup)
+    debate, _ = await debate_and_store(setup)
     contribution = next(iter(debate.contributions.values()))
     later = contribution.turn.model_copy(update={"round": number, "act": act})
     both = {**debate.contributions, later.key: contribution.model_copy(update={"turn": later})}

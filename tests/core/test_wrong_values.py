@@ -17,7 +17,7 @@ def lower(text: str) -> str:
     return text
 
 
-class Kept(BaseModel):
+class Sample(BaseModel):
     count: Annotated[int, Field(ge=1, le=9)] = 1
     share: Annotated[float, Field(gt=0, lt=1)] = 0.5
     price: Decimal = Decimal(1)
@@ -61,5 +61,5 @@ def test_a_wrong_value_is_told_in_plain_words_without_repeating_it(
     values: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
-        Kept.model_validate(values)
+        Sample.model_validate(values)
     assert complaint("it", caught.value.errors()[0]) == words

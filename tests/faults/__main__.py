@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bot.building import database_url
 from core.figures import duration
-from tests.faults.drill import Seen, drill
+from tests.faults.drill import DrillOutcome, drill
 from tests.faults.life import HEAD, Life, Sample, live
 from tests.faults.storm import Storm, blow
 from tests.faults.troubles import TROUBLES, Impossible
@@ -61,7 +61,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _row(outcome: Seen) -> str:
+def _row(outcome: DrillOutcome) -> str:
     """One line of the table."""
     audit = outcome.audit
     figures = [audit.lost, audit.doubled, audit.recorded_repeats] if audit else ["?"] * 3
@@ -99,7 +99,7 @@ async def _troubles(
             except Exception as error:  # noqa: BLE001 - the others shall be held
                 at = traceback.extract_tb(error.__traceback__)[-1]
                 words = f"{type(error).__name__}: {error} ({at.name}:{at.lineno})"
-                outcome = Seen(what=TROUBLES[name].what, wrong=[words])
+                outcome = DrillOutcome(what=TROUBLES[name].what, wrong=[words])
         _say(_row(outcome))
         return bool(outcome.wrong)
 

@@ -32,7 +32,7 @@ _STOP_SECONDS, _SLACK_WAITS = 10.0, 3.0
 
 
 @dataclass(kw_only=True)
-class Seen:
+class DrillOutcome:
     """What came of a drill."""
 
     what: str
@@ -61,7 +61,7 @@ async def drill(
     seconds: float,
     ending: bool = False,
     postgres: PostgresForTests | None = None,
-) -> Seen:
+) -> DrillOutcome:
     """Hold one drill.
 
     Args:
@@ -76,7 +76,7 @@ async def drill(
     """
     trouble = TROUBLES[name]
     seconds = max(seconds, trouble.least)
-    outcome = Seen(what=trouble.what + (", SIGTERM" if ending else ""))
+    outcome = DrillOutcome(what=trouble.what + (", SIGTERM" if ending else ""))
     async with _site_for(trouble, folder, seconds, postgres) as site:
         await site.ask(FIRST)
         # All that is asked at once is answered: something is recorded, and the next is asked.
@@ -130,7 +130,7 @@ async def _site_for(
         yield site
 
 
-async def _during(site: Site, trouble: Trouble, outcome: Seen, seconds: float) -> None:
+async def _during(site: Site, trouble: Trouble, outcome: DrillOutcome, seconds: float) -> None:
     """People go on, operators look; return when the trouble has lasted long enough."""
     ends = time.monotonic() + seconds
     if site.machine.process:
@@ -164,7 +164,7 @@ async def _text(text: str) -> str:
     return text
 
 
-async def _shown(pattern: str, read: Callable[[], Awaitable[str]], outcome: Seen) -> None:
+async def _shown(pattern: str, read: Callable[[], Awaitable[str]], outcome: DrillOutcome) -> None:
     """Wait until a pattern is in a text; an empty one is."""
     try:
         async with asyncio.timeout(40):
@@ -185,7 +185,7 @@ async def _longest_wait(machine: Machine, ends: float) -> float:
     return longest
 
 
-async def _after(site: Site, trouble: Trouble, outcome: Seen, mended: float) -> None:
+async def _after(site: Site, trouble: Trouble, outcome: DrillOutcome, mended: float) -> None:
     """Wait until all is well, and look at how soon."""
     try:
         async with asyncio.timeout(PATIENCE):
@@ -205,7 +205,7 @@ async def _after(site: Site, trouble: Trouble, outcome: Seen, mended: float) -> 
         outcome.wrong.append(f"not well after {PATIENCE:.0f} s: {site.machine.log[-1500:]}")
 
 
-async def _heard(site: Site, outcome: Seen, mended: float) -> None:
+async def _heard(site: Site, outcome: DrillOutcome, mended: float) -> None:
     """Wait until what somebody wrote meanwhile is in a log, or its author is told it is too late.
 
     Moot promises to read it again as soon as it can; `_reckon` says if it did not.
@@ -219,7 +219,7 @@ async def _heard(site: Site, outcome: Seen, mended: float) -> None:
     outcome.noted_after = time.monotonic() - mended
 
 
-async def _reckon(site: Site, trouble: Trouble, outcome: Seen) -> None:
+async def _reckon(site: Site, trouble: Trouble, outcome: DrillOutcome) -> None:
     """Compare the logs with what is in the workspace and what the models were asked."""
     outcome.audit, waiting = await site.look()
     faults = dict(outcome.audit.faults)

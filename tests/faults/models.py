@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Counts, Reject, Say
+from tests.vendors.script import Counts, Reject, Say, VendorRequest
 
 STEADY = "steady-1"
 #: The model of one agent out of three.
@@ -27,7 +27,7 @@ class MarkedModels:
         #: When each prompt was asked, in seconds since 1970.
         self.asked: dict[str, list[float]] = defaultdict(list)
 
-    def __call__(self, request: Asked) -> Say | Reject:
+    def __call__(self, request: VendorRequest) -> Say | Reject:
         """Note the prompt, then answer it."""
         if request.path == "/v1/models":
             names = [{"id": name} for name in (STEADY, SHAKY)]

@@ -23,7 +23,7 @@ def pins(lock: str) -> dict[str, str]:
     return {match["name"]: match["version"] for match in PIN.finditer(read(lock))}
 
 
-def wanted(lock: str) -> list[Requirement]:
+def requirements_of(lock: str) -> list[Requirement]:
     groups = PYPROJECT["dependency-groups"]
     runtime = PYPROJECT["project"]["dependencies"]
     extras = PYPROJECT["project"]["optional-dependencies"]
@@ -60,7 +60,7 @@ def test_lock_fulfils_what_pyproject_asks_for(lock: str) -> None:
     locked = pins(lock)
     unmet = [
         str(need)
-        for need in wanted(lock)
+        for need in requirements_of(lock)
         if (version := locked.get(canonicalize_name(need.name))) is None
         or not need.specifier.contains(version, prereleases=True)
     ]

@@ -16,7 +16,7 @@ import pytest
 from bot.building import open_store
 from core.testing import a_verdict_reply
 from tests.command_line import moot
-from tests.vendors.script import Asked, Counts, Say
+from tests.vendors.script import Counts, Say, VendorRequest
 from tests.vendors.server import Vendor
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +48,7 @@ def finding(body: str) -> dict[str, object]:
     return {"found": [{"reason": 1, "quote": quote}]}
 
 
-def answering(request: Asked) -> Say:
+def answering(request: VendorRequest) -> Say:
     """Answers like a model of known skill: by the number of the question."""
     body = str(request.body)
     fields = str(request.body.get("response_format", ""))
@@ -132,7 +132,7 @@ async def test_every_format_and_its_readers_survive_two_kills_and_the_cap(tmp_pa
     arms = ("--arms", "solo,vote,critique,council,panel", *READERS, "--output", "found")
     reading = asyncio.Event()
 
-    def noticing(request: Asked) -> Say:
+    def noticing(request: VendorRequest) -> Say:
         if "'quote'" in str(request.body.get("response_format", "")):
             reading.set()
         return answering(request)

@@ -11,7 +11,7 @@ from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.events import fold
 from core.models import Act, Debate, Status
 from core.testing import ScriptedProvider
-from tests.scenarios.test_starting import chosen, form_of
+from tests.scenarios.test_starting import form_of, form_values
 
 QUESTION = "Should we use Kafka or PostgreSQL? It must keep every job. At most 30 seconds."
 
@@ -73,7 +73,7 @@ async def test_context_from_the_form_is_read_by_everybody_and_by_the_agents(
     board = await team.debate(QUESTION)
     await team.click(board, ActionId.ADD_CONTEXT.value)
     view = await form_of(team)
-    await team.workspace.submit("dana", view["id"], chosen(context="Two people run it."))
+    await team.workspace.submit("dana", view["id"], form_values(context="Two people run it."))
     await team.wait_for_log(board, lambda debate: debate.notes)
     provider.let_go()
     debate = await team.wait_for_end(board)
@@ -102,7 +102,7 @@ async def test_people_the_channels_settings_name_may_steer(team: Team, provider:
     await team.type("settings")
     view = await form_of(team)
     alex = team.workspace.user("alex").id
-    await team.workspace.submit("dana", view["id"], chosen(stewards=[alex]))
+    await team.workspace.submit("dana", view["id"], form_values(stewards=[alex]))
     board = await team.debate(QUESTION)
     await team.click(board, user="alex")
     debate = await team.wait_for_end(board)
@@ -131,7 +131,7 @@ async def test_the_board_is_unpinned_at_the_end_unless_the_channel_keeps_it():
         await team.wait_for_end(first)
         await team.type("settings")
         view = await form_of(team)
-        await team.workspace.submit("dana", view["id"], chosen(keep_pinned=["yes"]))
+        await team.workspace.submit("dana", view["id"], form_values(keep_pinned=["yes"]))
         second = await team.debate("And which cloud?")
         await team.wait_for_end(second)
         await team.wait_until_sent()  # pins give way to what people read

@@ -33,7 +33,7 @@ from core.testing import ScriptedProvider
 from core.use_cases.choices import ChannelChoices, Choices
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 QUESTION = "Kafka or PostgreSQL for our job queue?"
@@ -229,7 +229,7 @@ class MixedSpec(BotSpec):
 async def test_two_vendors_are_mixed_and_the_judge_is_of_the_one_that_did_not_win() -> None:
     calls = list[tuple[str, str]]()
 
-    def script(request: Asked) -> Say:
+    def script(request: VendorRequest) -> Say:
         reply = good_reply(request)
         calls.append((str(request.body["model"]), reply.text))
         return reply

@@ -12,14 +12,14 @@ import pytest
 
 from tests.frame.files import ROOT
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 #: What only the single answer says.
 RISK = "Throughput may not last."
 
 
-def reply(request: Asked) -> Say:
+def reply(request: VendorRequest) -> Say:
     """Evaluators like the text that names this risk, wherever it stands."""
     body = json.dumps(request.body)
     if "compare two answers" not in body:

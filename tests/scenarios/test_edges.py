@@ -25,7 +25,7 @@ from slack_on_loopback import posting
 from slack_on_loopback.delivery import Acknowledgement, Envelope
 from tests.scenarios.test_board import board_saying, buttons, debate_at
 from tests.scenarios.test_deciding import chosen_why
-from tests.scenarios.test_starting import chosen, form_of
+from tests.scenarios.test_starting import form_of, form_values
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 
@@ -117,7 +117,7 @@ async def test_a_stale_button_on_a_finished_debate_changes_nothing(team: Team, a
 async def test_a_form_to_start_sent_twice_starts_one_debate(team: Team):
     await team.type("")
     view = await form_of(team)
-    values = chosen(question=QUESTION, rounds="1")
+    values = form_values(question=QUESTION, rounds="1")
     await team.workspace.submit("dana", view["id"], values)
     acknowledgement = await submit_again(team, view, values)
     assert acknowledgement.acked
@@ -142,8 +142,8 @@ async def test_context_sent_twice_is_one_note(team: Team, models: ScriptedProvid
     board = await team.debate(QUESTION)
     await team.click(board, ActionId.ADD_CONTEXT.value)
     view = await form_of(team)
-    await team.workspace.submit("dana", view["id"], chosen(context="Two people."))
-    await submit_again(team, view, chosen(context="Two people."))
+    await team.workspace.submit("dana", view["id"], form_values(context="Two people."))
+    await submit_again(team, view, form_values(context="Two people."))
     models.let_go()
     debate = await team.wait_for_end(board)
     log = await team.moot.store.events(debate.id)
@@ -181,7 +181,7 @@ async def test_context_for_a_debate_that_ended_meanwhile_is_answered_with_a_clea
     view = await form_of(team)
     await team.click(board)
     await team.wait_for_end(board)
-    await team.workspace.submit("dana", view["id"], chosen(context="Too late."))
+    await team.workspace.submit("dana", view["id"], form_values(context="Too late."))
     assert "has ended already" in json.dumps(team.workspace.views("dana"))
 
 

@@ -13,7 +13,7 @@ import pytest
 from core.testing import a_verdict_reply
 from tests.core.evidence.office import a_word_file
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 TRUE, FAKE = '[e2: "costs $1,840 per month"]', '[e2: "costs $1,480 per month"]'
 
 
-def quoting(request: Asked) -> Say:
+def quoting(request: VendorRequest) -> Say:
     """A model that quotes truly and falsely wherever it speaks."""
     reply = good_reply(request)
     if '"solution"' in reply.text:

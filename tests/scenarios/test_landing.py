@@ -30,7 +30,7 @@ def spec(*receivers: Receiver) -> BotSpec:
     return BotSpec(rounds=1, receivers=receivers)
 
 
-async def said(team: Team, board: str, words: str) -> str:
+async def post_with(team: Team, board: str, words: str) -> str:
     """Wait for a post of the thread that says this; return its text."""
 
     def match() -> str:
@@ -48,7 +48,7 @@ async def test_the_thread_says_where_an_accepted_decision_landed_and_webhooks_ca
         async with team_at_work(spec=spec(repository(server), listener)) as team:
             board, debate = await ended(team)
             await decide(team, board, ActionId.ACCEPT, chosen_why("We know it."))
-            where = await said(team, board, "The decision record is")
+            where = await post_with(team, board, "The decision record is")
             await team.workspace.wait_for(lambda: len(shop.taken) == 3, timeout=WAIT_SECONDS)
             mine = team.workspace.user("dana").id
 
@@ -69,7 +69,7 @@ async def test_who_accepted_is_told_why_the_record_is_not_there_and_admins_try_a
     async with team_at_work(spec=spec(wrong)) as team:
         board, debate = await ended(team)
         await decide(team, board, ActionId.ACCEPT)
-        why = await said(team, board, "could not be put")
+        why = await post_with(team, board, "could not be put")
         while not (await team.moot.landing.landings.backlog()).dead:
             await SystemClock().sleep(0.02)
         await team.type("doctor retry", user="alex")

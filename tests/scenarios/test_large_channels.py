@@ -12,7 +12,7 @@ from bot.testing import UNHURRIED, BotSpec, Team, debate_of, quick_workspace, te
 from core.models import Act, Status
 from core.testing import ScriptedProvider
 from slack_on_loopback import ChannelSpec, UserSpec, WorkspaceConfig
-from tests.scenarios.test_starting import boards, chosen, estimated
+from tests.scenarios.test_starting import boards, estimated, form_values
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 MEMBERS = 3000
@@ -45,7 +45,7 @@ async def team() -> AsyncGenerator[Team]:
         yield team
 
 
-def asked(team: Team) -> list[str]:
+def membership_calls(team: Team) -> list[str]:
     """The methods by which Slack was asked who is where.
 
     The bot also asks for its own channels, naming nobody, to find mentions that it missed.
@@ -95,7 +95,7 @@ async def test_clicks_in_a_row_ask_slack_once(crowd: Team) -> None:
     await crowd.debate(QUESTION)
     for _ in range(3):
         await crowd.type("list")
-    assert asked(crowd) == ["users.conversations"]
+    assert membership_calls(crowd) == ["users.conversations"]
 
 
 async def test_who_just_joined_is_let_in_at_once(team: Team) -> None:
@@ -117,7 +117,9 @@ async def test_where_a_persons_channels_are_not_told_the_channels_own_list_count
     await team.type("list")
     assert "No debates in this channel yet" in team.told()[-1]
     assert team.workspace.calls.of("users.conversations", "ratelimited")
-    assert asked(team) == ["conversations.members"]  # what is refused is logged without arguments
+    assert membership_calls(team) == [
+        "conversations.members"
+    ]  # what is refused is logged without arguments
 
 
 async def test_a_channel_the_bot_is_not_in_can_be_listed_by_its_members(team: Team) -> None:
@@ -162,11 +164,11 @@ async def test_a_form_keeps_what_was_typed_when_slack_does_not_say(team: Team) -
     await team.type("")
     form = await estimated(team)
     silence(team)
-    answer = await team.workspace.submit("dana", form["id"], chosen(question=QUESTION))
+    answer = await team.workspace.submit("dana", form["id"], form_values(question=QUESTION))
     assert answer["response_action"] == "errors"
     assert SILENT in answer["errors"].values()
     team.workspace.faults.clear()
-    await team.workspace.submit("dana", form["id"], chosen(question=QUESTION))
+    await team.workspace.submit("dana", form["id"], form_values(question=QUESTION))
     await team.wait_for_end((await boards(team))[0]["ts"])
 
 

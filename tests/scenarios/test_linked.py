@@ -15,7 +15,7 @@ from core.rules.sources import KINDS
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds
 from tests.scenarios.test_clarifications import asking, card_of, card_saying, debate_at
-from tests.scenarios.test_starting import chosen, form_of
+from tests.scenarios.test_starting import form_of, form_values
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 NOT_READ = "Pages of docs.example.com are not read here"
@@ -139,7 +139,7 @@ async def test_a_debates_own_thread_is_no_source_of_it_wherever_it_is_linked() -
         text = f"{await link_to(team, card)} and {await link_to(team, team.thread(board)[0])}"
         await team.click(board, ActionId.ADD_CONTEXT.value)
         view = await form_of(team)
-        await team.workspace.submit(team.user, view["id"], chosen(context=f"See {text}"))
+        await team.workspace.submit(team.user, view["id"], form_values(context=f"See {text}"))
         await team.workspace.click(team.user, team.channel, card["ts"], ActionId.ANSWER.value)
         answer = f"As in {text}, and {await link_to(team, first)}"
         (view,) = await team.workspace.wait_for(
@@ -164,7 +164,7 @@ async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_
         await team.click(board, ActionId.ADD_CONTEXT.value)
         view = await form_of(team)
         assert not await team.workspace.submit(
-            team.user, view["id"], chosen(context=f"Ten, see {link}")
+            team.user, view["id"], form_values(context=f"Ten, see {link}")
         )
         await team.say(f"1: twenty, as in {link}", board)
         await card_saying(team, board, "twenty, as in")
@@ -200,7 +200,9 @@ async def test_what_a_review_was_given_and_its_words_link_to_as_well_is_read() -
         await team.type("")
         view = await form_of(team)
         filled = typed({"question": f"Is {link} ready?", "sources": link})
-        await team.workspace.submit(team.user, view["id"], {**filled, **chosen(format="review")})
+        await team.workspace.submit(
+            team.user, view["id"], {**filled, **form_values(format="review")}
+        )
         boards = await team.workspace.wait_for(
             lambda: [
                 message for message in team.workspace.messages(team.channel) if key_of(message)

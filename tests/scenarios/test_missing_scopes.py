@@ -23,7 +23,7 @@ def a_workspace_without(*scopes: str) -> WorkspaceConfig:
     return replace(base, manifest={**base.manifest, "oauth_config": {"scopes": {"bot": remaining}}})
 
 
-async def said(team: Team, board: str, words: str) -> str:
+async def post_with(team: Team, board: str, words: str) -> str:
     """Wait until the thread says it; return the whole post."""
     matches = await team.workspace.wait_for(
         lambda: [str(reply["text"]) for reply in team.replies(board) if words in reply["text"]]
@@ -47,7 +47,7 @@ async def test_the_debate_is_held_and_the_thread_names_the_permission_that_lacks
         debate = await team.wait_for_end(board)
 
         assert debate.status is Status.CONCLUDED
-        assert f"Moot lacks the permission {scope}" in await said(team, board, words)
+        assert f"Moot lacks the permission {scope}" in await post_with(team, board, words)
 
 
 async def test_files_that_slack_refused_are_not_said_to_be_there_and_are_tried_again() -> None:

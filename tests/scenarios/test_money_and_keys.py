@@ -29,7 +29,7 @@ from core.models import Status
 from core.settings import AllLimits, ModelChoice, Settings, StallLimits
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Counts, Fault, Reject, Say
+from tests.vendors.script import Counts, Fault, Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
 
 CLAUDE_KEY, GPT_KEY = "sk-ant-api03-REFUSED0000", "sk-proj-ACCEPTED1111"
@@ -78,7 +78,7 @@ def refused_after(replies: int) -> Script:
     """Anthropic takes the key for so many replies; its refusal quotes what it should not."""
     remaining = replies
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         nonlocal remaining
         if request.path != "/v1/messages":
             return good_reply(request)
@@ -90,7 +90,7 @@ def refused_after(replies: int) -> Script:
     return script
 
 
-def seen(messages: Sequence[Message]) -> str:
+def text_of(messages: Sequence[Message]) -> str:
     return "\n".join(f"{message.get('text')}\n{message.get('blocks')}" for message in messages)
 
 
@@ -103,11 +103,11 @@ async def test_a_key_refused_in_the_middle_is_told_once_and_the_fallback_goes_on
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
     assert not any("failed" in message["text"] for message in thread)
-    assert seen(thread[:1]).count("stands in for") >= 1
+    assert text_of(thread[:1]).count("stands in for") >= 1
     verdict = next(m for m in thread[1:] if m.get("subtype") == "thread_broadcast")
     assert verdict["text"].count("stands in for") == 1
-    assert "Anthropic refuses the API key" in seen([verdict])
-    assert "Check the key and the account" in seen([verdict])
+    assert "Anthropic refuses the API key" in text_of([verdict])
+    assert "Check the key and the account" in text_of([verdict])
 
 
 async def test_a_key_refused_in_the_middle_without_a_fallback_keeps_what_is_there() -> None:
@@ -120,9 +120,9 @@ async def test_a_key_refused_in_the_middle_without_a_fallback_keeps_what_is_ther
     assert debate.verdict.partial
     # Four replies: three proposals and the options made of them.
     assert len(debate.contributions) == 3
-    text = seen(thread)
+    text = text_of(thread)
     assert "Partial result" in text
-    assert "Check the key and the account" in seen(thread[:1])
+    assert "Check the key and the account" in text_of(thread[:1])
     assert CLAUDE_KEY not in text
     assert "Incorrect API key provided" not in text
 
@@ -134,12 +134,12 @@ async def test_a_key_refused_at_once_ends_the_debate_with_what_to_do() -> None:
         thread = team.thread(board)
 
     assert debate.status is Status.FAILED
-    assert "Check the key and the account" in seen(thread)
-    assert CLAUDE_KEY not in seen(thread)
+    assert "Check the key and the account" in text_of(thread)
+    assert CLAUDE_KEY not in text_of(thread)
 
 
 async def test_a_cap_is_told_on_the_board_and_in_the_verdict() -> None:
-    def costly(request: Asked) -> Say:
+    def costly(request: VendorRequest) -> Say:
         output = min(4000, int(request.body["max_tokens"]))
         return replace(good_reply(request), counts=Counts(input=1000, output=output))
 
@@ -150,10 +150,10 @@ async def test_a_cap_is_told_on_the_board_and_in_the_verdict() -> None:
 
     assert debate.usage.cost
     assert debate.usage.cost <= Decimal("0.45")
-    assert "The cost cap for this debate is $0.45" in seen(thread[:1])
+    assert "The cost cap for this debate is $0.45" in text_of(thread[:1])
     verdict = next(m for m in thread[1:] if m.get("subtype") == "thread_broadcast")
     assert "The cost cap for this debate is $0.45" in verdict["text"]
-    assert "limits.debate_cost" in seen([verdict])
+    assert "limits.debate_cost" in text_of([verdict])
 
 
 class Raw(logging.Handler):
@@ -187,7 +187,7 @@ def stumbling() -> Script:
     ]
     count = 0
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         nonlocal count
         count += 1
         return troubles.pop() if count % 3 == 0 and troubles else refused(request)

@@ -57,7 +57,7 @@ def typed(field: str, value: str) -> Mapping[str, Any]:
     return {field: {field: {"value": value}}}
 
 
-def chosen(field: str, value: str) -> Mapping[str, Any]:
+def choice_of(field: str, value: str) -> Mapping[str, Any]:
     return {field: {field: {"selected_option": {"value": value}}}}
 
 
@@ -225,8 +225,8 @@ async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
         merge = {
             **typed(name_field("o1"), "PostgreSQL"),
             **typed(name_field("o2"), "Kafka"),
-            **chosen(FieldId.MERGED.value, "o2"),
-            **chosen(FieldId.MERGED_INTO.value, "o1"),
+            **choice_of(FieldId.MERGED.value, "o2"),
+            **choice_of(FieldId.MERGED_INTO.value, "o1"),
         }
         await team.workspace.submit(team.user, view["id"], merge)
         models.let_go()
@@ -250,10 +250,10 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         assert "Whose text was ranked best" in json.dumps(vote["blocks"])
         await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
         view = await form_of(team, "alex")
-        both = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o2")}
+        both = {**choice_of(rank_field(0), "o2"), **choice_of(rank_field(1), "o2")}
         answer = await team.workspace.submit("alex", view["id"], both)
         assert rank_field(1) in answer["errors"]
-        once = {**chosen(rank_field(0), "o2"), **chosen(rank_field(1), "o1")}
+        once = {**choice_of(rank_field(0), "o2"), **choice_of(rank_field(1), "o1")}
         await team.workspace.submit("alex", view["id"], once)
         headline = (await the_post(team, board, "headline", "(1 ballot)"))["text"]
         assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in headline

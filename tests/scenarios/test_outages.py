@@ -17,7 +17,7 @@ from core.retry import RetryPolicy
 from core.settings import ModelServer, Settings, agent_for
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 QUESTION = "Kafka or PostgreSQL for the queue? It must keep every job."
@@ -25,22 +25,22 @@ CLAUDE = ModelChoice(provider="anthropic", model="claude-sonnet-5-5")
 QWEN = ModelChoice(provider="workshop", model="qwen-4")
 
 
-def slow_reply(request: Asked) -> Say:
+def slow_reply(request: VendorRequest) -> Say:
     return replace(good_reply(request), wait=0.1)
 
 
 # Where a debate stands is said by what its vendors hold, however fast or slow the machine is.
 
 
-def is_critique(request: Asked) -> bool:
+def is_critique(request: VendorRequest) -> bool:
     return "Your task: criticise" in str(request.body)
 
 
-def is_second_critique(request: Asked) -> bool:
+def is_second_critique(request: VendorRequest) -> bool:
     return is_critique(request) and "Your critique of its earlier version" in str(request.body)
 
 
-def is_refinement(request: Asked) -> bool:
+def is_refinement(request: VendorRequest) -> bool:
     return "Your task: refine" in str(request.body)
 
 

@@ -60,7 +60,7 @@ def pressable(post: Message) -> bool:
     return any(block["type"] == "actions" for block in post["blocks"])
 
 
-async def asked(team: Team, board: str, debate: Debate, days: float = 91) -> Message:
+async def outcome_question(team: Team, board: str, debate: Debate, days: float = 91) -> Message:
     await planned(team)
     await remind_in(team, debate, days).look()
     await team.workspace.wait_for(lambda: asking(team, board))
@@ -78,7 +78,7 @@ async def test_the_thread_asks_who_decided_and_who_asked_once_on_the_morning(tea
     zone = ZoneInfo(team.workspace.user("alex").tz)
     assert await planned(team) == [datetime.combine(days, time(8), zone)]
     await remind_in(team, debate, 88).look()
-    post = await asked(team, board, debate)
+    post = await outcome_question(team, board, debate)
     await remind_in(team, debate, 92).look()
     await team.wait_until_sent()
     assert len(asking(team, board)) == 1
@@ -90,7 +90,7 @@ async def test_the_thread_asks_who_decided_and_who_asked_once_on_the_morning(tea
 
 async def test_one_click_records_it_and_a_reason_can_be_given_and_changed(team: Team):
     board, debate = await accepted(team)
-    post = await asked(team, board, debate)
+    post = await outcome_question(team, board, debate)
     await team.workspace.click("alex", team.channel, post["ts"], ActionId.OUTCOME_PARTLY.value)
     await board_saying(team, board, "*It held in part*, says")  # before the form is sent
     view = await form_of(team, "alex")
@@ -126,7 +126,7 @@ async def test_one_click_records_it_and_a_reason_can_be_given_and_changed(team: 
 
 async def test_a_double_click_is_one_answer(team: Team):
     board, debate = await accepted(team)
-    post = await asked(team, board, debate)
+    post = await outcome_question(team, board, debate)
     click = partial(team.workspace.click, "alex", team.channel, post["ts"])
     await click(ActionId.OUTCOME_HELD.value)
     with suppress(PersonRefusal):  # the first one may have taken the button away already
@@ -139,7 +139,7 @@ async def test_a_double_click_is_one_answer(team: Team):
 
 async def test_too_early_is_asked_again_and_every_question_shows_the_answer(team: Team):
     board, debate = await accepted(team)
-    post = await asked(team, board, debate)
+    post = await outcome_question(team, board, debate)
     await team.workspace.click("alex", team.channel, post["ts"], ActionId.OUTCOME_TOO_EARLY.value)
     await board_saying(team, board, "*Too early to say*")
     await team.workspace.wait_for(lambda: "Asked again after 30 days" in str(views(team, "alex")))
@@ -160,7 +160,7 @@ def views(team: Team, user: str) -> Any:
 
 async def test_what_the_team_replaced_is_asked_about_no_more(team: Team):
     board, debate = await accepted(team)
-    post = await asked(team, board, debate)
+    post = await outcome_question(team, board, debate)
     assert pressable(post)
     await decide(team, board, ActionId.REJECT, chosen_why("It cannot be run."))
 
@@ -175,13 +175,13 @@ async def test_what_the_team_replaced_is_asked_about_no_more(team: Team):
 
 async def test_a_decision_accepted_again_is_asked_about_in_a_post_of_its_own(team: Team):
     board, debate = await accepted(team)
-    post = await asked(team, board, debate)
+    post = await outcome_question(team, board, debate)
     await decide(team, board, ActionId.REJECT, chosen_why("It cannot be run."))
     await board_saying(team, board, "*Rejected*")
     await team.wait_until_sent()
     await decide(team, board, ActionId.ACCEPT, chosen_why("Once more."))
     await board_saying(team, board, "Once more.")
-    again = await asked(team, board, await debate_at(team, board), 182)
+    again = await outcome_question(team, board, await debate_at(team, board), 182)
     assert again["ts"] != post["ts"]
     await team.workspace.click("alex", team.channel, again["ts"], ActionId.OUTCOME_HELD.value)
     await board_saying(team, board, "*It held*, says")

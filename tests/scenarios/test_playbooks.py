@@ -15,7 +15,7 @@ QUIET = {
 }
 
 
-async def shown(team: Team, name: str) -> Mapping[str, Any]:
+async def form_with(team: Team, name: str) -> Mapping[str, Any]:
     """The form once the playbook has filled it."""
 
     def match() -> Any:
@@ -48,7 +48,7 @@ async def ended(team: Team) -> tuple[Debate, Sequence[Message]]:
 async def test_a_playbook_chosen_in_the_form_fills_it_and_holds_but_for_what_is_changed_by_hand():
     async with team_at_work(spec=BotSpec(playbooks=QUIET)) as team:
         await team.type("")
-        view = await shown(team, "")
+        view = await form_with(team, "")
         assert state_of(view, "playbook")["selected_option"]["value"] == "-"
         await team.workspace.click_view(
             *("dana", view["id"], "playbook"),
@@ -56,7 +56,7 @@ async def test_a_playbook_chosen_in_the_form_fills_it_and_holds_but_for_what_is_
             selected_option={"value": "vendor-choice"},
             values=typed(question=QUESTION),
         )
-        view = await shown(team, "~vendor-choice")
+        view = await form_with(team, "~vendor-choice")
         agents = [item["value"] for item in state_of(view, "agents")["selected_options"]]
         assert tuple(agents) == QUIET["vendor-choice"].agents
         assert state_of(view, "rounds")["selected_option"]["value"] == "1"
@@ -102,14 +102,14 @@ async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_wit
         await team.say("Drop the old queue?", user="alex")
         message = team.workspace.messages(team.channel)[-1]
         await team.workspace.shortcut(team.user, "debate_this", team.channel, message["ts"])
-        view = await shown(team, "")
+        view = await form_with(team, "")
         await team.workspace.click_view(
             *("dana", view["id"], "playbook"),
             block_id="playbook",
             selected_option={"value": "rfc-review"},
             values=typed(question="Drop the old queue?"),
         )
-        view = await shown(team, "~rfc-review")
+        view = await form_with(team, "~rfc-review")
         await team.workspace.submit("dana", view["id"], {})
         link_alone = str(team.workspace.views("dana")) + str(team.told())
         await team.type("--playbook rfc-review We drop the old queue on Monday. Jobs are lost.")
@@ -142,13 +142,13 @@ async def test_debate_this_on_a_proposal_has_the_message_itself_reviewed():
         await team.say(proposal, user="alex")
         message = team.workspace.messages(team.channel)[-1]
         await team.workspace.shortcut(team.user, "debate_this", team.channel, message["ts"])
-        view = await shown(team, "")
+        view = await form_with(team, "")
         await team.workspace.click_view(
             *("dana", view["id"], "playbook"),
             block_id="playbook",
             selected_option={"value": "rfc-review"},
         )
-        view = await shown(team, "~rfc-review")
+        view = await form_with(team, "~rfc-review")
         await team.workspace.submit("dana", view["id"], {})
 
         def cards() -> Sequence[str]:

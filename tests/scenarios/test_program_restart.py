@@ -12,7 +12,7 @@ from tests.faults.audit import keys_by_debate
 from tests.faults.models import MarkedModels
 from tests.faults.site import CHANNEL, PATIENCE, at_work
 from tests.scenarios.test_tokens import TOKEN
-from tests.vendors.script import Asked, Fault, Reject, Say
+from tests.vendors.script import Fault, Reject, Say, VendorRequest
 
 #: Calls that are answered before the death: the first of two rounds, and some of the second.
 ANSWERED = 22
@@ -27,7 +27,7 @@ class HalfAnswers:
         self.begun = asyncio.Event()
         self._models = models
 
-    def __call__(self, request: Asked) -> Say | Reject:
+    def __call__(self, request: VendorRequest) -> Say | Reject:
         """Answer as the models do, or break off in the middle."""
         answer = self._models(request)
         if isinstance(answer, Reject) or self._models.calls <= ANSWERED:

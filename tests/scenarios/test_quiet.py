@@ -14,7 +14,7 @@ from core.models import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from slack_on_loopback import run_workspace
-from tests.scenarios.test_starting import chosen, form_of
+from tests.scenarios.test_starting import form_of, form_values
 from tests.seen import seen_in, texts_of
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job."
@@ -88,7 +88,7 @@ async def choose(team: Team, **fields: str | Sequence[str]) -> None:
     """Set what holds in the channel."""
     await team.type("settings")
     view = await form_of(team)
-    await team.workspace.submit("dana", view["id"], chosen(**fields))
+    await team.workspace.submit("dana", view["id"], form_values(**fields))
 
 
 @pytest.mark.parametrize(("form", "posts"), [("critique", 11), ("council", 8), ("panel", 11)])

@@ -14,7 +14,7 @@ import pytest
 from core.testing import a_finding_reply, a_verdict_reply
 from tests.frame.files import ROOT
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 BEFORE = "def run(queue):\n    for job in queue:\n        work(job)\n"
@@ -22,7 +22,7 @@ AFTER = "def run(queue):\n    queue.clear()\n    for job in queue:\n        work
 MENDED = "def run(queue):\n    for job in queue:\n        work(job)\n    queue.clear()\n"
 
 
-def reviewing(request: Asked) -> Say:
+def reviewing(request: VendorRequest) -> Say:
     """Everybody finds that the queue is emptied, and one thing that stands nowhere."""
     prompt = json.dumps(request.body)
     if '"looks"' in prompt:

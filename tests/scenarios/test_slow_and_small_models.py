@@ -18,7 +18,7 @@ from core.settings import AllLimits, ModelServer, Settings, agent_for
 from slack_on_loopback import Workspace, run_workspace
 from tests.core.llm.test_small_windows import holding
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Fault, Reject, Say
+from tests.vendors.script import Fault, Reject, Say, VendorRequest
 from tests.vendors.server import Vendor
 
 #: Seconds of a turn where one model never answers: it is waited for so long.
@@ -62,12 +62,12 @@ class HomeSpec(BotSpec):
         return replace(super().parts(workspace, database), calls=calls, settings=settings)
 
 
-def of_odd(answer: Say | Reject) -> Callable[[Asked], Say | Reject]:
+def of_odd(answer: Say | Reject) -> Callable[[VendorRequest], Say | Reject]:
     return lambda asked: answer if asked.body["model"] == _ODD else good_reply(asked)
 
 
 #: What the server does, the format, its tokens, and whether the odd agent's turns fail.
-KINDS: dict[str, tuple[Callable[[Asked], Say | Reject], str, int, bool]] = {
+KINDS: dict[str, tuple[Callable[[VendorRequest], Say | Reject], str, int, bool]] = {
     "4,096 tokens": (holding(4096), critique.NAME, 4096, False),
     "8,192 tokens": (holding(8192), council.NAME, 8192, False),
     "32,768 tokens": (holding(32_768), panel.NAME, 32_768, False),
@@ -100,7 +100,7 @@ async def test_a_debate_in_slack_reaches_its_verdict_whatever_the_models_are_lik
     ):
         board = await team.debate("Kafka or PostgreSQL for the queue? It must keep every job.")
         debate = await team.wait_for_end(board)
-        shown = "\n".join(str(message["text"]) for message in team.thread(board))
+        texts = "\n".join(str(message["text"]) for message in team.thread(board))
 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
@@ -108,4 +108,4 @@ async def test_a_debate_in_slack_reaches_its_verdict_whatever_the_models_are_lik
     assert failed >= {"simplicity"} if fails else not failed
     if kind != "hung":  # there, the time of a turn is short for everybody
         assert debate.verdict.source is VerdictSource.JUDGE
-    assert "No model can be reached" not in shown
+    assert "No model can be reached" not in texts

@@ -21,8 +21,8 @@ async def team() -> AsyncGenerator[Team]:
         yield team
 
 
-def chosen(**values: str | Sequence[str]) -> dict[str, Any]:
-    """A form's state: `chosen(question="…", rounds="2", agents=["security"])`."""
+def form_values(**values: str | Sequence[str]) -> dict[str, Any]:
+    """A form's state: `form_values(question="…", rounds="2", agents=["security"])`."""
     return {name: {name: _state(name, value)} for name, value in values.items()}
 
 
@@ -93,7 +93,7 @@ async def test_the_estimate_follows_the_choices_and_what_was_typed_stays(team: T
         "rounds",
         block_id="rounds",
         selected_option={"value": "5"},
-        values=chosen(question=QUESTION),
+        values=form_values(question=QUESTION),
     )
 
     def follows() -> Any:
@@ -108,7 +108,7 @@ async def test_the_estimate_follows_the_choices_and_what_was_typed_stays(team: T
 async def test_the_form_starts_the_debate_that_was_chosen_once_however_often_it_is_sent(team: Team):
     await team.type("")
     view = await estimated(team)
-    values = chosen(
+    values = form_values(
         question=QUESTION,
         context="We have 12 people.",
         format="panel",
@@ -140,7 +140,7 @@ async def test_what_cannot_be_used_is_said_at_its_field_and_nothing_starts(
 ):
     await team.type("")
     view = await estimated(team)
-    answer = await team.workspace.submit("dana", view["id"], chosen(**values))
+    answer = await team.workspace.submit("dana", view["id"], form_values(**values))
     assert answer["response_action"] == "errors"
     assert words in answer["errors"][field]
     assert await team.moot.store.find(DebateFilter()) == []
@@ -152,7 +152,7 @@ async def test_a_messages_shortcut_debates_it_and_keeps_the_link(team: Team):
     view = await estimated(team)
     question = view["state"]["values"]["question"]["question"]["value"]
     assert question == "Should we split the billing service & its database?"
-    await team.workspace.submit("dana", view["id"], chosen(question=question))
+    await team.workspace.submit("dana", view["id"], form_values(question=question))
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     assert message["ts"].replace(".", "") in debate.setup.context
 
@@ -166,7 +166,7 @@ async def test_rounds_a_format_does_not_have_are_named_only_where_somebody_chose
 ):
     await team.type("")
     view = await estimated(team)
-    values = chosen(question=QUESTION, format="council", rounds=rounds)
+    values = form_values(question=QUESTION, format="council", rounds=rounds)
     await team.workspace.submit("dana", view["id"], values)
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     texts = [warning for warning in debate.setup.warnings if "rounds" in warning]
@@ -196,7 +196,7 @@ async def test_a_message_that_no_field_can_hold_reaches_the_agents_whole(team: T
     view = await estimated(team)
     assert (typed_in(view, "question"), typed_in(view, "context")) == (ASKED, "")
     assert f"It has {len(text):,} characters, more than a field takes" in json.dumps(view)
-    await team.workspace.submit("dana", view["id"], chosen(question=ASKED))
+    await team.workspace.submit("dana", view["id"], form_values(question=ASKED))
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     assert text in debate.setup.context
 
@@ -215,7 +215,7 @@ async def test_a_long_message_of_a_direct_message_is_in_the_form_whole_and_reach
     assert " ".join(parts).split() == text.split()
     assert "Context, part 2" in json.dumps(view)
     here = workspace.channel(team.channel).id
-    values = chosen(question=ASKED, channel=here, context=parts[0])
+    values = form_values(question=ASKED, channel=here, context=parts[0])
     values["context-2"] = {"context-2": {"value": f"{parts[1]} And this was added."}}
     await workspace.submit("dana", view["id"], values)
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
@@ -259,7 +259,7 @@ async def test_the_thread_of_a_message_is_offered_as_a_source(team: Team):
     await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
     assert "The message's thread" in json.dumps(view)
-    values = chosen(question=ASKED, thread=["yes"])
+    values = form_values(question=ASKED, thread=["yes"])
     await team.workspace.submit("dana", view["id"], values)
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     (thread,) = debate.evidence
@@ -273,7 +273,7 @@ async def test_a_message_in_no_thread_offers_none_and_one_left_unticked_is_not_r
     message = await team.say(ASKED, root["ts"])
     await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
-    await team.workspace.submit("dana", view["id"], chosen(question=ASKED))
+    await team.workspace.submit("dana", view["id"], form_values(question=ASKED))
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     assert not debate.sources
 
@@ -290,7 +290,7 @@ async def test_a_channels_settings_hold_for_its_debates_and_the_channel_is_told(
     await team.type("settings")
     view = await form_of(team)
     alex = team.workspace.user("alex").id
-    values = chosen(
+    values = form_values(
         format="panel", rounds="1", agents=["finance", "product"], stewards=[alex], cost_cap="5"
     )
     await team.workspace.submit("dana", view["id"], values)
@@ -309,7 +309,7 @@ async def test_a_channels_settings_hold_for_its_debates_and_the_channel_is_told(
 async def test_a_form_left_as_it_was_takes_the_channels_settings(team: Team):
     await team.type("settings")
     view = await form_of(team)
-    await team.workspace.submit("dana", view["id"], chosen(rounds="1", cost_cap="0.75"))
+    await team.workspace.submit("dana", view["id"], form_values(rounds="1", cost_cap="0.75"))
     await team.type("")
     view = await estimated(team)
     state = view["state"]["values"]

@@ -141,7 +141,7 @@ async def waits_to_be_sent(team: Team, board: str, word: str) -> bool:
     return any(row.ts is None and word in str(row.payload) for row in rows if row.thread_key)
 
 
-async def told(*words: str, database: Path) -> str:
+async def output_of(*words: str, database: Path) -> str:
     """Run a command of Moot on a database; return what it says."""
     env = {"MOOT_DATABASE": str(database)}
     ended = await asyncio.to_thread(moot, *words, folder=database.parents[1], env=env)
@@ -178,15 +178,15 @@ async def test_no_word_is_left_in_any_byte(folder: Path, *, removed: bool) -> No
         workspace.faults.clear()
         purge = ("purge", "--workspace", workspace.state.team_id, "--yes")
         if not removed:  # one debate: who quotes its decision is named
-            assert reader in await told(*purge, "--debate", first, database=database)
+            assert reader in await output_of(*purge, "--debate", first, database=database)
             assert holding(folder) == {"moot.db": [QUESTION, VERDICT, WHY, OUTCOME, UNSENT, TOKEN]}
-        await told(*purge, database=database)
+        await output_of(*purge, database=database)
         assert holding(folder) == {}
         async with AsyncExitStack() as going_on:
             if not removed:
                 again = running_bot(workspace, database=database, spec=spec)
                 team = await going_on.enter_async_context(again)
                 await team.debate(f"Kafka or {STAYS}?")
-            await told("backup", str(folder / "copy.db"), database=database)
+            await output_of("backup", str(folder / "copy.db"), database=database)
             assert holding(folder) == {}  # nor in the write-ahead log
     assert ("copy.db" in holding(folder, (STAYS,))) is not removed

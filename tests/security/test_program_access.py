@@ -17,7 +17,7 @@ from bot.testing import CHANNEL, BotSpec
 from core.events import fold
 from core.ports import DebateFilter
 from slack_on_loopback import run_oauth_server
-from tests.bot.mcp.at_work import Editor, Held, program_at
+from tests.bot.mcp.at_work import Editor, WaitingProvider, program_at
 from tests.scenarios.test_installing import Hall, a_workspace, bot_of
 from tests.scenarios.test_tokens import a_token
 
@@ -75,7 +75,7 @@ class Premises:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def premises(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Premises]:
-    models = Held()
+    models = WaitingProvider()
     spec = BotSpec(provider=models, token_holds=timedelta(days=1))
     database = tmp_path_factory.mktemp("access") / "moot.db"
     async with (

@@ -81,7 +81,7 @@ class Reject:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class VendorRequest:
     """One request that arrived."""
 
     path: str

@@ -8,10 +8,10 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from tests.vendors.frames import broken_frame, frames, overload_frame, whole
-from tests.vendors.script import Asked, Fault, Reject, Say
+from tests.vendors.script import Fault, Reject, Say, VendorRequest
 
 #: Says what to answer to a request.
-Script = Callable[[Asked], Say | Reject]
+Script = Callable[[VendorRequest], Say | Reject]
 
 
 def always(answer: Say | Reject) -> Script:
@@ -39,14 +39,14 @@ class Vendor:
             port: Where to listen; 0: at any free port.
         """
         self.script = script or always(Say())
-        self.asked: list[Asked] = []
+        self.asked: list[VendorRequest] = []
         #: Tokens that every model of Ollama holds; 0: it does not say; None: the script answers.
         self.context_tokens: int | None = 0
         #: Replies under way now, and the most there ever were.
         self.busy = 0
         self.busiest = 0
         self._closing = asyncio.Event()
-        self._is_held: Callable[[Asked], bool] = _not_held
+        self._is_held: Callable[[VendorRequest], bool] = _not_held
         #: Set when other requests are held than before.
         self._rearranged = asyncio.Event()
         self._arrival = asyncio.Condition()
@@ -77,7 +77,7 @@ class Vendor:
             writer.transport.abort()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def hold(self, which: Callable[[Asked], bool]) -> None:
+    def hold(self, which: Callable[[VendorRequest], bool]) -> None:
         """Let nothing of these requests be answered, and no others held, until told otherwise."""
         self._is_held = which
         self._rearranged.set()
@@ -132,7 +132,7 @@ class Vendor:
                 await writer.wait_closed()  # else it could outlive the test's loop
             self._writers.discard(writer)
 
-    async def _answer(self, request: Asked, writer: asyncio.StreamWriter) -> None:
+    async def _answer(self, request: VendorRequest, writer: asyncio.StreamWriter) -> None:
         """Answer as the script says."""
         if request.path == "/api/show" and self.context_tokens is not None:
             # What Ollama tells of a model; it is no request of a debate.
@@ -162,7 +162,7 @@ class Vendor:
         finally:
             self.busy -= 1
 
-    async def _stream(self, writer: asyncio.StreamWriter, request: Asked, say: Say) -> None:
+    async def _stream(self, writer: asyncio.StreamWriter, request: VendorRequest, say: Say) -> None:
         """Send a reply piece by piece, up to its fault."""
         await self._pause(say.wait)
         kind = "application/x-ndjson" if request.path == "/api/chat" else "text/event-stream"
@@ -198,7 +198,9 @@ class Vendor:
                 pass
         await _chunk(writer, b"")
 
-    async def _send_whole(self, writer: asyncio.StreamWriter, request: Asked, say: Say) -> None:
+    async def _send_whole(
+        self, writer: asyncio.StreamWriter, request: VendorRequest, say: Say
+    ) -> None:
         """Send a reply in one piece, or what its fault leaves of it."""
         await self._pause(say.wait + say.pace * say.pieces)
         body = whole(request.path, say, str(request.body.get("model", "")))
@@ -230,12 +232,12 @@ class Vendor:
             waiting.cancel()
 
 
-def _not_held(request: Asked) -> bool:
+def _not_held(request: VendorRequest) -> bool:
     del request
     return False
 
 
-async def read_request(reader: asyncio.StreamReader) -> Asked:
+async def read_request(reader: asyncio.StreamReader) -> VendorRequest:
     """One HTTP request.
 
     Raises:
@@ -246,7 +248,7 @@ async def read_request(reader: asyncio.StreamReader) -> Asked:
     pairs = (line.partition(":") for line in lines)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Asked(
+    return VendorRequest(
         path=urlsplit(first.split()[1]).path,
         headers=headers,
         body=json.loads(body) if body else {},

@@ -26,7 +26,7 @@ from core.rules.formats import council, critique, panel
 from core.settings import AllLimits, Settings, agent_for
 
 from moot_bench.comparison import ArmKind
-from moot_bench.tasks import Task, asked
+from moot_bench.tasks import Task, task_prompt
 
 #: More drafts cannot be read by every voter.
 MOST_DRAFTS = 9
@@ -120,7 +120,7 @@ def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker:
     Raises:
         BadInput: The question cannot be used.
     """
-    text = asked(task)
+    text = task_prompt(task)
     form = arm.form
     when = When.ALWAYS if form.kind is ArmKind.DEBATE else When.NEVER
     limits = settings.limits.model_dump() | {"debate_cost": None, "outage_seconds": _PATIENCE}

@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.models import ModelChoice
 
 from moot_bench.reading import rows_of
-from moot_bench.tasks import NO, YES, Task, TaskKind, a_task, asked
+from moot_bench.tasks import NO, YES, Task, TaskKind, a_task, task_prompt
 
 #: The provider that gives recorded answers.
 REPLAY = "replay"
@@ -66,7 +66,7 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
         for question in whole
     }
     answers = {
-        (asked(tasks[question]), model): by_phase
+        (task_prompt(tasks[question]), model): by_phase
         for (question, model), by_phase in shares.items()
         if question in tasks
     }

@@ -19,7 +19,7 @@ from core.transcript.words import bullets, table
 from moot_bench.paired import LEAST_QUESTIONS, paired_bootstrap
 from moot_bench.recorded import FIRST, SECOND, Answers
 from moot_bench.scores import LEAST_PROBABILITY, share_interval
-from moot_bench.tasks import NO, YES, Task, asked
+from moot_bench.tasks import NO, YES, Task, task_prompt
 
 #: Bins of equal width in which figures are held against how often they were right.
 _BINS = 10
@@ -51,7 +51,7 @@ def replayed(tasks: Sequence[Task], answers: Answers, models: Sequence[str]) -> 
     """The recorded answers by question."""
 
     def votes_of(task: Task, phase: str) -> Mapping[str, Probabilities]:
-        shares = {model: answers[asked(task), model].get(phase) for model in models}
+        shares = {model: answers[task_prompt(task), model].get(phase) for model in models}
         return {m: {YES: yes, NO: 1 - yes} for m, yes in shares.items() if yes is not None}
 
     ids = {task.id: {option.id: option.name for option in task.options} for task in tasks}

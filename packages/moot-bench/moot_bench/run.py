@@ -157,8 +157,8 @@ class Bench:
         """
         cap, caps = self.max_usd, list[Cap]()
         if cap is not None:  # over all debates of the log; readers have spent their part of it
-            whole, left = SpendingScope(), cap - self.besides
-            caps = [Cap("bench", "this bench", left, remedy=_REMEDY, scope=whole)]
+            whole, remaining = SpendingScope(), cap - self.besides
+            caps = [Cap("bench", "this bench", remaining, remedy=_REMEDY, scope=whole)]
         turns = BenchTurns(
             Turns(self.calls, lambda _debate: caps, reservations=self.store),
             self._tasks,

@@ -96,7 +96,7 @@ def a_task(  # noqa: PLR0913 - one per field of a file
     )
 
 
-def asked(task: Task) -> str:
+def task_prompt(task: Task) -> str:
     """The question as every arm is asked it, with its options and how to state probabilities."""
     options = "\n".join(f"- {option.id}: {option.name}" for option in task.options)
     example = f"Stance: {task.options[0].id} 70 %, {task.options[1].id} 30 %"

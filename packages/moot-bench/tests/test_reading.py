@@ -10,7 +10,7 @@ from core.errors import BadInput
 from core.rules.options import OptionList, read_stance
 
 from moot_bench.reading import own_tasks, read_tasks
-from moot_bench.tasks import Task, TaskKind, asked
+from moot_bench.tasks import Task, TaskKind, task_prompt
 
 
 def right(task: Task) -> str:
@@ -21,7 +21,7 @@ def names(task: Task) -> set[str]:
     return {option.name for option in task.options}
 
 
-def one(row: Mapping[str, Any], **more: str) -> Task:
+def only_task(row: Mapping[str, Any], **more: str) -> Task:
     (task,) = read_tasks(json.dumps(row), **more)
     return task
 
@@ -38,26 +38,26 @@ def test_the_questions_that_come_along() -> None:
 
 def test_the_reasons_are_not_shown() -> None:
     for task in own_tasks():
-        text = f"{asked(task)} {task.context}"
+        text = f"{task_prompt(task)} {task.context}"
         assert not any(reason in text for reason in task.reasons)
         assert all(option.name in text for option in task.options)
 
 
 def test_the_example_of_a_stance_can_be_read() -> None:
-    task = one({"question": "Which?", "options": ["A1", "B1"], "answer": "A"})
-    text = asked(task).rsplit('"', 2)[1]
+    task = only_task({"question": "Which?", "options": ["A1", "B1"], "answer": "A"})
+    text = task_prompt(task).rsplit('"', 2)[1]
     assert read_stance(text, OptionList(items=task.options)).known == {"o1": 0.7, "o2": 0.3}
 
 
 @pytest.mark.parametrize("answer", ["Kafka", "b", "B", "2"])
 def test_an_answer_by_words_letter_or_number(answer: str) -> None:
-    task = one({"question": "Which?", "options": ["PostgreSQL", "Kafka"], "answer": answer})
+    task = only_task({"question": "Which?", "options": ["PostgreSQL", "Kafka"], "answer": answer})
     assert (right(task), task.kind, task.id) == ("Kafka", TaskKind.CHOICE, "q1")
 
 
 @pytest.mark.parametrize(("answer", "name"), [(True, "yes"), (0, "no"), ("No", "no")])
 def test_without_options_it_is_a_forecast(answer: object, name: str) -> None:
-    task = one({"id": "f1", "question": "Will it rain?", "answer": answer})
+    task = only_task({"id": "f1", "question": "Will it rain?", "answer": answer})
     assert (right(task), task.kind) == (name, TaskKind.FORECAST)
     assert [option.name for option in task.options] == ["yes", "no"]
 
@@ -78,7 +78,7 @@ def test_mmlu_pro() -> None:
         "answer_index": 8,
         "category": "business",
     }
-    task = one(row)
+    task = only_task(row)
     assert (task.id, right(task), task.area, len(task.options)) == ("70", "S", "business", 10)
 
 
@@ -100,7 +100,7 @@ def test_truthfulqa() -> None:
     old = text.replace("Best Incorrect Answer,", "").replace("It is,It is not,", "It is,")
     (task,) = read_tasks(old, name="TruthfulQA.csv")
     assert names(task) == {"It is", "It is not", "Never"}
-    listed = one({"question": "Is it?", "mc1_targets": {"Yes.": 1, "No.": 0, "Never.": 0}})
+    listed = only_task({"question": "Is it?", "mc1_targets": {"Yes.": 1, "No.": 0, "Never.": 0}})
     assert (right(listed), len(listed.options)) == ("Yes.", 3)
 
 
@@ -146,6 +146,8 @@ def test_what_is_wrong_is_told_in_words(text: str, words: str) -> None:
 
 def test_the_order_of_options_is_the_same_every_time() -> None:
     row = {"id": "x", "question": "Which?", "options": ["a1", "b1", "c1", "d1"], "answer": "a1"}
-    assert one(row) == one(row)
-    orders = {tuple(option.name for option in one({**row, "id": n}).options) for n in range(1, 30)}
+    assert only_task(row) == only_task(row)
+    orders = {
+        tuple(option.name for option in only_task({**row, "id": n}).options) for n in range(1, 30)
+    }
     assert len(orders) > 10

@@ -38,7 +38,7 @@ WRONG = next(option.id for option in TASK.options if option.id != RIGHT)
 MODEL = ModelChoice(provider="scripted", model="m")
 
 
-def held(
+def arm_debate(
     form: ArmForm,
     script: Callable[[ModelRequest], str | ProviderError],
     cap: Cap | None = None,
@@ -83,7 +83,7 @@ def saying(share: int) -> Callable[[ModelRequest], str]:
 
 
 def test_one_answer_is_one_call() -> None:
-    debate, answer, provider = held(ArmForm.SOLO, saying(80))
+    debate, answer, provider = arm_debate(ArmForm.SOLO, saying(80))
     assert [request.act for request in provider.requests] == [Act.PROPOSAL]
     assert is_answer(debate)
     assert (answer.chosen, answer.probabilities[RIGHT], answer.is_read) == ((RIGHT,), 0.8, True)
@@ -92,14 +92,14 @@ def test_one_answer_is_one_call() -> None:
 @pytest.mark.parametrize(("passes", "tokens"), [(1, 1), (3, 3), (3, 3.4), (4, 3.6)])
 def test_one_model_thinks_with_so_many_tokens(passes: int, tokens: float) -> None:
     """An answer is written anew until it has used the tokens, each with the one before in sight."""
-    once = held(ArmForm.SOLO, saying(60))[0].usage
+    once = arm_debate(ArmForm.SOLO, saying(60))[0].usage
     budget = round(tokens * once.output_tokens)
 
     def surer(request: ModelRequest) -> str:
         prompt = " ".join(part.text for part in request.parts)
         return saying(90 if "answered this question already" in prompt else 60)(request)
 
-    debate, answer, provider = held(ArmForm.THINK, surer, tokens=budget)
+    debate, answer, provider = arm_debate(ArmForm.THINK, surer, tokens=budget)
     assert len(provider.requests) == debate.usage.attempts == passes
     assert abs(debate.usage.output_tokens - budget) <= once.output_tokens / 2 + 1
     assert answer.probabilities[RIGHT] == (0.6 if passes == 1 else 0.9)
@@ -113,13 +113,13 @@ def test_thinking_that_fails_leaves_the_answer_before_it() -> None:
         prompt = " ".join(part.text for part in request.parts)
         return RequestRejected("No.") if "already" in prompt else saying(60)(request)
 
-    debate, answer, provider = held(ArmForm.THINK, once, tokens=9999)
+    debate, answer, provider = arm_debate(ArmForm.THINK, once, tokens=9999)
     assert (answer.probabilities[RIGHT], len(provider.requests)) == (0.6, 2)
     assert is_answer(debate)
 
 
 def test_a_vote_is_drafts_and_ballots_without_round_or_judge() -> None:
-    debate, answer, provider = held(ArmForm.VOTE, saying(70))
+    debate, answer, provider = arm_debate(ArmForm.VOTE, saying(70))
     acts = [request.act for request in provider.requests]
     assert acts == [Act.PROPOSAL] * 3 + [Act.BALLOT] * 3
     assert debate.verdict
@@ -130,13 +130,13 @@ def test_a_vote_is_drafts_and_ballots_without_round_or_judge() -> None:
 
 
 def test_a_level_vote_chooses_both_and_asks_no_judge() -> None:
-    _, answer, provider = held(ArmForm.VOTE, saying(50))
+    _, answer, provider = arm_debate(ArmForm.VOTE, saying(50))
     assert set(answer.chosen) == {RIGHT, WRONG}
     assert not provider.asked(Act.CROSS_CHECK)
 
 
 def test_a_debate_is_judged() -> None:
-    debate, answer, provider = held(ArmForm.CRITIQUE, saying(70))
+    debate, answer, provider = arm_debate(ArmForm.CRITIQUE, saying(70))
     assert len(provider.asked(Act.REFINEMENT)) == 3
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.JUDGE
@@ -146,20 +146,20 @@ def test_a_debate_is_judged() -> None:
 
 
 def test_a_gate_skips_the_debate_where_all_agree() -> None:
-    _, answer, provider = held(ArmForm.GATE, saying(90))
+    _, answer, provider = arm_debate(ArmForm.GATE, saying(90))
     assert not provider.asked(Act.CRITIQUE)
     assert provider.asked(Act.SYNTHESIS)
     assert answer.sides == ()
 
 
 def test_an_answer_without_probabilities_counts_as_not_read() -> None:
-    _, answer, _ = held(ArmForm.SOLO, lambda _request: "Perhaps.")
+    _, answer, _ = arm_debate(ArmForm.SOLO, lambda _request: "Perhaps.")
     assert (answer.is_read, answer.chosen) == (False, ())
     assert set(answer.probabilities.values()) == {0.5}
 
 
 def test_a_cap_that_is_reached_leaves_no_answer() -> None:
     cap = Cap("bench", "this bench", Decimal(1), Decimal(1))
-    debate, _, provider = held(ArmForm.VOTE, saying(70), cap)
+    debate, _, provider = arm_debate(ArmForm.VOTE, saying(70), cap)
     assert not is_answer(debate)
     assert provider.requests == []

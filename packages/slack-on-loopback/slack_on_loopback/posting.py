@@ -26,7 +26,7 @@ def post(runtime: Runtime, channel: Channel, message: Json) -> Json:
     ts = runtime.state.new_ts(runtime.now())
     stored = {"type": "message", **message, "ts": ts, "channel": channel.id}
     channel.messages[ts] = stored
-    runtime.tell(channel, {"type": "message", "message": shown(channel, stored)})
+    runtime.tell(channel, {"type": "message", "message": view_of(channel, stored)})
     if is_reply(stored):
         root = channel.messages[stored["thread_ts"]]
         root["thread_ts"] = root["ts"]
@@ -78,7 +78,7 @@ def thread_root(channel: Channel, thread_ts: str) -> Json:
     return root
 
 
-def shown(channel: Channel, message: Json) -> Json:
+def view_of(channel: Channel, message: Json) -> Json:
     """Return a message as people see it; a broadcast brings its root along."""
     fields = copy(message)
     if fields.get("subtype") == "thread_broadcast" and fields["thread_ts"] in channel.messages:
@@ -221,7 +221,7 @@ def _tombstone(before: Json) -> Json:
 
 
 def _show_change(runtime: Runtime, channel: Channel, message: Json) -> None:
-    runtime.tell(channel, {"type": "message_changed", "message": shown(channel, message)})
+    runtime.tell(channel, {"type": "message_changed", "message": view_of(channel, message)})
 
 
 def _show_reactions(

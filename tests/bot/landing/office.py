@@ -39,7 +39,7 @@ FIRST, SECOND = "dabc2345", "dxyz2345"
 
 
 @dataclass
-class Told:
+class Notices:
     """Remembers what people were told."""
 
     landings: list[LandedRecord] = field(default_factory=list[LandedRecord])
@@ -62,7 +62,7 @@ class Office:
 
     clock: ManualClock
     queue: LandingQueue
-    told: Told = field(default_factory=Told)
+    told: Notices = field(default_factory=Notices)
     outcomes: list[str] = field(default_factory=list[str])
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -38,7 +38,7 @@ def asking(request: ModelRequest) -> str:
     return plausible_reply(request)
 
 
-class Held(ScriptedProvider):
+class WaitingProvider(ScriptedProvider):
     """Answers nothing but questions of agents before it is let go."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from core.testing import a_finding_reply, a_verdict_reply
 from tests.bot.mcp.at_work import Editor, text_of
 from tests.bot.mcp.test_stdio import ROOT, server
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 DOCUMENT = ROOT / "docs/decisions/0035-mcp-tools-return-at-once.md"
@@ -40,7 +40,7 @@ FOUND = {
 }
 
 
-def kind_of(request: Asked) -> str:
+def kind_of(request: VendorRequest) -> str:
     """What a request asks for: a review, a merging, a second look, or something else."""
     prompt = json.dumps(request.body)
     if '"looks"' in prompt:
@@ -50,7 +50,7 @@ def kind_of(request: Asked) -> str:
     return "review" if '"findings"' in prompt and '"severity"' in prompt else "other"
 
 
-def whose(request: Asked) -> str:
+def whose(request: VendorRequest) -> str:
     """The agent who is asked."""
     is_security = "You are a security engineer" in json.dumps(request.body)
     return "Security" if is_security else "Architect"
@@ -64,7 +64,7 @@ def mended(text: str) -> str:
     return text
 
 
-def reviewing(request: Asked) -> Say:
+def reviewing(request: VendorRequest) -> Say:
     finding, number = FOUND[whose(request)], {"Security": 1, "Architect": 2}[whose(request)]
     match kind_of(request):
         case "review":

@@ -30,7 +30,7 @@ from core.events import DebateStarted, fold
 from core.models import Clarifying, Person, Place
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
-from tests.bot.mcp.at_work import QUESTION, Editor, Held, asking, program_at, text_of
+from tests.bot.mcp.at_work import QUESTION, Editor, WaitingProvider, asking, program_at, text_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 #: As a token of a person would look; no secret of anybody.
@@ -164,7 +164,7 @@ class House:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def house() -> AsyncGenerator[House]:
-    async with served(BotSpec(provider=Held())) as bot:
+    async with served(BotSpec(provider=WaitingProvider())) as bot:
         space, room = bot.team.workspace, "board-room"
         await space.channel_action("dana", "create", name=room, is_private=True, members=["dana"])
         await space.channel_action("dana", "invite", channel=room, member="moot")
@@ -285,7 +285,7 @@ async def test_without_a_token_nobody_waits_for_the_body(house: House) -> None:
 
 
 async def test_of_two_replicas_asked_at_the_same_moment_one_begins_a_debate() -> None:
-    provider = Held()
+    provider = WaitingProvider()
     async with served(BotSpec(provider=provider)) as bot:
         token = bot.lets_in("dana")
         # Each replica has a lock of its own; what they share is the database.
@@ -388,7 +388,7 @@ async def test_with_tokens_from_slack_two_people_go_on_across_a_restart_until_on
     tmp_path: Path,
 ) -> None:
     """One debate is in a private channel: only who is in it sees it, before and after."""
-    spec = BotSpec(provider=Held(), token_holds=timedelta(days=1))
+    spec = BotSpec(provider=WaitingProvider(), token_holds=timedelta(days=1))
     database, room = tmp_path / "moot.db", "board-room"
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:

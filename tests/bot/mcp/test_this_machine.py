@@ -10,7 +10,7 @@ from core.config.playbooks import built_in
 from core.events import DebateStarted
 from core.models import Act, Clarifying, Person, Place
 from core.testing import ScriptedProvider
-from tests.bot.mcp.at_work import QUESTION, FastClock, Held, asking, editor, text_of
+from tests.bot.mcp.at_work import QUESTION, FastClock, WaitingProvider, asking, editor, text_of
 from tests.core.evidence.scarce import open_files
 
 
@@ -183,14 +183,14 @@ async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_wh
 
 
 async def test_a_changed_text_is_for_reviews_only(tmp_path: Path) -> None:
-    async with editor(tmp_path, Held()) as kim:
+    async with editor(tmp_path, WaitingProvider()) as kim:
         debate_id = (await kim.calls("start_debate", question=QUESTION))["debate_id"]
         refused = await kim.is_refused("submit_revision", debate_id=debate_id, text="New.")
         assert "is no review" in refused
 
 
 async def test_a_note_is_one_note_however_often_it_is_sent(tmp_path: Path) -> None:
-    provider = Held()
+    provider = WaitingProvider()
     async with editor(tmp_path, provider) as kim:
         debate_id = (await kim.calls("start_debate", question=QUESTION))["debate_id"]
         for _ in range(2):
@@ -205,7 +205,7 @@ async def test_a_note_is_one_note_however_often_it_is_sent(tmp_path: Path) -> No
 
 
 async def test_the_same_question_asked_again_is_the_same_debate(tmp_path: Path) -> None:
-    provider = Held()
+    provider = WaitingProvider()
     async with editor(tmp_path, provider, moot_debates_per_person=1) as kim:
         first = await kim.calls("start_debate", question=QUESTION)
         second = await kim.calls("start_debate", question=QUESTION)
@@ -249,7 +249,7 @@ async def test_half_an_hour_of_waiting_in_slices_breaks_and_leaks_nothing(tmp_pa
 
 
 async def test_a_second_window_reads_while_the_first_has_the_database(tmp_path: Path) -> None:
-    provider = Held()
+    provider = WaitingProvider()
     async with editor(tmp_path, provider) as first, editor(tmp_path, provider) as second:
         debate_id = (await first.calls("start_debate", question=QUESTION))["debate_id"]
         status = await second.calls("debate_status", debate_id=debate_id)
@@ -263,7 +263,7 @@ async def test_a_second_window_reads_while_the_first_has_the_database(tmp_path: 
 
 
 async def test_a_debate_left_behind_is_taken_up_by_the_window_that_stays(tmp_path: Path) -> None:
-    provider = Held()
+    provider = WaitingProvider()
     async with editor(tmp_path, provider) as first:
         debate_id = (await first.calls("start_debate", question=QUESTION))["debate_id"]
         await provider.until_asked(Act.PROPOSAL)
@@ -277,7 +277,7 @@ async def test_a_debate_left_behind_is_taken_up_by_the_window_that_stays(tmp_pat
 
 
 async def test_debates_of_others_and_of_slack_are_read_and_not_touched(tmp_path: Path) -> None:
-    slow_provider = Held()
+    slow_provider = WaitingProvider()
     in_slack = Place(surface="slack", workspace="T1", channel="C1")
     async with editor(tmp_path, slow_provider, person=Person(id="lee", name="Lee")) as lee:
         theirs = (await lee.calls("start_debate", question=QUESTION))["debate_id"]

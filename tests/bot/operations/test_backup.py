@@ -127,7 +127,7 @@ async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str
     return counted
 
 
-async def left(location: str) -> set[str]:
+async def debate_ids(location: str) -> set[str]:
     async with await Database.open(location) as database:
         ids = {entry.debate_id for entry in await SqlDebateStore(database).find(DebateFilter())}
         for name in ids:
@@ -139,7 +139,7 @@ async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(locatio
     async with await Database.open(location) as database:
         await fill(database)
     assert (await purge(location, "T1", NOW - timedelta(days=30))).debates == 1
-    assert await left(location) == {"new", "run", "far"}
+    assert await debate_ids(location) == {"new", "run", "far"}
     async with await Database.open(location) as database:
         assert await Posts(database).rows_of_debate("old") == []
         assert await ChannelSettings(database).get(HERE) == ChannelChoices(keep_pinned=True)
@@ -149,7 +149,7 @@ async def test_a_whole_workspace_is_forgotten(location: str) -> None:
     async with await Database.open(location) as database:
         await fill(database)
     assert (await purge(location, "T1", None)).debates == 3
-    assert await left(location) == {"far"}
+    assert await debate_ids(location) == {"far"}
     async with await Database.open(location) as database:
         assert await ChannelSettings(database).get(HERE) == ChannelChoices()
 
@@ -182,7 +182,12 @@ async def test_a_backup_is_whole_while_the_database_is_in_use(tmp_path: Path) ->
         size = back_up(f"{tmp_path}/moot.db", tmp_path / "copy.db")
     assert size == (tmp_path / "copy.db").stat().st_size > 0
     assert (tmp_path / "copy.db").stat().st_mode & 0o077 == 0
-    assert await left(f"sqlite+aiosqlite:///{tmp_path}/copy.db") == {"old", "new", "run", "far"}
+    assert await debate_ids(f"sqlite+aiosqlite:///{tmp_path}/copy.db") == {
+        "old",
+        "new",
+        "run",
+        "far",
+    }
 
 
 def test_a_backup_overwrites_nothing(tmp_path: Path) -> None:
@@ -273,7 +278,7 @@ async def test_debates_of_a_person_channel_or_one_debate(
     async with await Database.open(location) as database:
         await fill(database)
     await purge(location, "T1", None, only)
-    assert await left(location) == left_over
+    assert await debate_ids(location) == left_over
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,12 @@ from core.events import FeedbackGiven
 from core.models import ContextMethod, Feedback, Person
 from core.testing import RecordingSink
 from tests.core.bench import DEBATE
-from tests.core.summing import held
+from tests.core.summing import debate_by
 from tests.frame.files import ROOT
 
 
 async def test_what_a_debate_spent_is_counted_once_whatever_comes_after_its_end() -> None:
-    bench, debate = await held(ContextMethod.ROUNDS, rounds=2)
+    bench, debate = await debate_by(ContextMethod.ROUNDS, rounds=2)
     metrics = Metrics()
     sink = CountingSink(
         sink=RecordingSink(), store=bench.store, clock=SystemClock(), metrics=metrics

@@ -66,18 +66,18 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     return Site(tmp_path)
 
 
-def found(allowed: str = ALL) -> Plugins:
+def plugins_of(allowed: str = ALL) -> Plugins:
     return discover(installed(), allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
 
 
 def test_nothing_installed_is_nothing_found() -> None:
-    assert found() == Plugins()
+    assert plugins_of() == Plugins()
 
 
 def test_a_role_is_found_with_the_package_it_comes_from(site: Site) -> None:
     site.install("moot.roles", "wcag", ROLE, object="ROLE")
 
-    plugins = found()
+    plugins = plugins_of()
 
     assert [(plugin.title, plugin.fault) for plugin in plugins.found] == [
         ("role wcag of moot-wcag 1.0", "")
@@ -102,7 +102,7 @@ def test_a_broken_plugin_is_named_and_the_others_are_used(site: Site, case: str)
     site.install("moot.roles", "wcag", code, object="ROLE")
     site.install("moot.roles", "zebra", ROLE.replace("'wcag'", "'zebra'"), object="ROLE")
 
-    plugins = found()
+    plugins = plugins_of()
 
     assert [role.id for role in plugins.roles] == ["zebra"]
     [text] = plugins.left_out
@@ -113,7 +113,7 @@ def test_a_broken_plugin_is_named_and_the_others_are_used(site: Site, case: str)
 def test_a_taken_name_is_left_out(site: Site) -> None:
     site.install("moot.roles", "security", ROLE.replace("'wcag'", "'security'"), object="ROLE")
 
-    assert "its name is taken" in found().left_out[0]
+    assert "its name is taken" in plugins_of().left_out[0]
 
 
 def test_a_name_is_given_once(site: Site) -> None:
@@ -125,7 +125,7 @@ def test_a_name_is_given_once(site: Site) -> None:
     text = "[moot.roles]\nwcag = somewhere:ROLE\n"
     (more / "entry_points.txt").write_text(text, encoding="utf-8")
 
-    plugins = found()
+    plugins = plugins_of()
 
     assert [role.source for role in plugins.roles] == ["moot-wcag 1.0"]
     assert plugins.left_out == ["The role wcag of zzz 1.0 is left out: its name is taken."]
@@ -137,7 +137,7 @@ def test_a_name_is_given_once(site: Site) -> None:
 def test_a_package_for_another_moot_is_left_out(site: Site, needs: str, *, is_used: bool) -> None:
     site.install("moot.roles", "wcag", ROLE, needs=needs, object="ROLE")
 
-    plugins = found()
+    plugins = plugins_of()
 
     assert bool(plugins.roles) is is_used
     assert is_used or "it needs moot>=99, and this is 0." in plugins.left_out[0]
@@ -152,7 +152,7 @@ def test_what_is_not_allowed_is_not_even_imported(
     site.install("moot.roles", "wcag", ROLE, object="ROLE")
     site.install("moot.roles", "noisy", "raise AssertionError('imported')", object="ROLE")
 
-    plugins = found(allowed)
+    plugins = plugins_of(allowed)
 
     assert [role.id for role in plugins.roles] == used
     assert not plugins.left_out
@@ -163,7 +163,7 @@ def test_an_allowed_package_that_is_not_there_is_an_error(site: Site) -> None:
     site.install("moot.roles", "wcag", ROLE, object="ROLE")
 
     with pytest.raises(ConfigurationBroken, match=r"names moot-other, .* moot-wcag"):
-        found("moot-other")
+        plugins_of("moot-other")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_an_agenda_nobody_could_follow_is_left_out(site: Site, phases: str, why:
     code += f"F = Agenda.model_validate({{'name': 'f', 'words': 'w', 'phases': {phases}}})\n"
     site.install("moot.formats", "f", code, object="F")
 
-    plugins = found()
+    plugins = plugins_of()
 
     assert not plugins.agendas
     assert why in plugins.left_out[0]
@@ -197,7 +197,7 @@ def test_an_agenda_with_a_prompt_that_cannot_be_rendered_is_left_out(site: Site)
     )
     site.install("moot.formats", "f", code, object="F")
 
-    assert "its prompt of adjust cannot be used: it uses nobody" in found().left_out[0]
+    assert "its prompt of adjust cannot be used: it uses nobody" in plugins_of().left_out[0]
 
 
 async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
@@ -207,7 +207,7 @@ async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
     site.install("moot.providers", "lost", PROVIDER.replace("BODY", "{}['x']"), object="serve")
     site.install("moot.providers", "mute", PROVIDER.replace("BODY", "'text'"), object="serve")
 
-    providers = found().providers
+    providers = plugins_of().providers
 
     with pytest.raises(ProviderError, match=r"provider lost of the plugin .* failed: KeyError"):
         await providers["lost"].provider.complete(request)
@@ -230,7 +230,7 @@ async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
 def test_a_provider_that_cannot_be_made_is_left_out(site: Site, code: str, why: str) -> None:
     site.install("moot.providers", "house", code, object="serve")
 
-    assert why in found().left_out[0]
+    assert why in plugins_of().left_out[0]
 
 
 def test_a_sink_is_made_with_what_the_environment_says_for_it(site: Site) -> None:
@@ -239,7 +239,7 @@ def test_a_sink_is_made_with_what_the_environment_says_for_it(site: Site) -> Non
         "moot.sinks", "deaf", SINK.replace("async def publish", "def pub"), object="listen"
     )
 
-    plugins = found()
+    plugins = plugins_of()
 
     assert [sink.name for sink in plugins.sinks] == ["journal of moot-journal 1.0"]
     assert "it makes nothing with async def publish" in plugins.left_out[0]

@@ -30,7 +30,7 @@ def edit(user: str = "U1") -> Body:
 
 
 @dataclass
-class Told:
+class Notices:
     """Whom somebody told, by a clock that tests set."""
 
     now: float = 1000.0
@@ -54,7 +54,7 @@ class Told:
 async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
     make: Any, most: int, status: int, text: str
 ) -> None:
-    notices = Told()
+    notices = Notices()
     bursts = Bursts(notices.tell, lambda: notices.now)
 
     assert [bursts.refusal(make()) for _ in range(most)] == [None] * most
@@ -75,7 +75,7 @@ async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
 
 
 async def test_who_is_left_out_is_told_once_in_a_while_though_telling_fails_once() -> None:
-    notices = Told()
+    notices = Notices()
     bursts = Bursts(notices.tell, lambda: notices.now)
     for seconds in (0, 9.9, 0.2):
         notices.now += seconds

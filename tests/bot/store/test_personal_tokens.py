@@ -42,14 +42,16 @@ def tokens(database: Database) -> PersonalTokens:
     return PersonalTokens(database)
 
 
-async def made(tokens: PersonalTokens, request: PersonalToken = WANTED, origin: str = "") -> str:
+async def new_token(
+    tokens: PersonalTokens, request: PersonalToken = WANTED, origin: str = ""
+) -> str:
     return await tokens.make(request, origin=origin or next(origins), most=MOST)
 
 
 async def test_a_token_is_its_owners_and_what_is_kept_opens_nothing(
     database: Database, tokens: PersonalTokens
 ) -> None:
-    token = await made(tokens)
+    token = await new_token(tokens)
     assert re.fullmatch(r"moot_[0-9a-f]{16}_[0-9a-f]{64}", token)
     token_found = await tokens.owned(token, NOON)
     assert token_found
@@ -64,44 +66,44 @@ async def test_a_token_is_its_owners_and_what_is_kept_opens_nothing(
 
 
 async def test_what_is_no_token_is_nobodys(tokens: PersonalTokens) -> None:
-    token = await made(tokens)
-    other = await made(tokens)
+    token = await new_token(tokens)
+    other = await new_token(tokens)
     mixed = f"{token[:21]}_{other.rpartition('_')[2]}"
     for bearer in ("", "moot_", token[:-1], f"{token}0", token.upper(), mixed, f" {token}", "\0"):
         assert await tokens.owned(bearer, NOON) is None, bearer
 
 
 async def test_a_token_ends_with_its_time_and_makes_room(tokens: PersonalTokens) -> None:
-    token = await made(tokens)
+    token = await new_token(tokens)
     assert await tokens.owned(token, WANTED.expires_at - timedelta(seconds=1))
     assert await tokens.owned(token, WANTED.expires_at) is None
     assert [token.number for token in await tokens.of("T1", "U1", NOON)] == [1]
     assert not await tokens.of("T1", "U1", WANTED.expires_at)
     later = replace(WANTED, made_at=WANTED.expires_at, expires_at=NOON + timedelta(days=9))
     for _ in range(MOST):
-        assert await made(tokens, later)
-    assert not await made(tokens, later)
+        assert await new_token(tokens, later)
+    assert not await new_token(tokens, later)
 
 
 async def test_nobody_has_more_than_they_may_even_at_the_same_moment(
     tokens: PersonalTokens,
 ) -> None:
-    tokens_made = await asyncio.gather(*(made(tokens) for _ in range(3 * MOST)))
+    tokens_made = await asyncio.gather(*(new_token(tokens) for _ in range(3 * MOST)))
     assert len([text for text in tokens_made if text]) == MOST
     assert [token.number for token in await tokens.of("T1", "U1", NOON)] == [1, 2, 3]
-    assert await made(tokens, replace(WANTED, person="U2"))
-    assert await made(tokens, replace(WANTED, workspace="T2"))
+    assert await new_token(tokens, replace(WANTED, person="U2"))
+    assert await new_token(tokens, replace(WANTED, workspace="T2"))
 
 
 async def test_a_request_that_comes_again_makes_no_second_token(tokens: PersonalTokens) -> None:
-    assert await made(tokens, origin="1.2.3")
-    assert not await made(tokens, origin="1.2.3")
+    assert await new_token(tokens, origin="1.2.3")
+    assert not await new_token(tokens, origin="1.2.3")
     assert len(await tokens.of("T1", "U1", NOON)) == 1
 
 
 async def test_a_revoked_token_ends_at_once_and_others_stay(tokens: PersonalTokens) -> None:
-    first, second = await made(tokens), await made(tokens)
-    others = await made(tokens, replace(WANTED, person="U2"))
+    first, second = await new_token(tokens), await new_token(tokens)
+    others = await new_token(tokens, replace(WANTED, person="U2"))
     assert await tokens.revoke("T1", "U1", 1) == 1
     assert await tokens.revoke("T1", "U1", 1) == 0
     assert await tokens.owned(first, NOON) is None
@@ -114,7 +116,7 @@ async def test_a_revoked_token_ends_at_once_and_others_stay(tokens: PersonalToke
 
 
 async def test_when_a_token_was_used_is_known_to_the_minute(tokens: PersonalTokens) -> None:
-    token = await made(tokens)
+    token = await new_token(tokens)
     for seconds in (0, 30, 61):
         await tokens.owned(token, NOON + timedelta(seconds=seconds))
     (entry,) = await tokens.of("T1", "U1", NOON)
@@ -122,13 +124,13 @@ async def test_when_a_token_was_used_is_known_to_the_minute(tokens: PersonalToke
 
 
 async def test_what_has_expired_is_deleted(tokens: PersonalTokens) -> None:
-    await made(tokens)
+    await new_token(tokens)
     await tokens.purge(WANTED.expires_at + timedelta(seconds=1))
     assert not await tokens.of("T1", "U1", NOON)
 
 
 async def test_a_token_is_redacted_whole_or_cut_off(tokens: PersonalTokens) -> None:
-    token = await made(tokens)
+    token = await new_token(tokens)
     for text in (token, token[:50], f"Bearer {token}", f'"{token}"'):
         assert "".join(re.findall(r"[0-9a-f]{16}", redact(text))) == ""
         assert REDACTED in redact(text)

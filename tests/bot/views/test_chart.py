@@ -10,7 +10,15 @@ from core.events import BallotCast, VoteTallied
 from core.models import Debate
 from core.rules.options import options_of
 from core.rules.voting import count
-from tests.core.rules.formats.told import AGENTS, a_format_setup, of_all, options, said, told, voted
+from tests.core.rules.formats.told import (
+    AGENTS,
+    a_format_setup,
+    debate_with,
+    of_all,
+    options,
+    speeches,
+    voted,
+)
 
 LONG = "Export only what changed since the last run"
 
@@ -18,12 +26,12 @@ LONG = "Export only what changed since the last run"
 def counted(*names: str) -> Debate:
     """A debate in which all held the first option the better one."""
     cast = [voted(1, agent, o1=0.8, o2=0.2) for agent in AGENTS]
-    events = [*said(*of_all("r1/proposal/*")), options(*names), *cast]
-    debate = told(a_format_setup("critique"), *events)
+    events = [*speeches(*of_all("r1/proposal/*")), options(*names), *cast]
+    debate = debate_with(a_format_setup("critique"), *events)
     ballots = [event.ballot for event in cast if isinstance(event, BallotCast)]
     positions: dict[str, str] = dict.fromkeys(AGENTS, "o1")
     tally = count(positions, ballots, options=options_of(debate))
-    return told(a_format_setup("critique"), *events, VoteTallied(tally=tally))
+    return debate_with(a_format_setup("critique"), *events, VoteTallied(tally=tally))
 
 
 @pytest.mark.parametrize(

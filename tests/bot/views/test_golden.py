@@ -72,7 +72,7 @@ FOLDER = "../../golden/views"
 NOTE = Note(id="C1:1700000000.000100", author=Person(id="U2", name="Sam"), text="No Kafka people.")
 
 
-def said(act: Act, agent: str, target: str | None = None) -> ContributionMade:
+def speech(act: Act, agent: str, target: str | None = None) -> ContributionMade:
     spoken = Turn(act=act, round=1, agent=agent, target=target)
     return ContributionMade(contribution=Contribution(turn=spoken, text=TEXTS[act], call=CALL))
 
@@ -107,11 +107,11 @@ GUIDANCE = Guidance(
     next_step=NextStep.GO_ON,
     focus="What happens when a worker dies?",
 )
-DRAFTS: list[Event] = [said(Act.PROPOSAL, "architect"), said(Act.PROPOSAL, "security")]
+DRAFTS: list[Event] = [speech(Act.PROPOSAL, "architect"), speech(Act.PROPOSAL, "security")]
 MIDDLE: list[Event] = [
     *DRAFTS,
     failed(Act.PROPOSAL, "simplicity"),
-    said(Act.CRITIQUE, "architect", "security"),
+    speech(Act.CRITIQUE, "architect", "security"),
     NoteAdded(note=NOTE),
 ]
 VOTED: list[Event] = [
@@ -138,10 +138,10 @@ def tally_of(debate: Debate) -> Tally:
 
 def payloads(*messages: MessageView) -> list[object]:
     """As they travel: JSON."""
-    return json.loads(shown(*messages))
+    return json.loads(payloads_text(*messages))
 
 
-def shown(*messages: MessageView) -> str:
+def payloads_text(*messages: MessageView) -> str:
     return json.dumps([message.payload for message in messages], ensure_ascii=False)
 
 
@@ -165,7 +165,7 @@ def test_the_board_at_the_end():
 
 
 def test_a_critique():
-    debate, event = a_debate(*MIDDLE), said(Act.CRITIQUE, "architect", "security")
+    debate, event = a_debate(*MIDDLE), speech(Act.CRITIQUE, "architect", "security")
     shot = payloads(*turn(debate, event.contribution))
     assert shot == external_file(f"{FOLDER}/critique.json")
 
@@ -237,7 +237,7 @@ def test_questions_put_to_people_are_nobodys_proposal():
 
 
 def test_a_whole_verdict_carries_no_warning():
-    assert ":warning:" not in shown(*verdict(a_debate(), a_verdict()))
+    assert ":warning:" not in payloads_text(*verdict(a_debate(), a_verdict()))
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_a_whole_verdict_carries_no_warning():
 )
 def test_confidence_is_said_in_words_too(percent: int, words: str):
     text = verdict(a_debate(), a_verdict(confidence=percent))[-1]
-    assert f"*Confidence*\\n{words} ({percent} of 100)" in shown(text)
+    assert f"*Confidence*\\n{words} ({percent} of 100)" in payloads_text(text)
 
 
 def test_no_view_makes_up_a_confidence_that_nobody_gave():
@@ -254,9 +254,9 @@ def test_no_view_makes_up_a_confidence_that_nobody_gave():
     debate = a_debate(*VOTED, VerdictReached(verdict=reached), DebateConcluded())
     posts = [*verdict(debate, reached), headline(debate, reached), board(debate)]
     for post in posts:
-        assert "None" not in shown(post)
-        assert not re.search(r"onfidence\S* \d", shown(post))
-    assert "*Confidence*\\nnot given" in shown(posts[0])
+        assert "None" not in payloads_text(post)
+        assert not re.search(r"onfidence\S* \d", payloads_text(post))
+    assert "*Confidence*\\nnot given" in payloads_text(posts[0])
     assert "None" not in summed_up(debate)
     assert "*Confidence*: not given" in summed_up(debate)
 
@@ -265,7 +265,7 @@ def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
     reached = a_verdict(confidence=None, decision="Not decided: no model was asked.")
     setup = a_setup(provider="offline")
     ended = a_debate(*VOTED, VerdictReached(verdict=reached), DebateConcluded(), setup=setup)
-    text = shown(board(ended))
+    text = payloads_text(board(ended))
     assert "Debate ended: not decided" in text
     assert "hold in" not in text
     assert "The team's decision" not in text
@@ -350,7 +350,7 @@ def a_vote_without_final_ballots() -> Debate:
 
 def test_ballots_from_before_the_debate_never_pass_for_the_vote():
     debate = a_vote_without_final_ballots()
-    assert ": ranked" not in shown(vote(debate, tally_of(debate)))
+    assert ": ranked" not in payloads_text(vote(debate, tally_of(debate)))
 
 
 def test_a_ballot_that_never_came_is_told_from_one_that_could_not_be_used():
@@ -367,16 +367,16 @@ def test_an_unknown_price_is_called_so():
         turn=Turn(act=Act.PROPOSAL, round=1, agent="architect"), text="x", call=unknown
     )
     debate = a_debate(ContributionMade(contribution=contribution))
-    assert "n/a (a price is unknown)" in shown(board(debate))
-    assert "n/a (a price is unknown)" in shown(*turn(debate, contribution))
+    assert "n/a (a price is unknown)" in payloads_text(board(debate))
+    assert "n/a (a price is unknown)" in payloads_text(*turn(debate, contribution))
 
 
 def test_what_follows_rules_says_so_everywhere():
     debate = fold(play(a_setup(provider="offline", rounds=1)))
     contribution = next(iter(debate.contributions.values()))
     for messages in ([board(debate)], turn(debate, contribution), verdict(debate, a_verdict())):
-        assert "No AI model was asked." in shown(*messages)
-        assert "Written by AI" not in shown(*messages)
+        assert "No AI model was asked." in payloads_text(*messages)
+        assert "Written by AI" not in payloads_text(*messages)
 
 
 def test_progress_counts_what_is_done_and_ends_at_all():

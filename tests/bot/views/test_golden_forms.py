@@ -158,7 +158,7 @@ def as_sent(*views: MessageView | Mapping[str, Any]) -> object:
     return json.loads(json.dumps(payloads, ensure_ascii=False))
 
 
-def asked(*events: Event) -> Debate:
+def debate_with_questions(*events: Event) -> Debate:
     return a_debate(ClarificationsOpened(clarifications=ASKED), *events)
 
 
@@ -180,13 +180,17 @@ def judged(*events: Event) -> Debate:
 def test_the_card_with_questions_open_partly_answered_and_closed():
     skipped = ClarificationAnswered(answer=Answer(number=2, text="", by=DANA))
     closed = ClarificationsClosed(which=ASKED.turn.key)
-    debates = [asked(), asked(ANSWERED), asked(ANSWERED, skipped, closed)]
+    debates = [
+        debate_with_questions(),
+        debate_with_questions(ANSWERED),
+        debate_with_questions(ANSWERED, skipped, closed),
+    ]
     shot = as_sent(*(card(debate, ASKED) for debate in debates))
     assert shot == external_file(f"{FOLDER}/card.json")
 
 
 def test_the_form_to_answer_questions():
-    shot = as_sent(answer_form(asked(ANSWERED), ASKED.items[1:]))
+    shot = as_sent(answer_form(debate_with_questions(ANSWERED), ASKED.items[1:]))
     assert shot == external_file(f"{FOLDER}/answer_form.json")
 
 

@@ -70,11 +70,11 @@ SETUP = on_own_models(a_setup(rounds=3)).model_copy(
 )
 
 
-def shown(*messages: MessageView) -> list[object]:
+def payloads(*messages: MessageView) -> list[object]:
     return json.loads(json.dumps([message.payload for message in messages]))
 
 
-def said(act: Act, number: int, agent: str, **stance: float) -> ContributionMade:
+def speech(act: Act, number: int, agent: str, **stance: float) -> ContributionMade:
     turn = Turn(act=act, round=number, agent=agent)
     contribution = Contribution(turn=turn, text=TEXTS[act], call=CALL, stance=stance)
     return ContributionMade(contribution=contribution)
@@ -99,7 +99,7 @@ def edit(change: OptionChange, origin: str, **fields: str) -> OptionEdited:
 
 
 DRAFTED: list[Event] = [
-    *(said(Act.PROPOSAL, 1, agent) for agent in AGENTS),
+    *(speech(Act.PROPOSAL, 1, agent) for agent in AGENTS),
     OptionsMerged(
         options=Options(
             turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
@@ -143,9 +143,9 @@ DEBATED: list[Event] = [
     *weighed(
         1,
         *SPLIT,
-        said(Act.REFINEMENT, 1, "architect", o1=0.8, o2=0.2),
-        said(Act.REFINEMENT, 1, "security", o1=0.5, o2=0.45, o3=0.05),
-        said(Act.REFINEMENT, 1, "simplicity", o1=0.7, o2=0.1, o3=0.2),
+        speech(Act.REFINEMENT, 1, "architect", o1=0.8, o2=0.2),
+        speech(Act.REFINEMENT, 1, "security", o1=0.5, o2=0.45, o3=0.05),
+        speech(Act.REFINEMENT, 1, "simplicity", o1=0.7, o2=0.1, o3=0.2),
     )[len(SPLIT) :],
 ]
 
@@ -193,20 +193,20 @@ def closed(*events: Event, edition: int = 1) -> Debate:
 
 def test_a_split_on_the_board_with_who_stands_where_and_about_what():
     debate = a_debate(*SPLIT, setup=SETUP)
-    views = shown(board(debate, enabled=set(BoardAction)))
+    views = payloads(board(debate, enabled=set(BoardAction)))
     assert views == external_file(f"{FOLDER}/board_split.json")
 
 
 def test_what_was_skipped_on_board_and_verdict():
     debate = closed(*voted(0, *AGREED))
-    views = shown(board(debate, enabled=set(BoardAction)), headline(debate, VERDICT))
+    views = payloads(board(debate, enabled=set(BoardAction)), headline(debate, VERDICT))
     assert views == external_file(f"{FOLDER}/skipped.json")
 
 
 def test_a_close_vote_by_option_and_who_moved():
     debate = a_debate(*FINAL, setup=SETUP)
     assert debate.tally
-    assert shown(vote(debate, debate.tally)) == external_file(f"{FOLDER}/vote_options.json")
+    assert payloads(vote(debate, debate.tally)) == external_file(f"{FOLDER}/vote_options.json")
 
 
 def test_the_whole_verdict_where_the_judge_was_swayed_by_the_order():
@@ -214,7 +214,7 @@ def test_the_whole_verdict_where_the_judge_was_swayed_by_the_order():
     check = CrossCheck(turn=turn, option="o2", reason="It scales.", call=CALL)
     debate = closed(*FINAL, CrossChecked(check=check))
     posts = [*verdict(debate, VERDICT), headline(debate, VERDICT)]
-    assert shown(*posts) == external_file(f"{FOLDER}/verdict_options.json")
+    assert payloads(*posts) == external_file(f"{FOLDER}/verdict_options.json")
 
 
 def test_lines_about_options():
@@ -229,7 +229,7 @@ def test_lines_about_options():
         *(notices.rounds_ended(debate, item) for item in debate.gates.values()),
         notices.wanted(DANA, had_verdict=True),
     ]
-    assert shown(*lines) == external_file(f"{FOLDER}/option_lines.json")
+    assert payloads(*lines) == external_file(f"{FOLDER}/option_lines.json")
 
 
 def test_what_a_debate_shows_that_is_wanted_after_all():
@@ -247,11 +247,11 @@ def test_nobody_claims_rounds_that_were_not_held():
 
 
 def test_a_debate_of_an_older_version_says_nothing_of_options():
-    texts = [said(Act.PROPOSAL, 1, agent) for agent in AGENTS]
+    texts = [speech(Act.PROPOSAL, 1, agent) for agent in AGENTS]
     older = a_debate(*texts, VerdictReached(verdict=a_verdict()), DebateConcluded())
     assert older.verdict
     assert older.verdict.source is VerdictSource.JUDGE
-    words = json.dumps(shown(board(older), headline(older, older.verdict)))
+    words = json.dumps(payloads(board(older), headline(older, older.verdict)))
     assert "ption" not in words
     assert not who_stands_where(older)
 

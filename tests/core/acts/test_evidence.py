@@ -106,7 +106,7 @@ def persuaded(request: ModelRequest) -> str:
     )
 
 
-class Held:
+class EvidenceRun:
     """A debate with sources, held by a scripted model."""
 
     def __init__(
@@ -141,7 +141,7 @@ class Held:
 
 
 async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_on() -> None:
-    setting = Held(Shelf({"load": LOAD}), "load")
+    setting = EvidenceRun(Shelf({"load": LOAD}), "load")
     debate = await setting.run()
 
     contribution = debate.contributions["r1/proposal/architect"]
@@ -162,7 +162,7 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
 
 
 async def test_long_sources_are_cut_once() -> None:
-    setting = Held(Shelf({"load": f"{LOAD}\n\n" + "The queue has lines. " * 2000}), "load")
+    setting = EvidenceRun(Shelf({"load": f"{LOAD}\n\n" + "The queue has lines. " * 2000}), "load")
     debate = await setting.run()
     log = await setting.store.events(DEBATE)
     middle = next(at for at, entry in enumerate(log, 1) if entry.event.kind == "contribution_made")
@@ -186,7 +186,7 @@ async def test_long_sources_are_cut_once() -> None:
 async def test_a_source_is_taken_once() -> None:
     shelf = Shelf({"a": LOAD, "b": LOAD}, slow="b")
     shelf.opened.set()
-    setting = Held(shelf, "a")
+    setting = EvidenceRun(shelf, "a")
     await setting.start()
     note = Note(id="n", author=ANN, text="again", references=(a_reference("b"),))
     now = datetime(2026, 1, 5, tzinfo=UTC)
@@ -201,7 +201,7 @@ async def test_a_source_is_taken_once() -> None:
 
 async def test_a_reading_that_was_interrupted_is_done_again() -> None:
     shelf = Shelf({"load": LOAD}, slow="load")
-    setting = Held(shelf, "load")
+    setting = EvidenceRun(shelf, "load")
     await setting.start()
     running = asyncio.create_task(setting.engine.run(DEBATE))
     async with asyncio.timeout(300):
@@ -231,7 +231,7 @@ def looking_up(*replies: str) -> ScriptedProvider:
 
 
 async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
-    setting = Held(Shelf({"book": a_book()}), "book", room=3000)
+    setting = EvidenceRun(Shelf({"book": a_book()}), "book", room=3000)
     reply = '**Take it.** [e1: "The zebra tariff is 12 crowns a month"]'
     setting.provider = looking_up("LOOK UP: zebra tariff", reply)
     setting.engine = setting.an_engine()
@@ -251,7 +251,7 @@ async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
 
 
 async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
-    setting = Held(Shelf({"book": a_book()}), "book", room=3000)
+    setting = EvidenceRun(Shelf({"book": a_book()}), "book", room=3000)
     setting.provider = looking_up("LOOK UP: zebra", "LOOK UP: tariff")
     setting.engine = setting.an_engine()
     debate = await setting.run()
@@ -264,7 +264,7 @@ async def test_who_only_looks_things_up_has_failed_to_speak() -> None:
 
 
 async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> None:
-    setting = Held(Shelf({"load": LOAD}), "load", script=persuaded)
+    setting = EvidenceRun(Shelf({"load": LOAD}), "load", script=persuaded)
     debate = await setting.run()
 
     final = debate.ballots["r1/ballot/security"]

@@ -24,7 +24,7 @@ from core.request import ModelRequest, Part, PartKind
 from core.rules.history import rounds
 from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
 from tests.core.bench import DEBATE, Bench
-from tests.core.summing import Paced, held, parts_of, script
+from tests.core.summing import Paced, debate_by, parts_of, script
 
 pytestmark = pytest.mark.leaping
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.leaping
 async def test_first_answers_and_every_round_are_summed_up_for_the_board(
     form: str, method: ContextMethod
 ) -> None:
-    _, debate = await held(method, form=form, threshold=10**6)
+    _, debate = await debate_by(method, form=form, threshold=10**6)
     drafts = ["r1/summary/summarizer/proposal"] if form == "critique" else []
 
     keys = [key for key in debate.summaries if not key.endswith("/debate")]
@@ -45,7 +45,9 @@ async def test_a_failed_perspective_summary_means_the_full_history() -> None:
     def failing(request: ModelRequest) -> str | ProviderError:
         return RequestRejected("No.") if request.act is Act.SUMMARY else script(request)
 
-    bench, debate = await held(ContextMethod.LENGTH, provider=ScriptedProvider(failing), rounds=2)
+    bench, debate = await debate_by(
+        ContextMethod.LENGTH, provider=ScriptedProvider(failing), rounds=2
+    )
 
     assert debate.status is Status.CONCLUDED
     assert "r2/summary/architect" in debate.failures
@@ -58,7 +60,7 @@ async def test_a_failed_perspective_summary_means_the_full_history() -> None:
 
 
 async def test_after_ten_rounds_the_first_five_become_one_summary() -> None:
-    bench, debate = await held(ContextMethod.ROUNDS, rounds=13)
+    bench, debate = await debate_by(ContextMethod.ROUNDS, rounds=13)
     meta = debate.summaries["r5/summary/summarizer/meta"]
 
     assert meta.kind is SummaryKind.META
@@ -81,7 +83,7 @@ async def test_a_rounds_summary_falls_back_step_by_step(broken_calls: int, metho
             return RequestRejected("No.")
         return script(request)
 
-    _, debate = await held(
+    _, debate = await debate_by(
         ContextMethod.ROUNDS, form="panel", rounds=3, provider=ScriptedProvider(failing)
     )
 
@@ -154,7 +156,7 @@ def _round_1_for(debate: Debate) -> Part:
 
 async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_debate() -> None:
     paced = Paced(latency=0.03, summaries=0.0)
-    bench, debate = await held(
+    bench, debate = await debate_by(
         ContextMethod.HIERARCHICAL, form="panel", rounds=7, threshold=500, provider=paced
     )
     kinds = [summary.kind for summary in debate.summaries.values()]

@@ -284,12 +284,12 @@ def test_a_quote_over_several_lines_stays_verified_when_it_is_checked_again(quot
 
 
 def test_a_citation_without_an_end_takes_no_other_one_in() -> None:
-    shown, citations = checked('It says [e1, page 3 of [e2, page 4: "free"', SOURCES)
-    assert (shown, citations) == ('It says [e1, page 3 of [e2, page 4: "free"', ())
+    text_shown, citations = checked('It says [e1, page 3 of [e2, page 4: "free"', SOURCES)
+    assert (text_shown, citations) == ('It says [e1, page 3 of [e2, page 4: "free"', ())
 
-    shown, citations = checked("It says [e1, page 3 of [e9].", SOURCES)
-    assert shown == "It says [e1, page 3 of ~~[e9]~~ (not found in e9)."
-    assert checked(shown, SOURCES) == (shown, citations)
+    text_shown, citations = checked("It says [e1, page 3 of [e9].", SOURCES)
+    assert text_shown == "It says [e1, page 3 of ~~[e9]~~ (not found in e9)."
+    assert checked(text_shown, SOURCES) == (text_shown, citations)
 
 
 def test_a_quote_under_the_wrong_source_says_which_is_right() -> None:

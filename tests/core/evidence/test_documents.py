@@ -331,7 +331,7 @@ CASES = [
 ]
 
 
-def shown(case: Case) -> tuple[str, Sequence[str]]:
+def text_and_warnings(case: Case) -> tuple[str, Sequence[str]]:
     """Each section behind its label, and the warnings."""
     extract = read(case.content(), case.name, "", 500)
     parts = [
@@ -343,7 +343,7 @@ def shown(case: Case) -> tuple[str, Sequence[str]]:
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_document_is_read_as_it_shows_itself(case: Case) -> None:
-    text, warnings = shown(case)
+    text, warnings = text_and_warnings(case)
     at = 0
     for words in case.holds:
         assert words in text[at:], text

@@ -16,7 +16,7 @@ from pptx.util import Inches
 
 from core.redaction import clean
 from tests.core.evidence import documents as made
-from tests.core.evidence.test_documents import Case, excel, pdf, shown, text, word
+from tests.core.evidence.test_documents import Case, excel, pdf, text, text_and_warnings, word
 
 W = nsdecls("w")
 _DRAWING = "http://schemas.openxmlformats.org/drawingml/2006"
@@ -275,7 +275,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_what_other_readers_lost_is_read(case: Case) -> None:
-    content, warnings = shown(case)
+    content, warnings = text_and_warnings(case)
     content = clean(content)  # as a prompt holds it
     at = 0
     for words in case.holds:

@@ -30,7 +30,7 @@ from core.request import ModelRequest, Part, PartKind
 from core.settings import StallLimits
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, ScriptedProvider
-from tests.vendors.script import Asked, Counts, Fault, Reject, ReplyEnding, Say
+from tests.vendors.script import Counts, Fault, Reject, ReplyEnding, Say, VendorRequest
 from tests.vendors.server import Vendor, always, in_turn
 
 REPLY = "Use PostgreSQL."
@@ -264,7 +264,7 @@ async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt
 async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
     calls: ModelCalls, vendor: Vendor
 ) -> None:
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         return Reject(status=401) if request.path == "/v1/messages" else Say(text=REPLY)
 
     vendor.script = script

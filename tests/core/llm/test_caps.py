@@ -32,7 +32,7 @@ from core.settings import Caps, StallLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Counts, Reject, Say
+from tests.vendors.script import Counts, Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
 
 CLAUDE = {"provider": "anthropic", "model": "claude-sonnet-5-5"}
@@ -55,7 +55,7 @@ def capped(cost: str) -> Setup:
     return setup.model_copy(update={"limits": limits})
 
 
-def costly(request: Asked) -> Say:
+def costly(request: VendorRequest) -> Say:
     # As long as its cap it would count as cut off.
     output = min(COSTLY.output, int(request.body["max_tokens"]) - 1)
     return replace(good_reply(request), counts=replace(COSTLY, output=output))
@@ -65,7 +65,7 @@ def refusing_claude(after: int) -> Script:
     """Anthropic refuses the key after so many good replies; OpenAI answers."""
     remaining = after
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         nonlocal remaining
         if request.path != "/v1/messages":
             return good_reply(request)

@@ -13,9 +13,9 @@ from core.models import Act, Debate, ModelChoice, Person, Place, Status, When
 from core.opening import DebateRequest, open_debate
 from core.settings import Settings
 from core.store.memory import InMemoryStore
-from tests.core.llm.test_small_windows import held
+from tests.core.llm.test_small_windows import debate_at
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Fault, Reject, Say
+from tests.vendors.script import Fault, Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
 
 #: How the task of each act begins.
@@ -58,15 +58,15 @@ async def held_with(script: Script, seconds: float = LONG) -> tuple[Debate, InMe
     store = InMemoryStore()
     async with Vendor(script) as vendor:
         records = ({"provider": "workshop", "local": True},)
-        debate = await held(vendor, setup, records, store)
+        debate = await debate_at(vendor, setup, records, store)
     return debate, store
 
 
-def failing(act: Act, answer: Say | Reject) -> tuple[Script, list[Asked]]:
+def failing(act: Act, answer: Say | Reject) -> tuple[Script, list[VendorRequest]]:
     """Good replies, but for the first call of an act, or all of one that only one makes."""
-    failed = list[Asked]()
+    failed = list[VendorRequest]()
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         if f"Your task: {TASKS[act]}" not in str(request.body) or (
             failed and act not in SIDE_CALLS
         ):

@@ -19,7 +19,7 @@ from core.settings import ModelServer
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Counts, Reject, Say
+from tests.vendors.script import Counts, Reject, Say, VendorRequest
 from tests.vendors.server import Vendor
 
 #: What an agent says in a round, about 1,800 characters.
@@ -27,20 +27,20 @@ _LONG = 24
 ROLES = ("architect", "security", "simplicity", "operations", "performance")
 
 
-def prompt_of(request: Asked) -> str:
+def prompt_of(request: VendorRequest) -> str:
     return "".join(str(message["content"]) for message in request.body["messages"])
 
 
-def needed(request: Asked) -> int:
+def needed(request: VendorRequest) -> int:
     """How many tokens a prompt and its reply may take."""
     return estimate_tokens(prompt_of(request)) + int(request.body["max_tokens"])
 
 
-def holding(tokens: int) -> Callable[[Asked], Say | Reject]:
+def holding(tokens: int) -> Callable[[VendorRequest], Say | Reject]:
     """A server that refuses what it cannot hold, and speaks at length."""
     number = 0
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         nonlocal number
         if needed(request) > tokens:
             return Reject(
@@ -59,7 +59,7 @@ def holding(tokens: int) -> Callable[[Asked], Say | Reject]:
     return script
 
 
-async def held(
+async def debate_at(
     vendor: Vendor,
     setup: Setup,
     records: tuple[Mapping[str, object], ...],
@@ -100,7 +100,7 @@ async def test_a_debate_in_a_small_window_reaches_its_verdict(
     setup = setup.model_copy(update={"format": form, "when": When.ALWAYS})
     record = {"provider": "workshop", "context_tokens": tokens, "local": True}
     async with Vendor(holding(tokens)) as vendor:
-        debate = await held(vendor, setup, (record,))
+        debate = await debate_at(vendor, setup, (record,))
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
@@ -114,7 +114,9 @@ async def test_a_debate_in_a_small_window_reaches_its_verdict(
 
 async def test_a_server_that_names_its_real_window_is_asked_again_with_what_fits() -> None:
     async with Vendor(holding(4096)) as vendor:
-        debate = await held(vendor, a_setup(rounds=1), ({"provider": "workshop", "local": True},))
+        debate = await debate_at(
+            vendor, a_setup(rounds=1), ({"provider": "workshop", "local": True},)
+        )
         refused = [request for request in vendor.asked if needed(request) > 4096]
 
     assert debate.status is Status.CONCLUDED

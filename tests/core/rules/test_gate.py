@@ -22,21 +22,21 @@ from core.testing import on_own_models
 from tests.core.rules.formats.told import (
     AGENTS,
     a_format_setup,
+    debate_with,
     of_all,
     options,
-    said,
-    told,
+    speeches,
     voted,
 )
 
-DRAFTS = said(*of_all("r1/proposal/*"))
+DRAFTS = speeches(*of_all("r1/proposal/*"))
 CHOICE = options("Kafka", "PostgreSQL")
 SETTLING = Termination(ending=Ending.CONVERGED)
 
 
 def a_debate(*events: Event, when: When = When.SPLIT, form: str = "critique") -> Debate:
     setup = a_format_setup(form, when=when, termination=SETTLING)
-    return told(on_own_models(setup), *events)
+    return debate_with(on_own_models(setup), *events)
 
 
 def all_voted(*shares: float) -> list[Event]:
@@ -103,26 +103,28 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
     shares: tuple[float, ...], reason: GateReason, words: str
 ) -> None:
     events = (*DRAFTS, CHOICE, *all_voted(*shares))
-    assert ready(told(ONE_MODEL, *events[:-1])) == {"ballot"}, "all are waited for"
-    event = passed(told(ONE_MODEL, *events))
-    debate = told(ONE_MODEL, *events, event)
+    assert ready(debate_with(ONE_MODEL, *events[:-1])) == {"ballot"}, "all are waited for"
+    event = passed(debate_with(ONE_MODEL, *events))
+    debate = debate_with(ONE_MODEL, *events, event)
 
     assert isinstance(event, GatePassed)
     assert event.gate.reason is reason
     assert words in gate.in_words(debate, event.gate)
     assert ready(debate) == {"tally"}
     assert not why_not_wanted(debate)
-    assert ready(told(ONE_MODEL, *events, event, DebateWanted(by=Person(id="U1")))) == {"critique"}
+    assert ready(debate_with(ONE_MODEL, *events, event, DebateWanted(by=Person(id="U1")))) == {
+        "critique"
+    }
 
 
 def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None:
     setup = on_own_models(a_format_setup("critique", when=When.SPLIT))
     checked = setup.model_copy(update={"checks_rules": True})
-    result = gate.weigh(told(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7)), 0)
+    result = gate.weigh(debate_with(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7)), 0)
     assert result
     assert result.ends_rounds
     assert "whether rules are kept, and first answers differ" in gate.in_words(
-        told(checked, *DRAFTS, CHOICE), result
+        debate_with(checked, *DRAFTS, CHOICE), result
     )
 
 
@@ -146,7 +148,7 @@ def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
     sizes = {"seconds": 60.0, "calls": 20, "input_tokens": 1, "output_tokens": 1}
     forecast = Forecast.model_validate(cost | sizes)
     setup = a_format_setup("critique", when=When.SPLIT, forecast=forecast)
-    agreed = told(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.85, 0.8))
+    agreed = debate_with(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.85, 0.8))
     result = gate.weigh(agreed, 0)
 
     assert result

@@ -7,7 +7,7 @@ import pytest
 from core.models import Citation, CitationStatus, Debate, Verdict
 from core.rules.hinges import decisive_voters, only_source
 from core.testing import on_own_models
-from tests.core.rules.formats.told import AGENTS, a_format_setup, options, told, voted
+from tests.core.rules.formats.told import AGENTS, a_format_setup, debate_with, options, voted
 
 ARCHITECT, SECURITY, SIMPLICITY = AGENTS
 
@@ -17,7 +17,7 @@ def first_ballots(*shares: float) -> Debate:
     first = [voted(0, agent, o1=p, o2=1 - p) for agent, p in zip(AGENTS, shares, strict=False)]
     last = [voted(1, agent, o1=0.1, o2=0.9) for agent in AGENTS]
     setup = on_own_models(a_format_setup("critique"))
-    return told(setup, options("Kafka", "PostgreSQL"), *first, *last)
+    return debate_with(setup, options("Kafka", "PostgreSQL"), *first, *last)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.transcript.explain import explain, explanation, turn_explanation
 
 
-async def held(
+async def whole_debate(
     setup: Setup, provider: ModelProvider | None = None, tables: Tables | None = None
 ) -> tuple[Debate, Sequence[Recorded]]:
     """A whole debate by the offline engine, or by that provider."""
@@ -34,7 +34,7 @@ async def held(
 
 
 async def test_a_turn_waited_for_exactly_its_inputs() -> None:
-    _, log = await held(a_setup(rounds=2, provider="offline"))
+    _, log = await whole_debate(a_setup(rounds=2, provider="offline"))
     waited = {step.span.turn.key: [need.key for need in step.span.needs] for step in explain(log)}
 
     assert waited["r1/proposal/architect"] == []
@@ -53,7 +53,7 @@ async def test_a_turn_waited_for_exactly_its_inputs() -> None:
 
 
 async def test_a_turn_saw_what_the_model_was_sent() -> None:
-    debate, log = await held(a_setup(rounds=1, provider="offline"))
+    debate, log = await whole_debate(a_setup(rounds=1, provider="offline"))
     steps = {step.span.turn.key: step for step in explain(log)}
     critique = steps["r1/critique/architect/security"]
 
@@ -63,7 +63,7 @@ async def test_a_turn_saw_what_the_model_was_sent() -> None:
 
 
 async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
-    _, log = await held(a_setup(rounds=1, provider="offline"))
+    _, log = await whole_debate(a_setup(rounds=1, provider="offline"))
     text = turn_explanation(log, "r1/critique/architect/security")
 
     assert turn_explanation(log, "Synthesis").startswith("Judge: synthesis, round 1")
@@ -78,7 +78,7 @@ async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
     [("critique", "fits several turns"), ("r1/critique/architect/securty", "is no turn")],
 )
 async def test_an_unclear_turn_names_those_like_it(key: str, words: str) -> None:
-    _, log = await held(a_setup(rounds=1, provider="offline"))
+    _, log = await whole_debate(a_setup(rounds=1, provider="offline"))
 
     with pytest.raises(BadInput, match=words) as error:
         turn_explanation(log, key)
@@ -89,7 +89,7 @@ async def test_an_unclear_turn_names_those_like_it(key: str, words: str) -> None
 @pytest.mark.timeout(300)  # where each turn is looked for among all turns it takes minutes
 async def test_ten_agents_and_seven_rounds_are_explained() -> None:
     setup = a_setup(agents=list(ROLES)[:10], rounds=7)
-    debate, log = await held(setup, ScriptedProvider())
+    debate, log = await whole_debate(setup, ScriptedProvider())
     text = explanation(log)
 
     assert len(log) >= 800

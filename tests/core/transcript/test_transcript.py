@@ -77,7 +77,7 @@ def a_call(cost: str = "0.0125", source: str = "built-in") -> Call:
     )
 
 
-def said(act: Act, agent: str, text: str, **more: object) -> ContributionMade:
+def speech(act: Act, agent: str, text: str, **more: object) -> ContributionMade:
     turn = Turn(
         act=act, round=1, agent=agent, target=str(more.pop("about")) if "about" in more else None
     )
@@ -113,10 +113,10 @@ def a_log() -> Sequence[Recorded]:
         ClarificationsOpened(clarifications=card),
         ClarificationAnswered(answer=Answer(number=1, text="```10``` a day", by=DANA)),
         BallotCast(ballot=a_ballot(0, "architect", "security", "architect")),
-        said(Act.PROPOSAL, "security", "# Kafka\n\nIt is *fast*."),
-        said(Act.PROPOSAL, "architect", "PostgreSQL."),
-        said(Act.CRITIQUE, "architect", "Too large.", about="security"),
-        said(Act.REFINEMENT, "security", "PostgreSQL too.", warnings=("No critique arrived.",)),
+        speech(Act.PROPOSAL, "security", "# Kafka\n\nIt is *fast*."),
+        speech(Act.PROPOSAL, "architect", "PostgreSQL."),
+        speech(Act.CRITIQUE, "architect", "Too large.", about="security"),
+        speech(Act.REFINEMENT, "security", "PostgreSQL too.", warnings=("No critique arrived.",)),
         *the_end(),
     ]
     return recorded(events)
@@ -185,7 +185,7 @@ def a_verdict() -> Verdict:
     )
 
 
-async def held(setup: Setup) -> tuple[Debate, Sequence[Recorded]]:
+async def whole_debate(setup: Setup) -> tuple[Debate, Sequence[Recorded]]:
     """A whole debate by the offline engine."""
     clock, store = SystemClock(), InMemoryStore()
     calls = ModelCalls({"offline": OfflineProvider()}, clock)
@@ -240,7 +240,7 @@ def test_no_text_makes_up_a_confidence_that_nobody_gave() -> None:
 
 @pytest.mark.parametrize("provider", ["offline"])
 async def test_the_record_can_be_read_back(provider: str) -> None:
-    debate, log = await held(a_setup(rounds=1, provider=provider))
+    debate, log = await whole_debate(a_setup(rounds=1, provider=provider))
     record = json.loads(record_json(log))
     events = [event_from_json(json.dumps(entry["event"])) for entry in record["events"]]
 

@@ -90,7 +90,7 @@ async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands
     assert debate.notes == ()
 
 
-def said(by: Person, ts: str, text: str) -> PersonsReply:
+def persons_reply(by: Person, ts: str, text: str) -> PersonsReply:
     return PersonsReply(debate_id=DEBATE, by=by, text=text, origin=f"C1:{ts}")
 
 
@@ -100,7 +100,7 @@ async def test_the_newest_message_counts_in_whatever_order_messages_come() -> No
     answer = answering(log)
     for ts, text in (("7.2", "1: 900"), ("7.1", "1: 700"), ("7.4", "Later"), ("7.3", "Earlier")):
         for _ in range(2):  # delivered twice
-            await answer.reply(said(DANA, ts, text))
+            await answer.reply(persons_reply(DANA, ts, text))
 
     debate = await log.debate()
     assert texts(debate) == {1: "900"}
@@ -115,14 +115,14 @@ async def test_what_others_answered_is_kept_beside_the_newest_answer_until_they_
     answer = answering(log)
     kim, other = Person(id="U5", name="Kim"), Person(id="U6", name="Kim")
     for ts, by, text in (("1", DANA, "700"), ("2", kim, "500"), ("3", other, "600")):
-        await answer.reply(said(by, ts, f"1: {text}"))
+        await answer.reply(persons_reply(by, ts, f"1: {text}"))
     debate = await log.debate()
     assert (debate.answers[1].text, debate.answers[1].by.name) == ("600", "Kim (2)")
     beside = [(answer.by.name, answer.text) for answer in debate.other_answers[1]]
     assert beside == [(DANA.name, "700"), ("Kim", "500")]
 
-    await answer.reply(said(kim, "4", "A note."))
-    await answer.reply(said(other, "5", "A note."))
+    await answer.reply(persons_reply(kim, "4", "A note."))
+    await answer.reply(persons_reply(other, "5", "A note."))
     await answer.withdraw(DEBATE, "C1:1")
     debate = await log.debate()
     assert [note.author.name for note in debate.notes] == ["Kim", "Kim (2)"]
@@ -134,7 +134,7 @@ async def test_a_question_stays_open_where_somebody_names_who_knows() -> None:
     await log.begin(questions(2))
     answer = answering(log)
 
-    outcome = await answer.reply(said(DANA, "1", "1: ten\n2: @priya knows that"))
+    outcome = await answer.reply(persons_reply(DANA, "1", "1: ten\n2: @priya knows that"))
 
     debate = await log.debate()
     assert outcome is ReplyOutcome.REFERRED

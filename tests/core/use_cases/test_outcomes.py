@@ -25,7 +25,7 @@ def decision(kind: DecisionKind, origin: str) -> DecisionRecorded:
 ACCEPTED = decision(DecisionKind.ACCEPT, "V1")
 
 
-async def given(log: Recording) -> list[DecisionOutcome]:
+async def outcomes_in(log: Recording) -> list[DecisionOutcome]:
     events = [entry.event for entry in await log.store.events(DEBATE)]
     return [event.outcome for event in events if isinstance(event, OutcomeGiven)]
 
@@ -46,7 +46,7 @@ async def test_saying_it_again_takes_no_reason_away_and_adds_nothing() -> None:
     outcome = await decide.say_outcome(await log.debate(), HELD.model_copy(update={"origin": "9"}))
     await decide.give_outcome(await log.debate(), why.model_copy(update={"origin": "10"}))
     assert outcome.why == "Costs fell."
-    assert [outcome.why for outcome in await given(log)] == ["Costs fell."]
+    assert [outcome.why for outcome in await outcomes_in(log)] == ["Costs fell."]
 
 
 async def test_a_secret_in_a_reason_is_not_kept() -> None:
@@ -55,6 +55,6 @@ async def test_a_secret_in_a_reason_is_not_kept() -> None:
     secret = "sk-proj-" + "a1B2" * 10
     reply = HELD.model_copy(update={"why": f"The key {secret} leaked."})
     await DecideOnVerdict(facts=log.facts).give_outcome(debate, reply)
-    (outcome,) = await given(log)
+    (outcome,) = await outcomes_in(log)
     assert secret not in outcome.why
     assert outcome.why.startswith("The key")

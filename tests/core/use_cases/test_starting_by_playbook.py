@@ -28,7 +28,7 @@ async def starting(choices: Choices) -> StartDebate:
     )
 
 
-def asked(playbook: str | None = None) -> DebateRequest:
+def a_request(playbook: str | None = None) -> DebateRequest:
     return DebateRequest(
         question="Alpha or Beta?", asked_by=Person(id="U1"), place=PLACE, playbook=playbook
     )
@@ -37,9 +37,9 @@ def asked(playbook: str | None = None) -> DebateRequest:
 async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() -> None:
     start = await starting(Choices(playbook="vendor-choice", rounds=5, agents=("legal", "finance")))
 
-    usual = await start.setup_for(asked())
-    other = await start.setup_for(asked("build-or-buy"))
-    none = await start.setup_for(asked(), Choices(playbook=NO_PLAYBOOK))
+    usual = await start.setup_for(a_request())
+    other = await start.setup_for(a_request("build-or-buy"))
+    none = await start.setup_for(a_request(), Choices(playbook=NO_PLAYBOOK))
 
     assert usual.playbook == built_in()["vendor-choice"]
     assert usual.rounds == built_in()["vendor-choice"].rounds, "the playbook wins over the channel"
@@ -51,7 +51,7 @@ async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() 
 async def test_a_channels_playbook_that_is_gone_is_left_out_with_a_word() -> None:
     start = await starting(Choices(playbook="old-kind"))
 
-    setup = await start.setup_for(asked())
+    setup = await start.setup_for(a_request())
 
     assert setup.playbook is None
     assert "This channel's playbook “old-kind” is left out: it is gone." in setup.warnings

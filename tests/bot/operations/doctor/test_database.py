@@ -20,7 +20,7 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BotSettings:
     return read_settings(None)
 
 
-async def made(environment: BotSettings) -> Path:
+async def new_database(environment: BotSettings) -> Path:
     async with open_store(environment.moot_database):
         pass
     return Path(environment.moot_database)
@@ -49,14 +49,14 @@ async def test_a_database_in_use_is_looked_at_without_disturbing(environment: Bo
 
 
 async def test_tables_of_an_older_program_are_no_problem(environment: BotSettings) -> None:
-    path = await made(environment)
+    path = await new_database(environment)
     change(path, "UPDATE moot_core_version SET version_num = '0001'")
 
     assert "brought up to date at its next start" in as_text(await database_findings(environment))
 
 
 async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> None:
-    path = await made(environment)
+    path = await new_database(environment)
     change(path, "UPDATE moot_core_version SET version_num = '9999'")
     findings = await database_findings(environment)
 
@@ -73,7 +73,7 @@ async def test_a_file_that_is_no_database_is_told(environment: BotSettings) -> N
 
 
 async def test_damage_is_found(environment: BotSettings) -> None:
-    path = await made(environment)
+    path = await new_database(environment)
     whole = path.read_bytes()
     page = 4096
     path.write_bytes(whole[: 2 * page] + b"\xff" * page + whole[3 * page :])
@@ -95,7 +95,7 @@ async def test_a_broken_settings_file_is_the_first_line_and_a_matter_of_configur
 
 
 async def test_a_lock_that_another_program_holds_is_told(environment: BotSettings) -> None:
-    path = await made(environment)
+    path = await new_database(environment)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         text = as_text(await database_findings(environment))

@@ -12,7 +12,7 @@ from bot.operations.doctor.findings import CheckMark, Finding, as_text, exit_cod
 from bot.settings import BotSettings, read_settings
 from core.models import ModelChoice
 from core.settings import Settings
-from tests.vendors.script import Asked, Reject, Say
+from tests.vendors.script import Reject, Say, VendorRequest
 from tests.vendors.server import Vendor, always
 
 KEY = "sk-ant-secret-000000000000"
@@ -24,7 +24,7 @@ def listing(*models: str) -> Reject:
     return Reject(status=200, body=json.dumps({"data": [{"id": model} for model in models]}))
 
 
-def vendors(request: Asked) -> Say | Reject:
+def vendors(request: VendorRequest) -> Say | Reject:
     """Anthropic and OpenAI with lists of models, and Ollama with one model."""
     match request.path:
         case "/v1/models" if request.headers.get("x-api-key", KEY) == KEY:

@@ -9,7 +9,7 @@ from core.errors import ProviderDown
 from core.llm.providers.embeddings import OpenAIEmbedder
 from core.use_cases.recall import RecallDecisions, nearness
 from tests.core.use_cases.test_recall import a_store, nothing_is_broken
-from tests.vendors.script import Asked, Reject
+from tests.vendors.script import Reject, VendorRequest
 from tests.vendors.server import Vendor, always
 
 #: What the server takes a text to be about: a number for each of these words.
@@ -20,7 +20,7 @@ def vector(text: str) -> Sequence[float]:
     return [float(any(word in text.lower() for word in group)) for group in ABOUT]
 
 
-def embedding(request: Asked) -> Reject:
+def embedding(request: VendorRequest) -> Reject:
     """Answers as the Embeddings API does, in another order than asked."""
     texts = request.body["input"]
     data = [

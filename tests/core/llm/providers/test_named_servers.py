@@ -11,7 +11,7 @@ from core.llm.providers.factory import build_server
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelRequest
 from core.settings import ModelServer
-from tests.vendors.script import Asked, Reject, Say
+from tests.vendors.script import Reject, Say, VendorRequest
 from tests.vendors.server import Vendor, always
 
 OPENAIS_OWN = (
@@ -63,10 +63,10 @@ async def test_nothing_of_openais_own_is_sent_to_others(
     assert '"strict": true' in body
 
 
-def without(*fields: str) -> Callable[[Asked], Say | Reject]:
+def without(*fields: str) -> Callable[[VendorRequest], Say | Reject]:
     """A server that lacks these fields, or values of them."""
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         sent = json.dumps(request.body)
         absent = [field for field in fields if f'"{field}"' in sent]
         if absent:
@@ -104,7 +104,7 @@ async def test_a_server_is_asked_without_what_it_lacks_and_that_is_remembered(
 async def test_a_server_said_to_have_responses_that_has_none_is_asked_by_chat(
     vendor: Vendor, request_: ModelRequest
 ) -> None:
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         has_none = request.path == "/v1/responses"
         return Reject(status=404, message="Not Found") if has_none else Say()
 

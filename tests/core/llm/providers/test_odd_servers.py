@@ -24,7 +24,7 @@ from core.llm.providers.factory import build, build_server
 from core.ports import ModelProvider
 from core.request import AnswerForm, ModelRequest
 from core.settings import ModelServer
-from tests.vendors.script import Asked, Reject, Say
+from tests.vendors.script import Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor, always
 
 TEXT = "Use PostgreSQL, because the team knows it."
@@ -257,7 +257,7 @@ def unable(level: str, refusal: Reject, times: int = 99) -> Script:
     """A server that refuses structured answers asked for in this way, at first."""
     refusals = [refusal] * times
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         if level in json.dumps(request.body.get("response_format")) and refusals:
             return refusals.pop()
         return Say(text='{"first": "p1"}')

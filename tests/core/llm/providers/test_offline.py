@@ -103,7 +103,9 @@ def so_far() -> Sequence[Part]:
     )
 
 
-async def held(question: str, *notes: Note, form: str = "critique", rounds: int = 1) -> Debate:
+async def debate_about(
+    question: str, *notes: Note, form: str = "critique", rounds: int = 1
+) -> Debate:
     place = Place(surface="test", workspace="T1", channel="C1")
     request = DebateRequest(
         question=question, asked_by=Person(id="U1"), place=place, rounds=rounds, format=form
@@ -122,7 +124,7 @@ async def held(question: str, *notes: Note, form: str = "critique", rounds: int 
 @pytest.mark.parametrize("form", ANSWERING)
 @pytest.mark.parametrize("question", DECLINED)
 async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: str) -> None:
-    debate = await held(question, form=form, rounds=2)
+    debate = await debate_about(question, form=form, rounds=2)
     verdict, tally = debate.verdict, debate.tally
 
     assert debate.status is Status.CONCLUDED
@@ -147,7 +149,7 @@ async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: st
 
 
 async def test_a_review_is_not_decided_and_refers_to_nothing_that_is_not_there() -> None:
-    debate = await held("Our plan: we queue each order in a table.", form=review.NAME)
+    debate = await debate_about("Our plan: we queue each order in a table.", form=review.NAME)
     verdict = debate.verdict
 
     assert debate.failures == {}
@@ -159,7 +161,7 @@ async def test_a_review_is_not_decided_and_refers_to_nothing_that_is_not_there()
 
 @pytest.mark.parametrize("form", ANSWERING)
 async def test_what_the_lists_know_is_named_as_theirs_and_as_no_judgement(form: str) -> None:
-    debate = await held(QUEUE, form=form, rounds=2)
+    debate = await debate_about(QUEUE, form=form, rounds=2)
     verdict = debate.verdict
 
     assert verdict
@@ -176,7 +178,7 @@ async def test_what_the_lists_know_is_named_as_theirs_and_as_no_judgement(form: 
 
 async def test_a_note_is_answered_for_and_never_called_used() -> None:
     note = Note(id="e1", author=Person(id="U2", name="Sam"), text="We run Kafka already.")
-    debate = await held(QUEUE, note)
+    debate = await debate_about(QUEUE, note)
 
     assert debate.verdict
     assert [(outcome.note, outcome.used) for outcome in debate.verdict.notes] == [("e1", False)]
@@ -309,7 +311,7 @@ def test_clarifying_questions_are_asked_once_and_only_about_what_is_open() -> No
 
 
 async def test_the_engine_scores_nothing_and_says_so() -> None:
-    debate = await held(QUEUE)
+    debate = await debate_about(QUEUE)
     choice = ModelChoice(provider="offline", model="offline-checklists")
     calls = ModelCalls({"offline": OfflineProvider()}, SystemClock())
     evaluation = await evaluate(calls, debate, [agent_for("security", choice)])

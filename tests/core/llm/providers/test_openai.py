@@ -17,7 +17,7 @@ from core.llm.providers.openai import MOONSHOT, OPENROUTER, OpenAIProvider
 from core.llm.providers.responses import ResponsesReading
 from core.request import AnswerForm, ModelRequest
 from core.settings import StallLimits
-from tests.vendors.script import Asked, Counts, Reject, Say
+from tests.vendors.script import Counts, Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor, always
 
 RESPONSES, CHAT = "/v1/responses", "/v1/chat/completions"
@@ -26,7 +26,7 @@ RESPONSES, CHAT = "/v1/responses", "/v1/chat/completions"
 def without_responses(refusal: Reject) -> Script:
     """A server that refuses Responses that way."""
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         return refusal if request.path == RESPONSES else Say()
 
     return script

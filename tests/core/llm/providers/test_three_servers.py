@@ -34,7 +34,7 @@ from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from tests.vendor_process import VendorProcess
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 E = TypeVar("E")
@@ -47,7 +47,7 @@ MODELS = {
 }
 
 
-def good_reply_in_time(request: Asked) -> Say:
+def good_reply_in_time(request: VendorRequest) -> Say:
     return replace(good_reply(request), wait=0.05)
 
 
@@ -162,7 +162,7 @@ async def test_each_server_is_spoken_to_in_its_own_way(stand: LocalStand) -> Non
 async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(name: str) -> None:
     killed, waits = VendorProcess(), [0.05]
 
-    def reply(request: Asked) -> Say:
+    def reply(request: VendorRequest) -> Say:
         return replace(good_reply(request), wait=waits[-1])
 
     await killed.start()

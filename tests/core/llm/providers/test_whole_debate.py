@@ -19,7 +19,7 @@ from core.settings import StallLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, a_setup
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Asked, Fault, Reject, ReplyEnding, Say
+from tests.vendors.script import Fault, Reject, ReplyEnding, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
 
 DEBATE = "dvendors"
@@ -47,7 +47,7 @@ def with_faults(every: int) -> Script:
     """
     numbers, failed = count(1), set[str]()
 
-    def script(request: Asked) -> Say | Reject:
+    def script(request: VendorRequest) -> Say | Reject:
         number, what = next(numbers), str(request.body.get("messages") or request.body.get("input"))
         if number % every or what in failed:
             return good_reply(request)

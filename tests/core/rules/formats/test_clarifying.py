@@ -13,14 +13,14 @@ from core.models import (
     NextStep,
 )
 from core.rules.formats import clarifying
-from tests.core.rules.formats.told import a_format_setup, decided, told, turn
+from tests.core.rules.formats.told import a_format_setup, debate_with, decided, turn
 
 
 def a_debate(*events: Event, rounds: int = 1, per_agent: int = 5, correct: float = 0) -> Debate:
     rules = Clarifying(enabled=True, per_agent=per_agent, wait_seconds=600, correct_seconds=correct)
     # More than settings allow, to see that it stops all the same.
     rules = rules.model_copy(update={"rounds": rounds})
-    return told(a_format_setup("panel", clarifying=rules), *events)
+    return debate_with(a_format_setup("panel", clarifying=rules), *events)
 
 
 def put(key: str, *events: Event) -> Event:

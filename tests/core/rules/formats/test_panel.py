@@ -12,12 +12,12 @@ from core.rules.formats import panel
 from tests.core.rules.formats.told import (
     AGENTS,
     a_format_setup,
+    debate_with,
     decided,
     failed,
     keys,
     of_all,
-    said,
-    told,
+    speeches,
 )
 
 FIRST = of_all("r1/statement/*")
@@ -25,7 +25,7 @@ SECOND = of_all("r2/statement/*")
 
 
 def a_debate(*events: Event, rounds: int = 3) -> Debate:
-    return told(a_format_setup("panel", rounds=rounds), *events)
+    return debate_with(a_format_setup("panel", rounds=rounds), *events)
 
 
 def ready(*events: Event, rounds: int = 3) -> Sequence[str]:
@@ -33,7 +33,7 @@ def ready(*events: Event, rounds: int = 3) -> Sequence[str]:
 
 
 def test_in_a_log_of_an_older_version_the_vote_follows_its_call_at_once() -> None:
-    before = [*said(*FIRST), decided(1, NextStep.GO_ON), *said(*SECOND)]
+    before = [*speeches(*FIRST), decided(1, NextStep.GO_ON), *speeches(*SECOND)]
 
     assert ready(*before, decided(2, NextStep.VOTE), rounds=7) == []
 

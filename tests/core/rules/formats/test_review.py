@@ -22,9 +22,9 @@ from core.rules.findings import merged, raised
 from core.rules.formats import clarifying, review
 from tests.core.rules.formats.told import (
     a_format_setup,
+    debate_with,
     of_all,
-    said,
-    told,
+    speeches,
     turn,
 )
 
@@ -36,7 +36,7 @@ def a_finding(severity: Severity = Severity.MAJOR, words: str = "words") -> Revi
     return ReviewFinding(severity=severity, citation=cited, wrong=f"{words} are wrong")
 
 
-def found(agent: str, *findings: ReviewFinding) -> Event:
+def findings_made(agent: str, *findings: ReviewFinding) -> Event:
     own_turn = turn(f"r1/review/{agent}")
     said_so = Contribution(turn=own_turn, text="t", findings=findings, stance={"o2": 1.0})
     return ContributionMade(contribution=said_so)
@@ -44,16 +44,16 @@ def found(agent: str, *findings: ReviewFinding) -> Event:
 
 def a_review(*events: Event) -> Debate:
     """The review after these events and what asks no model: the merging, and the card."""
-    debate = told(a_format_setup("review", rounds=1), *events)
+    debate = debate_with(a_format_setup("review", rounds=1), *events)
     added = list(events)
     if review.MERGING in review.FORMAT.ready(debate, 1):
         items = merged(raised(debate))
         added.append(FindingsMerged(findings=Findings(turn=review.MERGING, items=items)))
-        debate = told(a_format_setup("review", rounds=1), *added)
+        debate = debate_with(a_format_setup("review", rounds=1), *added)
     if review.ASKING in review.FORMAT.ready(debate, 1):
         clarifications = clarifying.put(debate, review.ASKING)
         added.append(ClarificationsOpened(clarifications=clarifications))
-    return told(a_format_setup("review", rounds=1), *added)
+    return debate_with(a_format_setup("review", rounds=1), *added)
 
 
 def after(debate_events: Sequence[Event], *later: Event) -> Debate:
@@ -65,20 +65,20 @@ def after(debate_events: Sequence[Event], *later: Event) -> Debate:
         for clarification in before.clarifications.values()
     ]
     happened = [*debate_events, *([merging] if merging else []), *opened, *later]
-    return told(a_format_setup("review", rounds=1), *happened)
+    return debate_with(a_format_setup("review", rounds=1), *happened)
 
 
 ALL = [
-    found("architect", a_finding()),
-    found("security", a_finding(words="others")),
-    *said(FIRST[2]),
+    findings_made("architect", a_finding()),
+    findings_made("security", a_finding(words="others")),
+    *speeches(FIRST[2]),
 ]
 
 
 def test_at_most_eight_findings_are_put_the_gravest_first() -> None:
     many = [a_finding(Severity.MAJOR, f"w{n} x{n}") for n in range(9)]
     debate = a_review(
-        found("architect", *many, a_finding(Severity.BLOCKER, "end")), *said(*FIRST[1:])
+        findings_made("architect", *many, a_finding(Severity.BLOCKER, "end")), *speeches(*FIRST[1:])
     )
     items = debate.clarifications[review.ASKING.key].items
     assert len(items) == 8

@@ -60,12 +60,12 @@ def losses(name: str) -> Iterator[str]:
             waves.append(", ".join(turn.key for turn in turns))
             lost = lost or next((turn for turn in turns if turn.act is act), None)
             for event in [
-                taken(play, turn) if turn is not lost else down(turn, cause) for turn in turns
+                outcome_of(play, turn) if turn is not lost else down(turn, cause) for turn in turns
             ]:
                 play.add(event)
             answer(play)
         if lost:
-            yield from left(play.debate, lost, cause, waves)
+            yield from state_without(play.debate, lost, cause, waves)
 
 
 def down(turn: Turn, cause: FailureCause) -> Event:
@@ -73,7 +73,9 @@ def down(turn: Turn, cause: FailureCause) -> Event:
     return TurnFailed(failure=Failure(turn=turn, reason="down", cause=cause))
 
 
-def left(debate: Debate, lost: Turn, cause: FailureCause, waves: Sequence[str]) -> Iterator[str]:
+def state_without(
+    debate: Debate, lost: Turn, cause: FailureCause, waves: Sequence[str]
+) -> Iterator[str]:
     """What was taken but for the lost turn, and who is left with what."""
     form = format_of(debate)
     yield f"\n{lost.key}: {cause}"
@@ -95,7 +97,7 @@ def rows(name: str) -> Iterator[str]:
         yield f"\nWave {wave}"
         for turn in turns:
             yield from row(form, play.debate, turn)
-        for event in [taken(play, turn) for turn in turns]:
+        for event in [outcome_of(play, turn) for turn in turns]:
             play.add(event)
         answer(play)
 
@@ -120,7 +122,7 @@ def row(form: Format, debate: Debate, turn: Turn) -> Iterator[str]:
         yield f"  carried over from {carried.turn.key}"
 
 
-def taken(play: Play, turn: Turn) -> Event:
+def outcome_of(play: Play, turn: Turn) -> Event:
     if turn.act is Act.FACILITATION:
         guidance = Guidance(turn=turn, next_step=NextStep.GO_ON, focus="cost")
         return FacilitatorDecided(guidance=guidance)

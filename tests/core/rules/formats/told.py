@@ -39,7 +39,7 @@ def turn(key: str) -> Turn:
     return Turn(act=Act(act), round=int(number[1:]), agent=agent, target=next(iter(target), None))
 
 
-def said(*keys: str) -> Sequence[Event]:
+def speeches(*keys: str) -> Sequence[Event]:
     """Contributions on these turns; each one's text is the key of its turn."""
     return [ContributionMade(contribution=Contribution(turn=turn(k), text=k)) for k in keys]
 
@@ -97,7 +97,7 @@ def a_format_setup(form: str, *, rounds: int = 3, **changes: object) -> Setup:
     return setup.model_copy(update={"format": form, "rounds": rounds, **changes})
 
 
-def told(setup: Setup, *events: Event) -> Debate:
+def debate_with(setup: Setup, *events: Event) -> Debate:
     """The debate in which this happened, a second apart."""
     return fold(recorded([DebateStarted(setup=setup), *events]))
 
