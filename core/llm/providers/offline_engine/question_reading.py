@@ -23,7 +23,10 @@ _MOST_TOPICS = 2
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n")
 _CHOOSES = re.compile(r" or | vs|\?$")
 _BETWEEN_OPTIONS = re.compile(r",? (?:or|vs|versus) (?:else )?|, ")
-_MOVES = re.compile(r"\b(?:from|move|migrate) (.*) to (.*)", re.IGNORECASE)
+#: From the first of the words: where nothing follows it, nothing follows a later one.
+_MOVES = re.compile(
+    r"\A(?:(?!\b(?:from|move|migrate) ).)*\b(?:from|move|migrate) (.*) to (.*)", re.IGNORECASE
+)
 #: Words that may lead to an option and change nothing about it.
 _LEADING = (
     "should shall could can would will do does did we i you they one it is are was better best to "
