@@ -4,7 +4,7 @@ Reason: all parts of the bot are made in this one place, in the order in which t
 """
 
 import secrets
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -16,7 +16,7 @@ import bot.store.tables
 import core.store.tables
 from bot.building import build_reader, build_turns, database_url, estimating
 from bot.debate_page.routes import FOLDER, PageRoutes
-from bot.landing.landing_queue import LandingQueue, LandingSink
+from bot.landing.landing_queue import LandingQueue
 from bot.landing.receivers import Receiver
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.catch_up import CatchUp
@@ -33,7 +33,7 @@ from bot.operations.backup import EndedDebates
 from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
 from bot.operations.probes import health_of
-from bot.plugins.queued_sink import PluginFeed, QueuedSink, listening
+from bot.plugins.queued_sink import QueuedSink, listening
 from bot.presenter.living import LivingPosts
 from bot.presenter.post import ViewOptions
 from bot.presenter.sink import LandingPosts, Presenter
@@ -81,6 +81,7 @@ from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.installation import installation_secret, probe
+from core.telling import Sinks
 from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.ask import AskAboutDebate
@@ -100,8 +101,6 @@ from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
 
-#: Puts a sink before another one; both get every event.
-WrapSink = Callable[[EventSink], EventSink]
 _NO_TRACES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
     "Type `make extras` in a checkout (docs/deploy.md says how elsewhere), or empty the variable."
@@ -198,7 +197,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             await stack.enter_async_context(deleting_daily(expiring, SystemClock(), age))
         metrics = Metrics()
         await stack.enter_async_context(watching_loop(metrics))
-        wrap_sink = await stack.enter_async_context(_wrapping(parts, database, metrics))
+        tracing = await stack.enter_async_context(_tracing(parts))
         await stack.enter_async_context(listening(parts.sinks))
         # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
         installation = await stack.enter_async_context(
@@ -213,7 +212,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             installation.clients,
             sharing=sharing,
             metrics=metrics,
-            wrap_sink=wrap_sink,
+            tracing=tracing,
         )
         if parts.pages:
             share = ShareDebates(
@@ -312,18 +311,17 @@ def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, time
 
 
 @asynccontextmanager
-async def _wrapping(parts: Parts, database: Database, metrics: Metrics) -> AsyncGenerator[WrapSink]:
-    """Count every event that a sink gets; trace it too where a collector is named."""
-    clock, store = SystemClock(), SqlDebateStore(database)
+async def _tracing(parts: Parts) -> AsyncGenerator[Sequence[EventSink]]:
+    """Trace what is published, where a collector is named."""
     if not parts.traces:
-        yield lambda sink: CountingSink(sink, store, clock, metrics)
+        yield ()
         return
     try:
         from bot.operations.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationBroken(_NO_TRACES) from error
     async with tracing_to(parts.traces) as tracing:
-        yield lambda sink: CountingSink(TracingSink(sink, tracing, clock), store, clock, metrics)
+        yield (TracingSink(tracing, SystemClock()),)
 
 
 def _connect(
@@ -333,7 +331,7 @@ def _connect(
     *,
     sharing: Cluster,
     metrics: Metrics,
-    wrap_sink: WrapSink,
+    tracing: Sequence[EventSink],
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
     """Make the parts that need each other: the engine, the queues, what people can do."""
     clock, store = SystemClock(), SqlDebateStore(database)
@@ -378,7 +376,8 @@ def _connect(
     }
     reader = build_reader(parts.settings, parts.tools, fetchers)
     turns = build_turns(parts.calls, parts.settings, store, reader)
-    sink = wrap_sink(PluginFeed(LandingSink(presenter, landing), parts.sinks))
+    counting = CountingSink(store, clock, metrics)
+    sink = Sinks(presenter, landing, *parts.sinks, *tracing, counting)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = sharing.runner(engine, store, clock)
     context = replace(

@@ -22,7 +22,7 @@ from bot.queue.rate_limits import FAST, Pace
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
-from bot.slack.payloads import PostFound
+from bot.slack.payloads import PostedMessage
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.clock import SystemClock
 from core.events import fold
@@ -174,7 +174,7 @@ class Team:
 
 def key_of(message: Message) -> str:
     """Return the key that the bot wrote into a post's metadata; empty for others."""
-    return PostFound.model_validate(message).key
+    return PostedMessage.model_validate(message).key
 
 
 def debate_of(message: Message) -> str:

@@ -17,6 +17,23 @@ from core.rules import schedule
 MOST_AGAIN = 20
 
 
+class Sinks:
+    """An `EventSink` of several: each hears what those before it have taken."""
+
+    def __init__(self, *sinks: EventSink) -> None:
+        self._sinks = sinks
+
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Tell each of an event."""
+        for sink in self._sinks:
+            await sink.publish(debate, recorded)
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Tell each which turns are in hand."""
+        for sink in self._sinks:
+            await sink.turns_began(debate, turns)
+
+
 class FoldedEvent(NamedTuple):
     """An event and the debate right after it."""
 

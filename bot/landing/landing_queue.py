@@ -13,7 +13,7 @@ from bot.queue.rows import LANDING, PostRow, PostState
 from core.errors import DebateUnknown, LogBroken
 from core.events import Recorded, fold
 from core.models import Debate, Turn
-from core.ports import DebateStore, EventSink
+from core.ports import DebateStore
 
 _log = logger(__name__)
 
@@ -56,7 +56,7 @@ async def _no_link(debate: Debate) -> str:  # noqa: ARG001 - takes what a real o
 
 @dataclass
 class LandingQueue:
-    """Brings events to receivers. `put` may be called from anywhere, and again."""
+    """An `EventSink` that brings events to receivers."""
 
     outbox: Outbox
     store: DebateStore
@@ -72,7 +72,7 @@ class LandingQueue:
         self.landings = Landings(self.outbox.posts.database)
         self.outbox.serve(LANDING, self._step)
 
-    async def put(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Queue an event for every receiver that wants it; what is known already is left alone.
 
         Raises:
@@ -85,6 +85,9 @@ class LandingQueue:
         ]
         if rows:
             await self.outbox.post(rows)
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Nothing: receivers get what was recorded."""
 
     async def retry(self, which: int | str | None = None) -> int:
         """Send dead letters again, and what waits at once; how many.
@@ -172,20 +175,3 @@ class LandingQueue:
             self.on_outcome(outcome)
         else:
             _log.warning("let go", lane=row.lane, debate=row.debate_id)
-
-
-@dataclass
-class LandingSink:
-    """An `EventSink` before another one: queues what receivers want."""
-
-    sink: EventSink
-    queue: LandingQueue
-
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
-        """Publish, then queue."""
-        await self.sink.publish(debate, recorded)
-        await self.queue.put(debate, recorded)
-
-    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Pass it on."""
-        await self.sink.turns_began(debate, turns)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.listeners.context import ListenerContext
-from bot.queue.rows import NewPost
 from bot.slack.evidence import WrittenLinks, written_links
 from bot.slack.ids import board_key
 from bot.slack.mrkdwn.escape import plain
@@ -170,7 +169,6 @@ async def tell_refusals(
     if rest := new[_MOST_ALONE:]:
         digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()[:16]
         told.append((f"{debate_id}/unread/{by.id}/{digest}", rest))
-    posts: list[NewPost] = []
     for key, reasons in told:
         lines = "\n".join(f"• {plain(reason)}" for reason in reasons)
         payload = {
@@ -178,15 +176,4 @@ async def tell_refusals(
             "text": f"The agents do not see what is behind a link you wrote.\n{lines}",
             **({"thread_ts": thread} if thread else {}),
         }
-        post = NewPost(
-            key=key,
-            workspace=here.workspace,
-            channel=here.channel,
-            method="ephemeral",
-            payload=payload,
-            debate_id=debate_id,
-            urgent=True,
-        )
-        posts.append(post)
-    if posts:
-        await context.outbox.post(posts)
+        await context.outbox.whisper(here, payload, key=key, debate_id=debate_id)

@@ -22,7 +22,6 @@ from bot.listeners.typed import (
     steering,
 )
 from bot.log import logger
-from bot.queue.rows import NewPost
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import file_references
 from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
@@ -424,13 +423,6 @@ async def whisper(
     """Say something to a message's author only, where they wrote, once however often it comes."""
     # In the thread, if they wrote there.
     here = {"thread_ts": message.thread_ts} if message.thread_ts not in {"", message.ts} else {}
-    post = NewPost(
-        key=key,
-        workspace=team,
-        channel=message.channel,
-        method="ephemeral",
-        payload={"user": message.user, **here, **payload},
-        debate_id=debate_id,
-        urgent=True,
-    )
-    await context.outbox.post([post])
+    told = {"user": message.user, **here, **payload}
+    channel = Channel(team, message.channel)
+    await context.outbox.whisper(channel, told, key=key, debate_id=debate_id)

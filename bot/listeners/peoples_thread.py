@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
@@ -11,7 +10,7 @@ from bot.listeners.context import ListenerContext
 from bot.log import logger
 from bot.slack.access import UNREACHED
 from bot.slack.payloads import PostedMessage, ThreadPage
-from bot.slack.typed_text import mentioned_in, names_of
+from bot.slack.typed_text import names_of, people_in
 from core.errors import MootError
 
 _log = logger(__name__)
@@ -49,23 +48,19 @@ async def read_thread(
     try:
         async with asyncio.timeout(context.timeouts.thread):
             workspace = await context.clients.of(team)
-            asked: dict[str, Any] = {"channel": channel, "ts": root, "limit": _PAGE}
-            while not is_whole:
-                answer = await workspace.client.conversations_replies(**asked)
-                page = ThreadPage.model_validate(answer.data)
-                messages += page.messages
-                is_whole, asked["cursor"] = not page.next_cursor, page.next_cursor
+            pages = await workspace.client.conversations_replies(
+                channel=channel, ts=root, limit=_PAGE
+            )
+            async for answer in pages:
+                messages += ThreadPage.model_validate(answer.data).messages
+            is_whole = True
     except (SlackApiError, *UNREACHED, MootError) as error:
         _log.warning("thread of people not read to its end", reason=type(error).__name__)
     said = [message for message in messages if message.ts != without and message.words]
-    people = [
-        *(message.user for message in said if message.user),
-        *mentioned_in(message.all_text for message in said),
-    ]
     return ThreadRead(
         messages=said,
         is_whole=is_whole,
-        names=await names_of(context.access.of(team), people),
+        names=await names_of(context.access.of(team), people_in(said)),
     )
 
 

@@ -144,18 +144,8 @@ class RefusedPosts:
             debate = await self.steer.facts.debate(debate_id)
             payload = {name: row.payload[name] for name in row.payload.keys() - {"thread_ts"}}
             payload["user"] = debate.setup.asked_by.id
-            await self.outbox.post(
-                [
-                    NewPost(
-                        key=f"{row.key}{_LINE}",
-                        workspace=row.workspace,
-                        channel=row.channel,
-                        debate_id=debate_id,
-                        method="ephemeral",
-                        payload=payload,
-                    )
-                ]
-            )
+            here, key = Channel(row.workspace, row.channel), f"{row.key}{_LINE}"
+            await self.outbox.whisper(here, payload, key=key, debate_id=debate_id)
         elif post := line_about(row, debate_id, refusal):
             await self.outbox.post([post])
 

@@ -28,7 +28,7 @@ from core.events import (
     spent_by,
 )
 from core.models import Debate, Status, Turn
-from core.ports import Clock, DebateStore, EventSink
+from core.ports import Clock, DebateStore
 from core.transcript.summary_metrics import summary_metrics
 
 T = TypeVar("T")
@@ -124,16 +124,14 @@ class Metrics:
 
 @dataclass
 class CountingSink:
-    """An `EventSink` before another one: counts what was published. After a crash, maybe twice."""
+    """An `EventSink` that counts what was published. After a crash, maybe twice."""
 
-    sink: EventSink
     store: DebateStore
     clock: Clock
     metrics: Metrics
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
-        """Publish, then count."""
-        await self.sink.publish(debate, recorded)
+        """Count an event, and with an ending all summaries."""
         lag = (self.clock.now() - recorded.at).total_seconds()
         self.metrics.lag.observe(max(0.0, lag))
         event, spent = recorded.event, spent_by(recorded.event)
@@ -169,8 +167,7 @@ class CountingSink:
                 pass
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Pass it on."""
-        await self.sink.turns_began(debate, turns)
+        """Nothing: turns count when they have ended."""
 
 
 @asynccontextmanager

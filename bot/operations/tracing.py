@@ -37,7 +37,7 @@ from core.events import (
     VerdictReached,
 )
 from core.models import JUDGE, Act, Call, Debate, Turn
-from core.ports import Clock, EventSink
+from core.ports import Clock
 from core.recent import Recent
 from core.rules.schedule import rounds_open
 
@@ -93,12 +93,11 @@ async def tracing_to(endpoint: str) -> AsyncGenerator[Tracing]:
 
 @dataclass
 class TracingSink:
-    """An `EventSink` before another one: makes a span of every turn and debate when it has ended.
+    """An `EventSink` that makes a span of every turn and debate when it has ended.
 
     A turn begins when this process took it in hand. After a crash spans may come twice.
     """
 
-    sink: EventSink
     tracing: Tracing
     clock: Clock
     #: Bounded, as a debate can end on another replica.
@@ -107,8 +106,7 @@ class TracingSink:
     )
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
-        """Publish, then trace."""
-        await self.sink.publish(debate, recorded)
+        """Trace a turn or a debate that has ended."""
         event = recorded.event
         spent, turn = event.spent, event.turn_taken
         if isinstance(event, VerdictReached):
@@ -120,11 +118,10 @@ class TracingSink:
             self._debate(debate, recorded.at)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Note when, and pass it on."""
+        """Note when."""
         began, now = self._began.setdefault(debate.id, {}), _nanoseconds(self.clock.now())
         for turn in turns:
             began.setdefault(turn.key, now)
-        await self.sink.turns_began(debate, turns)
 
     def _turn(self, debate: Debate, recorded: Recorded, turn: Turn, call: Call | None) -> None:
         """Make the span of a turn that has ended; without a call no model was asked."""

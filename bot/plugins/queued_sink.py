@@ -30,7 +30,7 @@ class QueuedSink:
     def __init__(
         self, name: str, sink: EventSink, *, room: int = ROOM, patience: float = PATIENCE
     ) -> None:
-        """Keep the sink; it hears what is put once `run` runs.
+        """Keep the sink; it hears what is published once `run` runs.
 
         Args:
             name: What people call it.
@@ -54,15 +54,17 @@ class QueuedSink:
         """Whether it failed so often that it hears nothing more."""
         return self._failures >= MOST_FAILURES
 
-    def put(self, debate: Debate, happened: Recorded | Sequence[Turn]) -> None:
-        """Tell it an event, or the turns that began, as soon as it listens; never waits."""
+    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        """Tell it an event as soon as it listens; never waits."""
+        self._put(partial(self._sink.publish, debate, recorded))
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        """Tell it the turns that began as soon as it listens; never waits."""
+        self._put(partial(self._sink.turns_began, debate, turns))
+
+    def _put(self, tell: Callable[[], Awaitable[None]]) -> None:
         if self.is_out:
             return
-        tell = (
-            partial(self._sink.publish, debate, happened)
-            if isinstance(happened, Recorded)
-            else partial(self._sink.turns_began, debate, happened)
-        )
         try:
             self._queue.put_nowait(tell)
         except asyncio.QueueFull:
@@ -71,7 +73,7 @@ class QueuedSink:
             self.lost += 1
 
     async def run(self) -> None:
-        """Tell it what is put, one after another, until it is cancelled or failed too often."""
+        """Tell it what is published, in order, until it is cancelled or failed too often."""
         while not self.is_out:
             tell = await self._queue.get()
             try:
@@ -91,7 +93,7 @@ class QueuedSink:
             self._queue.task_done()
 
     async def heard_all(self) -> None:
-        """Wait until it was told all that was put."""
+        """Wait until it was told all that was published."""
         await self._queue.join()
 
     def _failed(self, cause: str, error: BaseException | None) -> None:
@@ -103,29 +105,9 @@ class QueuedSink:
             _log.error("plugin failed", sink=self.name, reason=self.fault, exc_info=error)
 
 
-class PluginFeed:
-    """An `EventSink` in front of another one: what that one took is put to plugins' sinks, too."""
-
-    def __init__(self, sink: EventSink, plugins: Sequence[QueuedSink]) -> None:
-        self._sink = sink
-        self._plugins = plugins
-
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
-        """Pass the event on; plugins hear of it once the sink has it."""
-        await self._sink.publish(debate, recorded)
-        for plugin in self._plugins:
-            plugin.put(debate, recorded)
-
-    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Pass the turns on."""
-        await self._sink.turns_began(debate, turns)
-        for plugin in self._plugins:
-            plugin.put(debate, turns)
-
-
 @asynccontextmanager
 async def listening(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
-    """Let these sinks hear what is put to them for as long as the block lasts."""
+    """Let these sinks hear what is published for as long as the block lasts."""
     tasks = [asyncio.create_task(plugin.run(), name=f"plugin/{plugin.name}") for plugin in plugins]
     try:
         yield

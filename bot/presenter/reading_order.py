@@ -51,16 +51,7 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded)
     """Take one more event in; `debate` is the debate right after it."""
     turn = turn_of(recorded)
     waiting = (*position.held, recorded) if turn else position.held
-    place = turn_groups.group_of if debate.setup.quiet else order
-    # The earliest phase that can still bring something to read; beyond all, if none can.
-    # A summary is read by agents: no post waits for one.
-    turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
-    coming = (*turns, *(schedule.waiting_for_options(debate) if turns else ()))
-    places = [place(debate, turn) for turn in coming if is_read(debate, turn)]
-    waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
-    frontier = (-1, -1) if waits else min(places, default=(inf, inf))
-    if debate.setup.quiet and turn_groups.are_held(debate):
-        frontier = (-1, -1)
+    frontier, waits = _frontier(debate)
     groups = dict[object, list[Recorded]]()
     entries = list[Recorded]()
     for held in sorted(waiting, key=lambda held: (_place(debate, held), held.seq)):
@@ -90,6 +81,22 @@ def release_all(log: Iterable[Recorded]) -> Release:
         position = reached.position
         groups += reached.groups
     return Release(position, groups)
+
+
+def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:
+    """The earliest place that can still bring something to read, and whether people must act.
+
+    Beyond all places, if none can; before all of them, while people must act.
+    """
+    place = turn_groups.group_of if debate.setup.quiet else order
+    # A summary is read by agents: no post waits for one.
+    turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
+    coming = (*turns, *(schedule.waiting_for_options(debate) if turns else ()))
+    places = [place(debate, turn) for turn in coming if is_read(debate, turn)]
+    waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
+    if waits or (debate.setup.quiet and turn_groups.are_held(debate)):
+        return (-1, -1), waits
+    return min(places, default=(inf, inf)), waits
 
 
 def _place(debate: Debate, held: Recorded) -> tuple[int, int]:

@@ -235,25 +235,29 @@ class FirstCalls:
             ts = await find_post(call, since)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             return await self._not_found_out(row, outcome_of(error))
-        if ts and row.debate_id in self.restored and row.method == "post" and not row.post:
-            # From before a restore: it is to say what the log says now.
-            content, _ = await outgoing.filled(row, row.payload, workspace.identity.url, 0)
-            outgoing.limits.passed(f"edit/{row.workspace}")
-            try:
-                await edit(replace(call, row=replace(row, ts=ts), content=content))
-            except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
-                _log.warning("not edited", post=row.key, reason=outcome_of(error).words)
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
-        if ts:
-            outgoing.succeeded(row.key)
-            # Nobody knows which state of a living one went out.
-            shown = (UNKNOWN, None) if row.post else None
-            await self._settle_sent(row, ts, shown)
-        elif outgoing.fails_since(row.key) > pace.fails and not self._strip(row, {"blocks": ()}):
-            return await self._refuse(row, _FAILS)
-        else:
+        if ts is None:
+            if outgoing.fails_since(row.key) > pace.fails and not self._strip(row, {"blocks": ()}):
+                return await self._refuse(row, _FAILS)
             await posts.settle(row, PostState.WAITING, error="It had not arrived.")
+            return 0.0
+        await self._renew_restored(call, ts, workspace.identity.url)
+        outgoing.succeeded(row.key)
+        # Nobody knows which state of a living one went out.
+        await self._settle_sent(row, ts, (UNKNOWN, None) if row.post else None)
         return 0.0
+
+    async def _renew_restored(self, call: SlackCall, ts: str, team_url: str) -> None:
+        """Have a message from before a restore say what the log says now."""
+        row = call.row
+        if row.debate_id not in self.restored or row.method != "post" or row.post:
+            return
+        content, _ = await self.outgoing.filled(row, row.payload, team_url, 0)
+        self.outgoing.limits.passed(f"edit/{row.workspace}")
+        try:
+            await edit(replace(call, row=replace(row, ts=ts), content=content))
+        except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
+            _log.warning("not edited", post=row.key, reason=outcome_of(error).words)
 
     async def _not_found_out(self, row: PostRow, outcome: Retry | Unknown | Rejected) -> float:
         """Slack did not let us look: look later, or send it again where it never will.

@@ -2,8 +2,9 @@
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.queue.edits import Edits
 from bot.queue.first_calls import FirstCalls
@@ -69,12 +70,29 @@ class Outbox:
 
     async def tell(self, place: Place, person: Person, words: str) -> None:
         """Say something in a channel that one person alone sees."""
+        payload = {"user": person.id, "text": words}
+        await self.whisper(place, payload, key=f"told/{secrets.token_hex(8)}")
+
+    async def whisper(
+        self,
+        here: Place | Channel,
+        payload: Mapping[str, Any],
+        *,
+        key: str,
+        debate_id: str | None = None,
+    ) -> None:
+        """Post what the `user` of the payload alone sees, once however often it is wanted.
+
+        Raises:
+            StoreDown: The database failed; nothing was queued.
+        """
         post = NewPost(
-            key=f"told/{secrets.token_hex(8)}",
-            workspace=place.workspace,
-            channel=place.channel,
+            key=key,
+            workspace=here.workspace,
+            channel=here.channel,
             method="ephemeral",
-            payload={"user": person.id, "text": words},
+            payload=payload,
+            debate_id=debate_id,
             urgent=True,
         )
         await self.post([post])

@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.queue.rows import PostRow
 from bot.slack.ids import METADATA_EVENT
 from bot.slack.outcomes import Rejected, outcome_of
-from bot.slack.payloads import Page, posted_ts
+from bot.slack.payloads import ThreadPage, body_of
 
 _PAGE = 200
 #: Slack's clock and ours may differ by this many seconds.
@@ -64,7 +64,7 @@ async def _post(call: SlackCall) -> str:
         unfurl_media=False,
         **call.arguments,
     )
-    return posted_ts(_body(answer))
+    return str(body_of(answer)["ts"])
 
 
 async def _react(call: SlackCall) -> None:
@@ -101,7 +101,7 @@ async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
     shown = {"text": call.content[UNDER], "blocks": call.content.get("blocks")}
     try:
         uploaded = await call.client.files_upload_v2(file_uploads=files)
-        ids = [file["id"] for file in _body(uploaded)["files"]]
+        ids = [file["id"] for file in body_of(uploaded)["files"]]
         answer = await call.client.chat_update(
             channel=call.channel, ts=call.target_ts or "", file_ids=ids, **shown
         )
@@ -109,7 +109,7 @@ async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
         if isinstance(outcome_of(error), Rejected):
             return False
         raise
-    return bool(_body(answer).get("message", {}).get("files"))
+    return bool(body_of(answer).get("message", {}).get("files"))
 
 
 #: What the first call of a row is, by its method.
@@ -188,20 +188,13 @@ async def find_post(call: SlackCall, attempted_at: float | None) -> str | None:
         "limit": _PAGE,
         "include_all_metadata": True,
     }
-    while True:
-        if call.thread_ts is None:
-            answer = await call.client.conversations_history(**wanted)
-        else:
-            answer = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
-        page = Page.model_validate(_body(answer))
-        for message in page.messages:
-            if message.key == call.row.key or names & set(message.file_names):
+    if call.thread_ts is None:
+        pages = await call.client.conversations_history(**wanted)
+    else:
+        pages = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
+    async for answer in pages:
+        for message in ThreadPage.model_validate(body_of(answer)).messages:
+            attached = {file.name for file in message.files}
+            if message.key == call.row.key or names & attached:
                 return message.ts
-        if not page.next_cursor:
-            return None
-        wanted["cursor"] = page.next_cursor
-
-
-def _body(answer: Any) -> Mapping[str, Any]:
-    """The JSON object of an answer."""
-    return answer.data
+    return None

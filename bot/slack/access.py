@@ -1,8 +1,10 @@
 """What Slack says about channels and people: membership, admins, time zones, links."""
 
 import asyncio
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from enum import Enum, auto
@@ -16,10 +18,9 @@ from bot.slack.clients import WorkspaceClients
 from bot.slack.payloads import (
     ChannelFacts,
     ChannelsPage,
-    MembersPage,
-    Permalink,
     PostedMessage,
     UserFound,
+    body_of,
     refusal_of,
 )
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
@@ -69,26 +70,32 @@ class Access:
     _channels: dict[str, tuple[float, Mapping[str, str]]] = field(
         default_factory=dict[str, tuple[float, Mapping[str, str]]], init=False
     )
+    #: What Slack said of people, and when.
     _people: Recent[str, tuple[float, UserFound]] = field(
         default_factory=lambda: Recent[str, tuple[float, UserFound]](_REMEMBERED), init=False
     )
-    _active: Recent[str, tuple[float, UserFound]] = field(
-        default_factory=lambda: Recent[str, tuple[float, UserFound]](_REMEMBERED), init=False
-    )
 
-    async def _client(self) -> AsyncWebClient:
-        return (await self.clients.of(self.team)).client
+    @asynccontextmanager
+    async def _asking(self, about: str, seconds: float) -> AsyncGenerator[AsyncWebClient]:
+        """Give the client for calls that take so many seconds at most.
+
+        Raises:
+            SlackSilent: Slack did not answer; why is its cause.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                yield (await self.clients.of(self.team)).client
+        except _UNANSWERED as error:
+            _log.warning("Slack did not say", about=about, reason=type(error).__name__)
+            raise SlackSilent from error
 
     async def standing(self, channel: str) -> Standing:
         """Return how the bot stands in a channel."""
         try:
-            async with asyncio.timeout(self.timeouts.call):
-                answer = await (await self._client()).conversations_info(channel=channel)
-        except SlackApiError as error:
-            return _standing_after(error)
-        except (*UNREACHED, MootError) as error:
-            _log.warning("cannot ask about a channel", reason=type(error).__name__)
-            return Standing.UNKNOWN
+            async with self._asking("a channel", self.timeouts.call) as client:
+                answer = await client.conversations_info(channel=channel)
+        except SlackSilent as silence:
+            return _standing_after(silence.__cause__)
         facts = ChannelFacts.model_validate(answer.data)
         if facts.is_archived:
             return Standing.ARCHIVED
@@ -104,12 +111,8 @@ class Access:
         """
         if channel in self._remembered(person):
             return True
-        try:
-            async with asyncio.timeout(self.timeouts.membership):
-                return await self._is_member(person, channel)
-        except _UNANSWERED as error:
-            _log.warning("cannot ask who is in a channel", reason=type(error).__name__)
-            raise SlackSilent from None
+        async with self._asking("who is in a channel", self.timeouts.membership) as client:
+            return await self._is_member(client, person, channel)
 
     async def channels_of(self, person: str) -> frozenset[str]:
         """Return the channels that both this person and the bot are in.
@@ -129,32 +132,25 @@ class Access:
         """
         if names := self._remembered(person):
             return names
-        try:
-            async with asyncio.timeout(self.timeouts.call):
-                return await self._ask_channels(person)
-        except _UNANSWERED as error:
-            _log.warning("cannot ask for a person's channels", reason=type(error).__name__)
-            raise SlackSilent from None
+        async with self._asking("a person's channels", self.timeouts.call) as client:
+            return await self._ask_channels(client, person)
 
     def _remembered(self, person: str) -> Mapping[str, str]:
         """The channels a person was in a moment ago; none if nobody asked."""
         until, channels = self._channels.get(person, (0.0, dict[str, str]()))
         return channels if until > time.monotonic() else {}
 
-    async def _ask_channels(self, person: str) -> Mapping[str, str]:
-        names, cursor = dict[str, str](), ""
-        while True:
-            answer = await (await self._client()).users_conversations(
-                user=person,
-                types="public_channel,private_channel",
-                team_id=self.team,  # needed where the app is installed for an organisation
-                limit=_PAGE,
-                cursor=cursor or None,
-            )
+    async def _ask_channels(self, client: AsyncWebClient, person: str) -> Mapping[str, str]:
+        pages = await client.users_conversations(
+            user=person,
+            types="public_channel,private_channel",
+            team_id=self.team,  # needed where the app is installed for an organisation
+            limit=_PAGE,
+        )
+        names = dict[str, str]()
+        async for answer in pages:
             page = ChannelsPage.model_validate(answer.data)
             names |= {channel.id: channel.name for channel in page.channels}
-            if not (cursor := page.next_cursor):
-                break
         now = time.monotonic()
         for other in [item for item, (until, _) in self._channels.items() if until <= now]:
             del self._channels[other]
@@ -187,22 +183,16 @@ class Access:
         Raises:
             SlackSilent: Slack did not say in time.
         """
-        until, earlier = self._active.get(person, (0.0, UserFound()))
-        if until > time.monotonic():
-            return earlier
         try:
-            async with asyncio.timeout(self.timeouts.call):
-                answer = await (await self._client()).users_info(user=person)
-        except _UNANSWERED as error:
+            user = await self._user(person, CACHE_SECONDS)
+        except SlackSilent as silence:
+            error = silence.__cause__
             if isinstance(error, SlackApiError) and refusal_of(error.response).error in _NOBODY:
                 return None
-            _log.warning("cannot ask whether somebody is there", reason=type(error).__name__)
-            raise SlackSilent from None
-        user = UserFound.model_validate(answer.data)
-        self._active.pop(person, None)
+            raise
         if user.is_gone:
+            self._people.pop(person, None)
             return None
-        self._active[person] = (time.monotonic() + CACHE_SECONDS, user)
         return user
 
     async def is_admin(self, person: str) -> bool:
@@ -211,13 +201,7 @@ class Access:
         Raises:
             SlackSilent: Slack did not say in time.
         """
-        try:
-            async with asyncio.timeout(self.timeouts.call):
-                answer = await (await self._client()).users_info(user=person)
-        except _UNANSWERED as error:
-            _log.warning("cannot ask who is an admin", reason=type(error).__name__)
-            raise SlackSilent from None
-        return UserFound.model_validate(answer.data).is_admin
+        return (await self._user(person, 0.0)).is_admin
 
     async def is_colleague(self, person: str) -> bool:
         """Return whether somebody is of this workspace or its organisation.
@@ -242,58 +226,54 @@ class Access:
 
     async def _who(self, person: str) -> UserFound:
         """A person's profile; the earlier or an empty one when Slack does not answer in time."""
-        until, earlier = self._people.get(person, (0.0, UserFound()))
-        if until > time.monotonic():
-            return earlier
-        try:
-            async with asyncio.timeout(self.timeouts.call):
-                answer = await (await self._client()).users_info(user=person)
-        except _UNANSWERED as error:
-            _log.warning("cannot ask who somebody is", reason=type(error).__name__)
-            return earlier  # an old name is better than none
-        user = UserFound.model_validate(answer.data)
-        self._people[person] = (time.monotonic() + _NAMES_SECONDS, user)
+        with suppress(SlackSilent):
+            return await self._user(person, _NAMES_SECONDS)
+        # An old name is better than none.
+        return self._people.get(person, (0.0, UserFound()))[1]
+
+    async def _user(self, person: str, seconds: float) -> UserFound:
+        """A person's profile, at most so many seconds old.
+
+        Raises:
+            SlackSilent: Slack did not answer in time.
+        """
+        at, user = self._people.get(person, (-math.inf, UserFound()))
+        if time.monotonic() - at < seconds:
+            return user
+        async with self._asking("a person", self.timeouts.call) as client:
+            user = UserFound.model_validate((await client.users_info(user=person)).data)
+        self._people[person] = (time.monotonic(), user)
         return user
 
     async def link_to(self, channel: str, ts: str) -> str:
         """Return the address of a message; empty when Slack does not say."""
-        try:
-            async with asyncio.timeout(self.timeouts.call):
-                answer = await (await self._client()).chat_getPermalink(
-                    channel=channel, message_ts=ts
-                )
-        except _UNANSWERED as error:
-            _log.warning("no link to a message", reason=type(error).__name__)
-            return ""
-        return Permalink.model_validate(answer.data).permalink
+        with suppress(SlackSilent):
+            async with self._asking("a message's address", self.timeouts.call) as client:
+                answer = await client.chat_getPermalink(channel=channel, message_ts=ts)
+                return str(body_of(answer)["permalink"])
+        return ""
 
-    async def _is_member(self, person: str, channel: str) -> bool:
+    async def _is_member(self, client: AsyncWebClient, person: str, channel: str) -> bool:
         """Ask for the person's channels first: they are fewer than the members of a large channel.
 
         They leave out channels the bot is not in, and Slack does not say whether they are told of
         people from other organisations (Slack Connect): then the channel's own list decides.
         """
         try:
-            if channel in await self._ask_channels(person):
+            if channel in await self._ask_channels(client, person):
                 return True
         except SlackApiError as error:
             reason = refusal_of(error.response).error
             _log.warning("channels of a person refused", reason=reason)
-        cursor = ""
         try:
-            while True:
-                answer = await (await self._client()).conversations_members(
-                    channel=channel, limit=_PAGE, cursor=cursor or None
-                )
-                page = MembersPage.model_validate(answer.data)
-                if person in page.members:
+            async for answer in await client.conversations_members(channel=channel, limit=_PAGE):
+                if person in body_of(answer)["members"]:
                     return True
-                if not (cursor := page.next_cursor):
-                    return False
         except SlackApiError as error:
             if _standing_after(error) is Standing.OUTSIDE:
                 return False
             raise
+        return False
 
 
 @dataclass(frozen=True)
@@ -326,7 +306,8 @@ class Accesses:
         return membership in {Standing.MEMBER, Standing.UNKNOWN}
 
 
-def _standing_after(error: SlackApiError) -> Standing:
+def _standing_after(error: BaseException | None) -> Standing:
     """A private channel the bot is not in cannot even be found."""
-    outside = refusal_of(error.response).error in {"channel_not_found", "not_in_channel"}
+    code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+    outside = code in {"channel_not_found", "not_in_channel"}
     return Standing.OUTSIDE if outside else Standing.UNKNOWN

@@ -19,13 +19,13 @@ from bot.slack.client import slack_session
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outcomes import Retry, outcome_of
 from bot.slack.payloads import (
-    FileLookedUp,
     PostedMessage,
     SharedFile,
     ThreadPage,
+    body_of,
     refusal_of,
 )
-from bot.slack.typed_text import links_in, mentioned_in, readable
+from bot.slack.typed_text import links_in, people_in, readable
 from core.errors import BadInput, MootError
 from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined
@@ -258,7 +258,7 @@ class SlackSources:
         """
         workspace = await self._workspace(place)
         answer = await _asked(lambda: workspace.client.files_info(file=reference.fetch))
-        file = FileLookedUp.model_validate(answer.data).file
+        file = SharedFile.model_validate(body_of(answer)["file"])
         if place.channel not in file.shared_in:
             raise BadInput("it was not shared in this channel")
         if file.is_external or not file.url:
@@ -294,15 +294,12 @@ class SlackSources:
             if message.ts != without and (message.words or message.files)
         ]
         names = await self._names(posts, place.workspace)
-        sections = list[tuple[str, str, str, str]]()
-        for post in posts[:_MOST_MESSAGES]:
-            who = names.get(post.user, post.user) or post.username or "an app"
-            at = when(datetime.fromtimestamp(float(post.ts), UTC))
-            link = f"{workspace.identity.url}archives/{channel}/p{post.ts.replace('.', '')}"
-            link += f"?thread_ts={thread_ts}&cid={channel}"
-            attached = ", ".join(file.name for file in post.files)
-            text = readable(post.all_text, names) + (f" [attached: {attached}]" if attached else "")
-            sections.append((f"{who}, {at}", link, f"{who}: {text}", ""))
+        address = f"{workspace.identity.url}archives/{channel}/p"
+        query = f"?thread_ts={thread_ts}&cid={channel}"
+        sections = [
+            _section(post, names, f"{address}{post.ts.replace('.', '')}{query}")
+            for post in posts[:_MOST_MESSAGES]
+        ]
         cut = f"only the first {_MOST_MESSAGES} messages were read"
         warnings = (cut,) if len(posts) > _MOST_MESSAGES else ()
         whole = await asyncio.to_thread(joined, sections, warnings=warnings)
@@ -320,12 +317,8 @@ class SlackSources:
 
     async def _names(self, posts: Sequence[PostedMessage], workspace: str) -> Mapping[str, str]:
         """The names of who wrote these messages and of whom they mention, by id."""
-        people = [
-            *(message.user for message in posts if message.user),
-            *mentioned_in(message.all_text for message in posts),
-        ]
         access, names = self._accesses.of(workspace), dict[str, str]()
-        for person in dict.fromkeys(people):  # sequentially: a long thread may have hundreds
+        for person in dict.fromkeys(people_in(posts)):  # sequentially: there may be hundreds
             if name := await access.name_of(person):
                 names[person] = name
         return names
@@ -343,6 +336,15 @@ class SlackSources:
             return await self._clients.of(place.workspace)
         except (SlackApiError, *UNREACHED, MootError):
             raise BadInput("Slack cannot be asked for it") from None
+
+
+def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> tuple[str, str, str, str]:
+    """A message as a section of a source: its title, its address, its text, uncounted lines."""
+    who = names.get(post.user, post.user) or post.username or "an app"
+    at = when(datetime.fromtimestamp(float(post.ts), UTC))
+    attached = ", ".join(file.name for file in post.files)
+    text = readable(post.all_text, names) + (f" [attached: {attached}]" if attached else "")
+    return f"{who}, {at}", link, f"{who}: {text}", ""
 
 
 async def _thread(

@@ -156,12 +156,6 @@ class SharedFile(Payload):
         return frozenset((*self.channels, *self.groups, *self.ims))
 
 
-class FileLookedUp(Payload):
-    """The answer of `files.info`."""
-
-    file: SharedFile
-
-
 class PostedMessage(Payload):
     """A `message` event. Also the shape of what `conversations.replies` returns."""
 
@@ -183,6 +177,8 @@ class PostedMessage(Payload):
     edited_at: str = Field(default="", validation_alias=AliasPath("edited", "ts"))
     #: Of a message that began a thread: how many there are below it.
     reply_count: int = 0
+    #: What the bot wrote into the metadata of a post of its own: its key.
+    key: str = Field(default="", validation_alias=AliasPath("metadata", "event_payload", "key"))
     #: In a list of a channel's messages: the newest reply of the thread it began; empty: none.
     latest_reply: str | None = None
 
@@ -437,15 +433,6 @@ class MessageShortcut(Interaction):
         return self.channel_id.startswith("D")
 
 
-class Permalink(Payload):
-    """The answer of `chat.getPermalink`.
-
-    Source: https://docs.slack.dev/reference/methods/chat.getPermalink
-    """
-
-    permalink: str
-
-
 class ChannelGone(Delivery):
     """A channel was archived: `channel_archive`, `group_archive`.
 
@@ -533,36 +520,8 @@ class HomeOpened(Interaction):
     tab: str = Field(default="home", validation_alias=AliasPath("event", "tab"))
 
 
-class FileFound(Payload):
-    """A file of a message."""
-
-    name: str = ""
-
-
-class PostFound(Payload):
-    """A message of a thread or channel, with the metadata our own posts carry."""
-
-    ts: str
-    key: str = Field(default="", validation_alias=AliasPath("metadata", "event_payload", "key"))
-    files: tuple[FileFound, ...] = ()
-
-    @property
-    def file_names(self) -> tuple[str, ...]:
-        """The names of its files."""
-        return tuple(file.name for file in self.files)
-
-
-class Page(Payload):
-    """One page of `conversations.replies` or `conversations.history`."""
-
-    messages: tuple[PostFound, ...] = ()
-    next_cursor: str = Field(
-        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
-    )
-
-
 class ThreadPage(Payload):
-    """One page of `conversations.replies`, as what people wrote."""
+    """One page of `conversations.replies` or `conversations.history`."""
 
     messages: tuple[PostedMessage, ...] = ()
     next_cursor: str = Field(
@@ -575,15 +534,6 @@ class ChannelFacts(Payload):
 
     is_member: bool = Field(default=False, validation_alias=AliasPath("channel", "is_member"))
     is_archived: bool = Field(default=False, validation_alias=AliasPath("channel", "is_archived"))
-
-
-class MembersPage(Payload):
-    """One page of `conversations.members`."""
-
-    members: tuple[str, ...] = ()
-    next_cursor: str = Field(
-        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
-    )
 
 
 class ChannelFound(Payload):
@@ -615,12 +565,6 @@ class Identity(Payload):
     bot_id: str = ""
 
 
-class SocketAddress(Payload):
-    """Where to connect: the answer of `apps.connections.open`."""
-
-    url: str
-
-
 class Refusal(Payload):
     """Slack's "no" in the body of an answer."""
 
@@ -633,9 +577,9 @@ class Refusal(Payload):
     )
 
 
-def posted_ts(answer: Mapping[str, Any]) -> str:
-    """Return the timestamp of what `chat.postMessage` posted."""
-    return str(answer["ts"])
+def body_of(answer: Any) -> Mapping[str, Any]:
+    """Return the JSON object of an answer of the SDK, which leaves its type open."""
+    return answer.data
 
 
 def refusal_of(answer: Any) -> Refusal:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from bot.slack.access import Access
-from bot.slack.payloads import plain
+from bot.slack.payloads import PostedMessage, plain
 
 #: People whose names are asked for.
 _MOST_NAMES = 40
@@ -51,6 +51,15 @@ def links_in(text: str) -> Sequence[str]:
         elif marked.partition("://")[2] != label or "/" in label.rstrip("/"):
             addresses.append(plain(marked))
     return list(dict.fromkeys(addresses))
+
+
+def people_in(messages: Iterable[PostedMessage]) -> list[str]:
+    """Return who wrote messages, and whom they mention, by id."""
+    found = list(messages)
+    return [
+        *(message.user for message in found if message.user),
+        *mentioned_in(message.all_text for message in found),
+    ]
 
 
 async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:

@@ -23,7 +23,7 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
-from bot.plugins.queued_sink import PluginFeed, QueuedSink, listening
+from bot.plugins.queued_sink import QueuedSink, listening
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
@@ -44,6 +44,7 @@ from core.ports import DebateStore
 from core.rules.formats.review import NAME as REVIEW
 from core.rules.wanting import was_skipped
 from core.settings import Settings
+from core.telling import Sinks
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
 from core.transcript.models_used import debate_models_words
@@ -353,7 +354,7 @@ async def _advance(  # noqa: PLR0913 - what a session is made of
 ) -> Debate:
     """Run the debate to its end, with progress on standard error."""
     screen, clock = screen_for(), SystemClock()
-    sink = PluginFeed(ProgressSink(screen, verbose=command.verbose), sinks)
+    sink = Sinks(ProgressSink(screen, verbose=command.verbose), *sinks)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     session = DebateSession(
         debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()

@@ -8,7 +8,7 @@ from typing import Any
 from bot.listeners.linked import take_links
 from bot.slack.client import slack_client
 from bot.slack.ids import ActionId, CallbackId, question_field
-from bot.slack.payloads import Permalink
+from bot.slack.payloads import body_of
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.models import Clarifying, Debate, Person, Status
 from core.rules.sources import KINDS
@@ -31,7 +31,7 @@ async def link_to(team: Team, message: Message) -> str:
     work = team.workspace
     session = slack_client(work.bot_token, work.api_url)
     response = await session.chat_getPermalink(channel=message["channel"], message_ts=message["ts"])
-    return Permalink.model_validate(response.data).permalink
+    return str(body_of(response)["permalink"])
 
 
 async def told_why(team: Team) -> str:

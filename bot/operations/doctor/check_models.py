@@ -96,15 +96,8 @@ async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Se
         return [bad(what, words, f"Set {variable}.", is_configuration=True)]
     try:
         there = await vendors.models(name)
-    except KeyRefused as error:
-        return [bad(what, str(error), f"Put a valid key into {variable or 'OPENAI_API_KEY'}.")]
-    except ConfigurationBroken as error:
-        return [bad(what, str(error), is_configuration=True)]
     except MootError as error:
-        if not used and not variable:
-            return [skipped(what, f"{error} Nothing uses it.")]
-        remedy = "Check the network, the proxy and the address, then try again."
-        return [bad(what, str(error), remedy)]
+        return [_unlisted(what, error, variable, is_used=bool(used))]
     host = urlsplit(vendors.addresses.get(name, "")).hostname  # an address may hold a password
     where = f" at {host}" if host else ""
     reached = "it answers" if name == OLLAMA else "the key is accepted"
@@ -114,6 +107,20 @@ async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Se
         return [first, *answers]
     pulled = [model for model in used if any(_is_same(model, listed) for listed in there)]
     return [first, *answers, *[await _context(model, settings, vendors) for model in pulled]]
+
+
+def _unlisted(what: str, error: MootError, variable: str, *, is_used: bool) -> Finding:
+    """Why a provider did not list its models."""
+    match error:
+        case KeyRefused():
+            return bad(what, str(error), f"Put a valid key into {variable or 'OPENAI_API_KEY'}.")
+        case ConfigurationBroken():
+            return bad(what, str(error), is_configuration=True)
+        case _ if not is_used and not variable:
+            return skipped(what, f"{error} Nothing uses it.")
+        case _:
+            remedy = "Check the network, the proxy and the address, then try again."
+            return bad(what, str(error), remedy)
 
 
 async def _model(provider: str, model: str, there: Sequence[str], vendors: Vendors) -> Finding:

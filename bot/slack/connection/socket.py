@@ -23,7 +23,7 @@ from bot.log import logger
 from bot.slack.access import UNREACHED
 from bot.slack.connection.bursts import Bursts
 from bot.slack.outcomes import REFUSED_TOKENS, Rejected, outcome_of
-from bot.slack.payloads import Identity, SocketAddress, refusal_of
+from bot.slack.payloads import Identity, refusal_of
 from core.errors import ConfigurationBroken, MootError
 from core.retry import RetryPolicy, retry
 
@@ -66,7 +66,7 @@ async def open_socket(client: AsyncWebClient, app_token: str, retries: RetryPoli
             client, lambda: client.apps_connections_open(app_token=app_token), _SOCKET_REFUSED
         )
 
-    return SocketAddress.model_validate(await _tried(ask, retries)).url
+    return str((await _tried(ask, retries))["url"])
 
 
 async def _tried(ask: Callable[[], Awaitable[Any]], retries: RetryPolicy) -> Any:

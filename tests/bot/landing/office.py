@@ -90,7 +90,7 @@ class Office:
         else:
             await self.store.append(debate_id, event, at=now)
         log = await self.store.events(debate_id)
-        await self.queue.put(fold(log), log[-1])
+        await self.queue.publish(fold(log), log[-1])
 
     async def debated(
         self,

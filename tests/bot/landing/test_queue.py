@@ -55,9 +55,9 @@ async def test_an_event_that_is_published_again_is_not_sent_again(location: str)
         log = await office.store.events(FIRST)
         debate = fold(log)
         for _ in range(3):
-            await office.queue.put(debate, log[-1])
+            await office.queue.publish(debate, log[-1])
         await office.settle()
-        await office.queue.put(debate, log[-1])
+        await office.queue.publish(debate, log[-1])
         await office.settle()
 
     assert desk.got == [FIRST]

@@ -80,7 +80,7 @@ async def test_an_attempt_that_nobody_remembers_is_not_pushed_again(
     location = f"sqlite+aiosqlite:///{tmp_path}/restored.db"
     async with open_office([repository(server)], location, office.store) as restored:
         log = await office.store.events(FIRST)
-        await restored.queue.put(fold(log), log[-1])
+        await restored.queue.publish(fold(log), log[-1])
         await restored.settle()
         landed = restored.told.landings[0]
 

@@ -13,7 +13,6 @@ from bot.operations.metrics import (
 from core.clock import SystemClock
 from core.events import FeedbackGiven
 from core.models import ContextMethod, Feedback, Person
-from core.testing import RecordingSink
 from tests.core.bench import DEBATE
 from tests.core.summing import debate_by
 from tests.frame.files import ROOT
@@ -22,9 +21,7 @@ from tests.frame.files import ROOT
 async def test_what_a_debate_spent_is_counted_once_whatever_comes_after_its_end() -> None:
     bench, debate = await debate_by(ContextMethod.ROUNDS, rounds=2)
     metrics = Metrics()
-    sink = CountingSink(
-        sink=RecordingSink(), store=bench.store, clock=SystemClock(), metrics=metrics
-    )
+    sink = CountingSink(store=bench.store, clock=SystemClock(), metrics=metrics)
     log = await bench.store.events(DEBATE)
     thumb = FeedbackGiven(feedback=Feedback(by=Person(id="U1"), helpful=True, origin="F1"))
     for recorded in [*log, replace(log[-1], seq=log[-1].seq + 1, event=thumb)]:

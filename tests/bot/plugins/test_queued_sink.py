@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import pytest
 from structlog.testing import capture_logs
 
-from bot.plugins.queued_sink import MOST_FAILURES, PluginFeed, QueuedSink, listening
+from bot.plugins.queued_sink import MOST_FAILURES, QueuedSink, listening
 from core.events import DebateStarted, Recorded, fold
 from core.models import Debate, Turn
+from core.telling import Sinks
 from core.testing import RecordingSink, a_setup, recorded
 
 LOG = recorded([DebateStarted(setup=a_setup())])
@@ -42,7 +43,7 @@ class Stuck(RecordingSink):
 
 async def publish(times: int, *sinks: QueuedSink, main: RecordingSink | None = None) -> None:
     """Tell them the same event so many times, and wait until they heard."""
-    feed = PluginFeed(main or RecordingSink(), sinks)
+    feed = Sinks(main or RecordingSink(), *sinks)
     async with listening(sinks):
         for _ in range(times):
             await feed.publish(DEBATE, LOG[0])
@@ -53,7 +54,7 @@ async def publish(times: int, *sinks: QueuedSink, main: RecordingSink | None = N
 async def test_sinks_hear_events_and_turns_after_the_first_one_took_them() -> None:
     main, other = RecordingSink(), RecordingSink()
     queued = QueuedSink("other", other)
-    feed = PluginFeed(main, [queued])
+    feed = Sinks(main, queued)
     turns: Sequence[Turn] = (Turn.model_validate({"act": "ballot", "round": 1, "agent": "a"}),)
 
     async with listening([queued]):
@@ -71,7 +72,7 @@ async def test_an_event_the_first_one_did_not_take_is_told_to_nobody() -> None:
 
     async with listening([queued]):
         with pytest.raises(OSError, match="full"):
-            await PluginFeed(Raising(OSError("full")), [queued]).publish(DEBATE, LOG[0])
+            await Sinks(Raising(OSError("full")), queued).publish(DEBATE, LOG[0])
 
     assert other.events == []
 
@@ -108,7 +109,7 @@ async def test_a_sink_that_always_raises_is_left_out_and_the_others_are_not() ->
 async def test_a_stuck_sink_holds_nobody_up_and_loses_what_does_not_fit() -> None:
     main, stuck = RecordingSink(), Stuck()
     queued = QueuedSink("stuck", stuck, room=3)
-    feed = PluginFeed(main, [queued])
+    feed = Sinks(main, queued)
 
     async with listening([queued]):
         for _ in range(10):
@@ -139,7 +140,7 @@ async def test_the_log_says_once_that_a_sink_is_too_slow_and_that_it_is_left_out
     with capture_logs() as logs:
         await publish(MOST_FAILURES, bad)
         for _ in range(5):
-            slow.put(DEBATE, LOG[0])
+            await slow.publish(DEBATE, LOG[0])
 
     lines = [(log["event"], log["sink"]) for log in logs]
     assert lines == [

@@ -20,18 +20,14 @@ from bot.slack.payloads import (
     FormSubmitted,
     HomeOpened,
     Identity,
-    MembersPage,
     MessageEvent,
     MessageShortcut,
-    Page,
-    Permalink,
     Refusal,
     SessionStopped,
-    SocketAddress,
+    ThreadPage,
     TokensRevoked,
     UserFound,
     plain,
-    posted_ts,
 )
 
 EXAMPLES = Path(__file__).parents[2] / "payloads"
@@ -48,11 +44,9 @@ READERS: dict[str, type[payloads.Payload]] = {
     "view_submission": FormSubmitted,
     "block_actions_in_form": Click,
     "message_action": MessageShortcut,
-    "permalink": Permalink,
     "app_home_opened": HomeOpened,
-    "replies_page": Page,
+    "replies_page": ThreadPage,
     "channel_facts": ChannelFacts,
-    "members_page": MembersPage,
     "channels_page": ChannelsPage,
     "agent_session_stopped": SessionStopped,
     "channel_archive": ChannelGone,
@@ -62,7 +56,6 @@ READERS: dict[str, type[payloads.Payload]] = {
     "tokens_revoked": TokensRevoked,
     "users_info": UserFound,
     "auth_test": Identity,
-    "socket_address": SocketAddress,
     "refusal_missing_scope": Refusal,
 }
 
@@ -122,14 +115,10 @@ def test_a_click_without_actions_is_refused():
 
 
 def test_posts_are_recognised_by_the_key_in_their_metadata():
-    page = Page.model_validate(example("replies_page"))
+    page = ThreadPage.model_validate(example("replies_page"))
     assert [message.key for message in page.messages] == ["dabcdefg/board", ""]
     assert page.next_cursor == "bmV4dF90czoxNzYz"
 
 
 def test_escaping_is_undone_once():
     assert plain("&amp;lt; &lt;!channel&gt;") == "&lt; <!channel>"
-
-
-def test_the_timestamp_of_a_post_is_found():
-    assert posted_ts({"ok": True, "ts": "1.2"}) == "1.2"

@@ -39,7 +39,7 @@ async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() 
 
     async def lines() -> list[str]:
         async with listening([sink]):
-            sink.put(fold(LOG), LOG[0])
+            await sink.publish(fold(LOG), LOG[0])
             await sink.heard_all()
         return as_text(check_plugins(Plugins(sinks=(sink,)))).splitlines()
 
@@ -50,7 +50,7 @@ async def test_a_sink_that_fails_while_the_bot_runs_is_told_without_its_words() 
         "✗ sink a: failed too often and hears nothing until a restart: it raised KeyError"
     ]
     for _ in range(3):
-        full.put(fold(LOG), LOG[0])
+        await full.publish(fold(LOG), LOG[0])
     assert as_text(check_plugins(Plugins(sinks=(full,)))) == (
         "✗ sink b: is too slow: it did not hear 2 events"
     )
