@@ -82,8 +82,8 @@ class WaitingTurns:
 
     def put_off(self, turn: Turn, until: datetime, *, now: datetime) -> None:
         """Offer a turn again at that time."""
-        known = self._turns.get(turn.key)
-        self._turns[turn.key] = WaitingTurn(turn, known.since if known else now, until)
+        entry = self._turns.get(turn.key)
+        self._turns[turn.key] = WaitingTurn(turn, entry.since if entry else now, until)
 
     def keep(self, keys: Collection[str]) -> None:
         """Forget all but these."""
@@ -269,9 +269,9 @@ class _Run:
         seconds = (due - self._clock.now()).total_seconds() if due else None
         return await self._telling.done(unless=self._changed, seconds=seconds)
 
-    async def _step(self, known: Debate | None) -> tuple[Debate, bool]:
+    async def _step(self, earlier: Debate | None) -> tuple[Debate, bool]:
         """Do one step. Returns the debate after it and whether nothing is left to do for now."""
-        debate, news = await self._catch_up(known)
+        debate, news = await self._catch_up(earlier)
         began = await self._start_ready(debate)
         if news or began:
             self._telling.tell(news, debate, began)
@@ -505,30 +505,30 @@ class _Run:
         """Wait until the log may have grown or a time limit is reached; raise a turn's error."""
         # Seconds until the next limit: of the debate, or of a round being worked on.
         limits, since = debate.setup.limits, self._since(debate)
-        left = [
+        waits = [
             limits.round_seconds - schedule.worked_on(debate, turn.round) - since
             for turn in self._bounded_by_round()
         ]
         if not debate.out_of_time and not debate.verdict:
-            left.append(limits.debate_seconds - debate.worked - since)
+            waits.append(limits.debate_seconds - debate.worked - since)
         if debate.outage_at:  # no other time runs
             waited = (self._clock.now() - debate.outage_at).total_seconds()
-            left = [limits.outage_seconds - waited]
+            waits = [limits.outage_seconds - waited]
         now, due = self._clock.now(), schedule.due(debate)
-        # A summary in hand keeps nobody's time to answer open; what the debate waits for does, and
-        # wakes this when it is there.
+        # The time to answer ends despite summaries under way, but not during turns that the debate
+        # waits for; these wake this loop.
         if due and not self._in_foreground():
-            left.append((due - now).total_seconds())
+            waits.append((due - now).total_seconds())
         if self._ending_since:
-            left.append(self._summary_grace - (now - self._ending_since).total_seconds())
-        left += [
+            waits.append(self._summary_grace - (now - self._ending_since).total_seconds())
+        waits += [
             (waiting.until - now).total_seconds() for waiting in self._waiting.turns(self._working)
         ]
         try:
-            async with asyncio.timeout(max(0.0, min(left, default=limits.turn_seconds))):
+            async with asyncio.timeout(max(0.0, min(waits, default=limits.turn_seconds))):
                 await self._changed.wait()
         except TimeoutError:
-            self._woken = True  # others may have written without a word
+            self._woken = True  # other processes may have written
             await self._enforce_limits(debate)
         self._changed.clear()
         self._telling.check()

@@ -200,13 +200,13 @@ def is_before(message: str, other: str) -> bool:
 
 
 def _standing(debate: Debate, answer: Answer) -> tuple[Answer, tuple[Answer, ...]]:
-    """The answer of a question that stands, and what others said last: the newest message counts.
+    """The newest answer of a question, and the last differing answer of each other person.
 
-    An edit is as new as its time.
+    An edit counts at its own time.
     """
-    known = debate.answers.get(answer.number)
-    is_late = known and not answer.edited and is_before(answer.origin, known.origin)
-    first, newest = (answer, known) if known and is_late else (known, answer)
+    current = debate.answers.get(answer.number)
+    is_late = current and not answer.edited and is_before(answer.origin, current.origin)
+    first, newest = (answer, current) if current and is_late else (current, answer)
     by_person = {
         other.by.id: other
         for other in (*debate.other_answers.get(answer.number, ()), *([first] if first else ()))
@@ -215,9 +215,9 @@ def _standing(debate: Debate, answer: Answer) -> tuple[Answer, tuple[Answer, ...
     return newest, tuple(by_person.values())
 
 
-def _of_others(debate: Debate, number: int, gone: str) -> tuple[Answer, ...]:
-    """What others said last about a question, without the answer of a message that is gone."""
-    return tuple(other for other in debate.other_answers.get(number, ()) if other.origin != gone)
+def _of_others(debate: Debate, number: int, message: str) -> tuple[Answer, ...]:
+    """Other people's answers to a question, without that of a deleted message."""
+    return tuple(other for other in debate.other_answers.get(number, ()) if other.origin != message)
 
 
 def _with_note(debate: Debate, note: Note) -> Changes:
@@ -239,10 +239,10 @@ def _told_apart(debate: Debate, person: Person) -> Person:
     asker = debate.setup.asked_by
     others = {asker.id: asker.name, **debate.names}
     own, name = others.pop(person.id, ""), person.name
-    if not name or name not in (taken := set(others.values())):
+    if not name or name not in (names := set(others.values())):
         return person
     numbered = (f"{name} ({number})" for number in itertools.count(2))
-    name = own if own.startswith(f"{name} (") else next(n for n in numbered if n not in taken)
+    name = own if own.startswith(f"{name} (") else next(n for n in numbered if n not in names)
     return person.model_copy(update={"name": name})
 
 
@@ -289,14 +289,14 @@ class AgentsCast(TurnEnded):
         return "casts agents after others have spoken" if has_spoken else ""
 
     def _changes(self, debate: Debate) -> Changes:
-        chosen = {
+        update = {
             "agents": self.cast.agents,
             "reasons": self.cast.reasons,
             "hard_to_undo": self.cast.hard_to_undo,
             "checks_rules": self.cast.checks_rules,
             "warnings": (*debate.setup.warnings, *self.cast.warnings),
         }
-        return {"setup": debate.setup.model_copy(update=chosen)}
+        return {"setup": debate.setup.model_copy(update=update)}
 
 
 class ContributionMade(TurnEnded):
@@ -399,18 +399,18 @@ class ClarificationAnswered(_Event):
 
     def _changes(self, debate: Debate) -> Changes:
         answer = self.answer
-        said = (answer.origin, answer.number)
+        key = (answer.origin, answer.number)
         edits = _edits(debate, answer.origin, answer.edited or answer.change)
         answer = answer.model_copy(update={"by": _told_apart(debate, answer.by)})
         if answer.change and not debate.is_asking(answer.number):
             # Too late: agents may have read the answer.
-            return {"heard": {**debate.heard, said: debate.heard.get(said)}, "edits": edits}
-        standing, others = _standing(debate, answer)
+            return {"heard": {**debate.heard, key: debate.heard.get(key)}, "edits": edits}
+        newest, others = _standing(debate, answer)
         return {
-            "answers": {**debate.answers, answer.number: standing},
+            "answers": {**debate.answers, answer.number: newest},
             "other_answers": {**debate.other_answers, answer.number: others},
             "names": {**debate.names, answer.by.id: answer.by.name},
-            "heard": {**debate.heard, said: answer.text},
+            "heard": {**debate.heard, key: answer.text},
             "edits": edits,
             "all_notes": _noted(debate, answer.note, text=""),
         }
@@ -434,15 +434,15 @@ class AnswerWithdrawn(_Event):
         edits = _edits(debate, self.origin, self.change)
         if not debate.is_asking(self.number):
             return {"edits": edits}
-        heard = {**debate.heard, (self.origin, self.number): None}
-        answer, left = debate.answers.get(self.number), dict(debate.answers)
+        texts = {**debate.heard, (self.origin, self.number): None}
+        answer, answers = debate.answers.get(self.number), dict(debate.answers)
         if answer and answer.origin == self.origin:
-            del left[self.number]
+            del answers[self.number]
         others = _of_others(debate, self.number, self.origin)
         return {
-            "answers": left,
+            "answers": answers,
             "other_answers": {**debate.other_answers, self.number: others},
-            "heard": heard,
+            "heard": texts,
             "edits": edits,
         }
 
@@ -1144,17 +1144,17 @@ class Recorded:
 _ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BESIDE))})/)")
 
 
-def fold(log: Iterable[Recorded], known: Debate | None = None) -> Debate:
-    """The debate its events tell of.
+def fold(log: Iterable[Recorded], earlier: Debate | None = None) -> Debate:
+    """The debate as its events make it.
 
     Args:
         log: Its events in order.
-        known: The debate before them; None: they are all there are.
+        earlier: The debate before them; None: the log is complete.
 
     Raises:
-        LogBroken: The log is empty, does not begin with the start, or tells of what cannot be.
+        LogBroken: The log is empty, does not begin with the start, or is inconsistent.
     """
-    debate = known
+    debate = earlier
     for recorded in log:
         with reading(recorded.debate_id):
             debate = apply(debate, recorded)

@@ -348,8 +348,8 @@ class Agenda(Value):
         """Refuse an agenda whose turns nobody could take in its order."""
         acts = [phase.act for phase in self.phases]
         if unknown := [act.value for act in acts if act not in _ON_AGENDA]:
-            known = ", ".join(sorted(act.value for act in _ON_AGENDA))
-            raise ValueError(f"{unknown[0]} cannot be on an agenda; these can: {known}")
+            names = ", ".join(sorted(act.value for act in _ON_AGENDA))
+            raise ValueError(f"{unknown[0]} cannot be on an agenda; these can: {names}")
         if len(set(acts)) < len(acts):
             raise ValueError("every act is on the agenda once")
         if acts[0] not in _DRAFTS or self.phases[0].hears:
@@ -803,14 +803,14 @@ class Usage(Value):
 
     def __add__(self, other: "Usage") -> "Usage":
         """The sum; if one cost is unknown, so is the sum's."""
-        known = self.cost is not None and other.cost is not None
+        is_known = self.cost is not None and other.cost is not None
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             cached_tokens=self.cached_tokens + other.cached_tokens,
             written_tokens=self.written_tokens + other.written_tokens,
             reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-            cost=(self.cost or Decimal(0)) + (other.cost or Decimal(0)) if known else None,
+            cost=(self.cost or Decimal(0)) + (other.cost or Decimal(0)) if is_known else None,
             attempts=self.attempts + other.attempts,
         )
 
@@ -2033,12 +2033,12 @@ class Debate:
     )
 
     def once_for_sources(self, what: Hashable, compute: Callable[[], T]) -> T:
-        """The result of a pure computation over the setup and the sources, as long as they stay."""
-        setup, sources, found = self._kept.get(what, (None, None, None))
+        """The result of a pure computation over setup and sources, cached until these change."""
+        setup, sources, result = self._kept.get(what, (None, None, None))
         if setup is not self.setup or sources is not self.sources:
-            found = compute()
-            self._kept[what] = (self.setup, self.sources, found)
-        return cast("T", found)
+            result = compute()
+            self._kept[what] = (self.setup, self.sources, result)
+        return cast("T", result)
 
     def came_first(self, key: str, other: str) -> bool:
         """Whether an event stands before another one in the log, whatever clocks said."""
@@ -2067,7 +2067,7 @@ class Debate:
 
     def clarification(self, number: int) -> Clarification | None:
         """The question with this number."""
-        clarifications = (item for asked in self.clarifications.values() for item in asked.items)
+        clarifications = (item for card in self.clarifications.values() for item in card.items)
         return next((item for item in clarifications if item.number == number), None)
 
     @property
@@ -2075,7 +2075,7 @@ class Debate:
         """Questions people can still answer, oldest first."""
         waiting = (c for key, c in self.clarifications.items() if key not in self.closed)
         return tuple(
-            item for asked in waiting for item in asked.items if item.number not in self.answers
+            item for card in waiting for item in card.items if item.number not in self.answers
         )
 
     @property
@@ -2130,8 +2130,8 @@ class Debate:
     @property
     def refused(self) -> Mapping[str, str]:
         """Ids of agents whose provider refuses the key → why, in words for people."""
-        found = (f for f in self.failures.values() if f.cause is FailureCause.KEY)
-        return {failure.turn.agent: failure.reason for failure in found}
+        refusals = (f for f in self.failures.values() if f.cause is FailureCause.KEY)
+        return {failure.turn.agent: failure.reason for failure in refusals}
 
 
 def once_per_debate(

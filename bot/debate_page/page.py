@@ -197,7 +197,7 @@ def page(debate: Debate, until: datetime) -> str:
     source_ids = {source.id for source in debate.sources}
     providers = {agent.provider for agent in (*debate.setup.agents, debate.setup.judge)}
     parts = {
-        "decision": verdict_section(debate, asked=False),
+        "decision": verdict_section(debate, with_question=False),
         "vote": vote_section(debate),
         "alone": single_answer_section(debate),
         "team": team_section(debate),

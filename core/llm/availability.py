@@ -79,10 +79,10 @@ class ModelAvailability:
             reason: Words for people.
         """
         now = self._clock.now()
-        known = self._away.setdefault(ref, _ModelOutage(reason=reason, probe_at=now))
-        known.reason = reason
-        if known.probe_at <= now:
-            self._put_off(known)
+        outage = self._away.setdefault(ref, _ModelOutage(reason=reason, probe_at=now))
+        outage.reason = reason
+        if outage.probe_at <= now:
+            self._put_off(outage)
 
     def answered(self, ref: ModelRef) -> None:
         """Note that the model is there."""
@@ -91,14 +91,14 @@ class ModelAvailability:
     def why_not(self, ref: ModelRef) -> str:
         """Why the model is not to be asked now; empty if it is.
 
-        Whoever asks first when it may be tried again, probes it: others still wait.
+        The first caller after the pause probes it; others still wait.
         """
-        known = self._away.get(ref)
-        if known is None:
+        outage = self._away.get(ref)
+        if outage is None:
             return ""
-        if self._clock.now() < known.probe_at:
-            return known.reason
-        self._put_off(known)
+        if self._clock.now() < outage.probe_at:
+            return outage.reason
+        self._put_off(outage)
         return ""
 
     def until(self, refs: Sequence[ModelRef], wait: float) -> datetime:
@@ -113,8 +113,8 @@ class ModelAvailability:
         soon = now + timedelta(seconds=max(wait, 0.0 if probes else self._probes.first_wait))
         return max(soon, min(probes, default=now))
 
-    def _put_off(self, known: _ModelOutage) -> None:
+    def _put_off(self, outage: _ModelOutage) -> None:
         """Set the time of the next probe."""
-        known.probes += 1
-        wait = self._probes.wait_after(known.probes) or 0.0
-        known.probe_at = self._clock.now() + timedelta(seconds=wait)
+        outage.probes += 1
+        wait = self._probes.wait_after(outage.probes) or 0.0
+        outage.probe_at = self._clock.now() + timedelta(seconds=wait)

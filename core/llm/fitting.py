@@ -78,30 +78,32 @@ def fitted(
 
 
 def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]:
-    """What was sent of each part but the task, for the record.
+    """The sent and left-out characters of each part but the task, for the record.
 
     Args:
-        whole: The request as it was meant.
-        short: The same as it fits.
+        whole: The request before fitting.
+        short: The request after fitting.
     """
-    found: list[SentPart] = []
+    records: list[SentPart] = []
     for part, sent in zip(whole.parts, short.parts, strict=True):
         if part.kind is PartKind.TASK:
             continue
-        kept = len(part.text)
+        sent_chars = len(part.text)
         if sent.text != part.text:  # its beginning or its end, and a mark
-            kept = max(_alike(part.text, sent.text), _alike(part.text[::-1], sent.text[::-1]))
-        left_out = len(part.text) - kept
-        found.append(
-            SentPart(label=part.label, kind=part.kind.value, chars=kept, left_out=left_out)
+            sent_chars = max(_alike(part.text, sent.text), _alike(part.text[::-1], sent.text[::-1]))
+        left_out = len(part.text) - sent_chars
+        records.append(
+            SentPart(label=part.label, kind=part.kind.value, chars=sent_chars, left_out=left_out)
         )
-    return tuple(found)
+    return tuple(records)
 
 
 def _alike(text: str, other: str) -> int:
-    """For how many characters two texts begin alike."""
+    """Length of the common beginning of two texts, in characters."""
     pairs = enumerate(zip(text, other, strict=False))
-    return next((at for at, (one, two) in pairs if one != two), min(len(text), len(other)))
+    return next(
+        (at for at, (sign, other_sign) in pairs if sign != other_sign), min(len(text), len(other))
+    )
 
 
 def _level(part: Part) -> int:
@@ -112,10 +114,9 @@ def _level(part: Part) -> int:
 def _shortened(
     whole: ModelRequest, request: ModelRequest, share: float, *, level: int, least: int
 ) -> ModelRequest:
-    """The request with that share of the parts of one level, of each as much as `least` at least.
+    """The request with that share of the parts of one level, at least `least` characters of each.
 
-    Of what was said earlier the oldest goes first, over all parts of it. Of other texts the
-    beginning of each stays: that is where they say what they are about.
+    Of the history the oldest text is cut first, over all its parts. Of other parts the end is cut.
     """
     parts = list[Part]()
     spare = sum(len(part.text) for part in whole.parts if _level(part) == level)
@@ -126,9 +127,9 @@ def _shortened(
             continue
         length = len(part.text)
         if level == HISTORY_LEVEL:
-            gone = min(to_go, length)
-            to_go -= gone
-            text = _without_beginning(part.text, gone)
+            count = min(to_go, length)
+            to_go -= count
+            text = _without_beginning(part.text, count)
         else:
             text = _without_end(part.text, length - max(least, int(length * share)))
         parts.append(replace(part, text=text) if len(text) < length else part)
@@ -139,20 +140,20 @@ def _mark(left_out: int) -> str:
     return f"[… {counted(left_out, 'character')} left out to fit the model's context]"
 
 
-def _without_beginning(text: str, gone: int) -> str:
+def _without_beginning(text: str, count: int) -> str:
     """A text without its first characters, from the beginning of a word on."""
-    if gone <= 0:
+    if count <= 0:
         return text
-    rest = text[gone:]
-    if rest and not text[gone - 1].isspace():
+    rest = text[count:]
+    if rest and not text[count - 1].isspace():
         rest = rest.partition(" ")[2]
     rest = rest.lstrip()
     mark = _mark(len(text) - len(rest))
     return f"{mark}\n{rest}" if rest else mark
 
 
-def _without_end(text: str, gone: int) -> str:
+def _without_end(text: str, count: int) -> str:
     """A text without its last characters."""
-    if gone <= 0:
+    if count <= 0:
         return text
-    return f"{text[: len(text) - gone].rstrip()}\n{_mark(gone)}".lstrip()
+    return f"{text[: len(text) - count].rstrip()}\n{_mark(count)}".lstrip()

@@ -37,14 +37,14 @@ def is_known(
         return True
     if any(record.get("match", "*") != "*" and fits(record, provider, model) for record in records):
         return True
-    found = get_snapshot().find_provider(None, PRICE_BOOKS.get(provider, provider), None)
-    return found.find_model(model) is not None
+    catalogue = get_snapshot().find_provider(None, PRICE_BOOKS.get(provider, provider), None)
+    return catalogue.find_model(model) is not None
 
 
 def nearest_model(provider: str, model: str) -> str:
     """The model that may have been meant; empty if no name is close."""
-    found = get_close_matches(model.lower(), _names(provider), n=1, cutoff=0.6)
-    return found[0] if found else ""
+    matches = get_close_matches(model.lower(), _names(provider), n=1, cutoff=0.6)
+    return matches[0] if matches else ""
 
 
 @cache

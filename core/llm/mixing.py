@@ -26,11 +26,11 @@ def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
     """
     usual, choices = usual_models(), list[ModelChoice]()
     keyed = [name for name in providers if name in usual]
-    # A reseller comes last: who has a key of their own asks the maker.
+    # A reseller comes last: a maker's own key is preferred.
     for name in sorted(keyed, key=lambda provider: len(usual[provider].strongest) > 1):
         models = [ModelChoice(provider=name, model=model) for model in usual[name].strongest]
-        taken = {choice.maker for choice in choices}
-        choices += [choice for choice in models if choice.maker not in taken][:1]
+        makers = {choice.maker for choice in choices}
+        choices += [choice for choice in models if choice.maker not in makers][:1]
     return tuple(choices) if len(choices) > 1 else ()
 
 
@@ -46,14 +46,14 @@ def dearest(choices: Sequence[ModelChoice], prices: Prices = NO_PRICES) -> Model
 
 
 def cheapest(providers: Iterable[str], prices: Prices = NO_PRICES) -> Sequence[ModelChoice]:
-    """The model of each provider that sums up, casts and merges; the cheapest first."""
+    """The background model (summaries, casting, merging) of each provider, cheapest first."""
     usual = usual_models()
     models = [
         ModelChoice(provider=name, model=usual[name].summary) for name in providers if name in usual
     ]
 
-    def cost(one: ModelChoice) -> Decimal:
-        known = price(one.provider, one.model, _SUMMARY, prices)
-        return _UNKNOWN if known is None else known
+    def cost(choice: ModelChoice) -> Decimal:
+        amount = price(choice.provider, choice.model, _SUMMARY, prices)
+        return _UNKNOWN if amount is None else amount
 
     return sorted(models, key=cost)

@@ -57,15 +57,14 @@ def size_of(text: str) -> int:
 
 
 def corrected(factor: float, estimated: int, reported: int) -> float:
-    """A model's factor after it reported how many tokens a prompt really was.
+    """A model's token factor after a reported prompt size.
 
-    A moving average, kept between half and three times the estimate, so that one odd report
-    cannot spoil it.
+    A moving average, limited to 0.5 to 3.0 times the estimate, which bounds outliers.
     """
     if estimated <= 0 or reported <= 0:
         return factor
-    seen = factor * reported / estimated
-    return min(3.0, max(0.5, factor + _LEARNING * (seen - factor)))
+    latest = factor * reported / estimated
+    return min(3.0, max(0.5, factor + _LEARNING * (latest - factor)))
 
 
 def price(
@@ -76,7 +75,7 @@ def price(
     *,
     at: datetime | None = None,
 ) -> Decimal | None:
-    """What this usage costs in US dollars; None where nobody knows the price ("n/a").
+    """The cost of a usage in US dollars; None: the price is unknown ("n/a").
 
     Args:
         provider: The provider's name in settings.
@@ -89,21 +88,23 @@ def price(
     if own:
         plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
         cached = own.input if own.cached is None else own.cached
-        written = own.input if own.written is None else own.written
-        paid = plain * own.input + usage.cached_tokens * cached + usage.written_tokens * written
+        written_tokens = own.input if own.written is None else own.written
+        paid = (
+            plain * own.input + usage.cached_tokens * cached + usage.written_tokens * written_tokens
+        )
         return (paid + usage.output_tokens * own.output) / _MILLION
     try:
         rates = _rates(PRICE_BOOKS.get(provider, provider), model, at)
     except LookupError:
         return None
-    # A report may be inconsistent: more cached than input. What has no price of its own is input.
+    # Reports may be inconsistent (more cached than input). Tokens without a rate count as input.
     total = max(usage.input_tokens, usage.cached_tokens + usage.written_tokens)
     cached = 0 if rates.cache_read_mtok is None else usage.cached_tokens
-    written = 0 if rates.cache_write_mtok is None else usage.written_tokens
+    written_tokens = 0 if rates.cache_write_mtok is None else usage.written_tokens
     paid = (
-        (rates.input_mtok, total - cached - written),
+        (rates.input_mtok, total - cached - written_tokens),
         (rates.cache_read_mtok, cached),
-        (rates.cache_write_mtok, written),
+        (rates.cache_write_mtok, written_tokens),
         (rates.output_mtok, usage.output_tokens),
     )
     each_call = calc_unit_price(rates.requests_kcount, 1, total, 1000)
@@ -132,7 +133,7 @@ def worst_cost(
     *,
     at: datetime | None = None,
 ) -> Decimal | None:
-    """The most a call can cost: nothing cached, everything written, the whole reserve used.
+    """The most a call can cost: no cache reads, all input written to the cache, maximal output.
 
     Args:
         provider: The provider's name in settings.
@@ -145,19 +146,19 @@ def worst_cost(
     plain = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     cold = plain.model_copy(update={"written_tokens": tokens_in})
     costs = [price(provider, model, usage, prices, at=at) for usage in (plain, cold)]
-    known = [cost for cost in costs if cost is not None]
-    return max(known) if known else None
+    known_costs = [cost for cost in costs if cost is not None]
+    return max(known_costs) if known_costs else None
 
 
 def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
     """Make sure that a call cannot pass any cap, even in the worst case.
 
     Args:
-        caps: The bounds, with what is spent or held under each.
+        caps: The bounds, each with its spent and held amount.
         worst: The most the call can cost; None when its price is unknown.
 
     Raises:
-        CapReached: It could pass one, or its price is unknown so that nobody can tell.
+        CapReached: It could pass one, or its price is unknown.
     """
     for cap in caps:
         if worst is None and not cap.stops_unpriced:
@@ -166,16 +167,18 @@ def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
             message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
             raise CapReached(f"{message} Set its price under `prices` in the settings.")
         if not cap.has_room_for(worst):
-            left = max(Decimal(0), cap.limit - cap.kept - cap.spent)
-            kept = f" ({money(cap.kept)} are kept for the vote and the verdict)" if cap.kept else ""
+            remaining = max(Decimal(0), cap.limit - cap.kept - cap.spent)
+            reserve = (
+                f" ({money(cap.kept)} are kept for the vote and the verdict)" if cap.kept else ""
+            )
             text = (
                 f"The cost cap for {cap.words} is {money(cap.limit)}; "
-                f"{money(left, rounding=ROUND_DOWN)} is left{kept}, "
+                f"{money(remaining, rounding=ROUND_DOWN)} is left{reserve}, "
                 f"and the next call may cost {money(worst, rounding=ROUND_UP)}."
             )
             raise CapReached(f"{text} {cap.remedy}".rstrip())
 
 
-def output_reserve(limits: Capability, wanted: int, effort: str) -> int:
-    """Tokens to reserve for a reply of `wanted` tokens, hidden reasoning included."""
-    return min(limits.output_tokens, wanted + limits.reasoning_tokens.get(effort, 0))
+def output_reserve(limits: Capability, reply_tokens: int, effort: str) -> int:
+    """Tokens to reserve for a reply of that size, hidden reasoning included."""
+    return min(limits.output_tokens, reply_tokens + limits.reasoning_tokens.get(effort, 0))

@@ -41,20 +41,22 @@ def pieces(request: ModelRequest) -> list[Piece]:
 # Each is a whole prompt: enough for those that are sent and come at about the same time.
 @lru_cache(maxsize=32)
 def _cut(parts: tuple[Part, ...], delimiter: str) -> tuple[Piece, ...]:
-    """Quote the parts, and put together what no vendor shall cache apart."""
-    found: list[Piece] = []
+    """Quote the parts, and join those between two cache breakpoints."""
+    pieces: list[Piece] = []
     texts: list[str] = []
     for part in parts:
         texts.append(quote(part, delimiter))
         if part.ends_shared:
-            found.append(Piece(_joined(texts), breakpoint=True))
+            pieces.append(Piece(_joined(texts), breakpoint=True))
             texts = []
     if texts:
-        found.append(Piece(_joined(texts)))
-    # A vendor takes only so many breakpoints: the last ones.
-    marked = [index for index, piece in enumerate(found) if piece.breakpoint]
-    kept = set(marked[-MOST_BREAKPOINTS:])
-    return tuple(Piece(piece.text, breakpoint=index in kept) for index, piece in enumerate(found))
+        pieces.append(Piece(_joined(texts)))
+    # Vendors limit the number of breakpoints: keep the last ones.
+    marked = [index for index, piece in enumerate(pieces) if piece.breakpoint]
+    breakpoints = set(marked[-MOST_BREAKPOINTS:])
+    return tuple(
+        Piece(piece.text, breakpoint=index in breakpoints) for index, piece in enumerate(pieces)
+    )
 
 
 def _joined(texts: Sequence[str]) -> str:

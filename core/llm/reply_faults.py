@@ -43,11 +43,11 @@ def is_echo(request: ModelRequest, text: str) -> bool:
     marks = (f"<<<{request.delimiter}", f">>>{request.delimiter}")
     if request.delimiter and any(mark in text for mark in marks):
         return True
-    asked = [part.text.split() for part in request.parts if part.kind is PartKind.TASK]
+    word_lists = [part.text.split() for part in request.parts if part.kind is PartKind.TASK]
     # Whitespace may differ. Most replies lack some word of the task, and that is seen at once.
-    tasks = [" ".join(words) for words in asked if all(word in text for word in words)]
-    said = " ".join(text.split()) if tasks else ""
-    return any(len(task) >= _LEAST_ECHOED and task in said for task in tasks)
+    tasks = [" ".join(words) for words in word_lists if all(word in text for word in words)]
+    reply_text = " ".join(text.split()) if tasks else ""
+    return any(len(task) >= _LEAST_ECHOED and task in reply_text for task in tasks)
 
 
 def is_refusal(text: str) -> bool:

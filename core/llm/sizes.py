@@ -109,11 +109,11 @@ class Measure:
         """The usage, estimated where the provider did not report any."""
         if usage.input_tokens or usage.output_tokens or usage.cost is not None:
             return usage
-        found = {
+        counts = {
             "input_tokens": self.prompt_tokens(provider, request),
             "output_tokens": self.tokens(provider, request.model, text),
         }
-        return usage.model_copy(update=found)
+        return usage.model_copy(update=counts)
 
     def fitted(self, provider: str, request: ModelRequest) -> ModelRequest:
         """The request, parts that may be trimmed shortened where the model's context is too small.
@@ -134,9 +134,9 @@ class Measure:
         return replace(short, prompt_tokens=tokens(short))
 
     def beginnings(self, provider: str, request: ModelRequest) -> dict[str, int]:
-        """The beginnings the vendor will cache for others: key → tokens, shortest first.
+        """The beginnings that the vendor will cache: key → tokens, shortest first.
 
-        None if it caches none, or not by marked places.
+        Empty if it caches none, or not by marked places.
         """
         limits = self.capability(provider, request.model)
         if limits.cache != "explicit" or not request.cache_key:
@@ -145,11 +145,11 @@ class Measure:
         last = max((at for at, piece in enumerate(cut) if piece.breakpoint), default=-1)
         shared = cut[: last + 1]
         texts = [request.system, *(piece.text for piece in shared)]
-        # Another form is another beginning.
+        # The schema is part of the beginning.
         form = json.dumps(dict(request.answer.schema)) if request.answer else ""
         scope = (provider, request.model, request.effort, request.cache_key, form)
         keys = beginning_keys("\0".join(scope), texts)[1:]
         upto = accumulate((piece.size for piece in shared), initial=size_of(request.system))
         sizes = [self.tokens_of(provider, request.model, size) for size in upto][1:]
-        found = zip(keys, sizes, strict=True)
-        return {key: size for key, size in found if size >= limits.cache_min_tokens}
+        pairs = zip(keys, sizes, strict=True)
+        return {key: size for key, size in pairs if size >= limits.cache_min_tokens}

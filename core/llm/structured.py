@@ -82,21 +82,21 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
         check: Further conditions.
 
     Raises:
-        ReplyUnreadable: It is not there or not right; the words say all that is wrong with the
-            object that comes nearest, for the model.
+        ReplyUnreadable: There is none, or none that fits; the message lists, for the model, all
+            faults of the nearest object.
     """
     names = _names(answer_form(answer_type).schema)
     nearest, fewest = "", len(names) + 1
-    for found in _objects(text, names):
+    for candidate in _objects(text, names):
         try:
-            value = answer_type.model_validate(found)
+            value = answer_type.model_validate(candidate)
         except ValidationError as error:
             # What is wrong with the fields, without quoting their content.
             wrong = [
                 complaint(f'The reply\'s field "{".".join(map(str, fault["loc"]))}"', fault)
                 for fault in error.errors(include_input=False, include_url=False)
             ]
-            missing = sum(name not in found for name in answer_type.model_fields)
+            missing = sum(name not in candidate for name in answer_type.model_fields)
             if missing < fewest:
                 nearest, fewest = " ".join(wrong), missing
             continue
@@ -118,8 +118,8 @@ def _names(schema: Mapping[str, Any]) -> frozenset[str]:
 
 def _objects(text: str, names: frozenset[str]) -> Iterator[dict[str, Any]]:
     """The JSON objects that a reply may mean, the likeliest first."""
-    for found in _values(text):
-        for value in _unwrapped(found, names):
+    for outer in _values(text):
+        for value in _unwrapped(outer, names):
             yield cast("dict[str, Any]", _tidy(value, names))
 
 
@@ -181,18 +181,18 @@ def _is_cut(text: str) -> bool:
     return text.count("{") > text.count("}")
 
 
-def _unwrapped(found: object, names: frozenset[str]) -> Iterator[dict[str, Any]]:
+def _unwrapped(value: object, names: frozenset[str]) -> Iterator[dict[str, Any]]:
     """The objects in a value, without one layer that models put around them."""
-    layers, known = [found], False
+    layers, has_fields = [value], False
     for _ in range(_MOST_LAYERS):
         for layer in layers:
             fields = cast("dict[str, Any]", layer) if isinstance(layer, dict) else {}
             if not names.isdisjoint(map(_plain, fields)):
-                known = True
+                has_fields = True
                 yield fields
         layers = [inner for layer in layers for inner in _inside(layer)][:_MOST_TRIES]
-    if isinstance(found, dict) and not known:
-        yield cast("dict[str, Any]", found)
+    if isinstance(value, dict) and not has_fields:
+        yield cast("dict[str, Any]", value)
 
 
 def _inside(value: object) -> list[object]:

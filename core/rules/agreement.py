@@ -51,7 +51,7 @@ class Agreement:
 def agreement(
     votes: Mapping[str, Probabilities], models: Mapping[str, str] | None = None
 ) -> Agreement:
-    """How far these voters agree; nobody agrees with nobody.
+    """How far these voters agree; without voters, not at all.
 
     Args:
         votes: Probabilities by voter; a voter without any puts nothing first.
@@ -65,22 +65,22 @@ def agreement(
     widest = max(options, key=lambda option: spreads[option], default="")
     only = next(iter(first)) if len(first) == 1 and len(votes) > 1 else ""
     named = {option: voters for option, voters in first.items() if option}
-    held = [round(vote.get(only, 0.0), _PLACES) for vote in votes.values()] if only else [0.0]
+    shares = [round(vote.get(only, 0.0), _PLACES) for vote in votes.values()] if only else [0.0]
     return Agreement(
         option=only,
         first=named,
         widest=widest,
         spread=spreads.get(widest, 0.0),
-        lowest=min(held),
-        highest=max(held),
+        lowest=min(shares),
+        highest=max(shares),
         lead=_lead(only, mean(votes, models or {})) if only else 0.0,
     )
 
 
 def _lead(option: str, average: Probabilities) -> float:
-    """How far an option leads the next one; what is missing to 1 is doubt, and one of these."""
+    """The lead of an option over the next; the share missing to 1 (doubt) counts as an option."""
     share = average.get(option, 0.0)
-    others = [given for other, given in average.items() if other != option]
+    others = [other_share for other, other_share in average.items() if other != option]
     return round(share - max(*others, 1 - share - sum(others), 0.0), _PLACES)
 
 

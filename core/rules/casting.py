@@ -85,22 +85,22 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
         more: Roles besides the built-in ones; each is a topic of its own, and comes first where
             the question names as many words of it.
     """
-    said = {word.lower(): word for word in _WORD.findall(question[:_READ_CHARS])}
-    software = [said[word] for word in said if word in _SOFTWARE]
+    spellings = {word.lower(): word for word in _WORD.findall(question[:_READ_CHARS])}
+    software = [spellings[word] for word in spellings if word in _SOFTWARE]
     roles = [CastRole(_GENERALIST, "Weighs the whole where nothing speaks of software.")]
     if software:
         roles = [CastRole(_ARCHITECT, f"The question says {_named(software)}: software.")]
     roles.append(CastRole(_OPERATIONS, "Looks at who will run it, and how."))
     topics = [_Topic(role.name.lower(), role.id, frozenset(role.topics)) for role in more] + _TOPICS
-    places = list(said)
-    hits = [([word for word in said if word in topic.words], topic) for topic in topics]
+    places = list(spellings)
+    hits = [([word for word in spellings if word in topic.words], topic) for topic in topics]
     hits = [(words, topic) for words, topic in hits if words]
     own = {role.id for role in more}
     if hits:  # the one named by most words; of several a role of one's own, then the first named
         words, topic = max(
             hits, key=lambda hit: (len(hit[0]), hit[1].role in own, -places.index(hit[0][0]))
         )
-        why = f"The question says {_named([said[word] for word in words])}: {topic.name}."
+        why = f"The question says {_named([spellings[word] for word in words])}: {topic.name}."
         roles.insert(0, CastRole(topic.role, why))
     return _completed(roles)
 
@@ -111,23 +111,23 @@ def _named(words: Sequence[str]) -> str:
 
 
 def held_to_rules(
-    wanted: Sequence[CastRole], known: Collection[str], most: int = MOST
+    suggestions: Sequence[CastRole], role_ids: Collection[str], most: int = MOST
 ) -> Sequence[CastRole]:
     """A model's choice as a cast: known roles, each once, three to five, the sceptic among them.
 
     Empty where it names no known role: then the cast by topics stands.
 
     Args:
-        wanted: As the model named them.
-        known: Ids of the roles there are.
-        most: No more than so many; `A_CHECK` or more.
+        suggestions: The roles that the model named.
+        role_ids: Ids of the existing roles.
+        most: The maximum; `A_CHECK` or more.
     """
     roles: dict[str, CastRole] = {}
-    for role in wanted:
+    for role in suggestions:
         reason = " ".join(role.reason.split())
         if len(reason) > _REASON_CHARS:
             reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
-        if role.role in known:
+        if role.role in role_ids:
             roles.setdefault(role.role, CastRole(role.role, reason))
     return _completed(list(roles.values()), most) if roles else ()
 

@@ -190,8 +190,8 @@ def _from_ballots(grounds: Grounds, rests_on: list[str]) -> float:
         ballots += ", each counted once"
     if len(first_votes) >= LEAST_BALLOTS:
         spread = spread_of(grounds.option, first_votes.values())
-        given = [vote.get(grounds.option, 0.0) for vote in first_votes.values()]
-        ends = dict.fromkeys((percent(min(given)), percent(max(given))))
+        shares = [vote.get(grounds.option, 0.0) for vote in first_votes.values()]
+        ends = dict.fromkeys((percent(min(shares)), percent(max(shares))))
         rests_on.append(f"first answers gave it {' to '.join(ends)}")
         at_most = min(at_most, SPLIT_AT_MOST) if spread > GAP_FROM else at_most
     is_bounded = round(_HUNDRED * average) > at_most

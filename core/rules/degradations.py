@@ -17,8 +17,7 @@ _MOST_LISTED = 3
 def degradations(debate: Debate) -> Iterator[str]:
     """What failed before the verdict, in words for people: who, with which model, and why.
 
-    How a vote came out is none of it: a tie, or an abstention that a voter declared, stands with
-    the vote.
+    Ties and declared abstentions are part of the vote, not failures.
     """
     alive, agents = format_of(debate).alive(debate), debate.setup.agents
     yield from filter(None, [cut_words(debate)])
@@ -32,12 +31,12 @@ def degradations(debate: Debate) -> Iterator[str]:
         of = [_with_model(debate, agent) for agent, why in debate.refused.items() if why == reason]
         whose = "its" if len(of) == 1 else "their"
         yield f"{', '.join(of)} could not be asked, {whose} key is refused: {reason}"
-    gone = [
+    absent = [
         agent.name for agent in agents if agent.id not in alive and agent.id not in debate.refused
     ]
-    if gone:
-        left = f"{len(alive)} of {len(agents)} agents"
-        yield f"Only {left} took part to the end, not {', '.join(gone)}."
+    if absent:
+        present = f"{len(alive)} of {len(agents)} agents"
+        yield f"Only {present} took part to the end, not {', '.join(absent)}."
     for agent, reason in debate.away.items():
         if agent != JUDGE:
             yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
@@ -50,16 +49,16 @@ def degradations(debate: Debate) -> Iterator[str]:
 
 
 def lost_turns(debate: Debate) -> str:
-    """What agents were asked for and failed to give, in words; empty where nothing is missing."""
+    """The turns that failed, in words; empty without any."""
     names = {agent.id: agent.name for agent in debate.setup.agents}
     turns = [failure.turn for failure in debate.failures.values()]
     turns += [abstention.turn for abstention in last_abstentions(debate) if not abstention.declared]
-    found = list[str]()
+    texts = list[str]()
     for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
         of = f" of {names[turn.target]}'s" if turn.target in names else ""
         when = f" in round {turn.round}" if turn.round else ""
-        found.append(f"{names[turn.agent]}'s {SAID.get(turn.act, turn.act.value)}{of}{when}")
-    return "; ".join(found)
+        texts.append(f"{names[turn.agent]}'s {SAID.get(turn.act, turn.act.value)}{of}{when}")
+    return "; ".join(texts)
 
 
 def tie_break(debate: Debate) -> str:
@@ -117,8 +116,8 @@ def _failed(debate: Debate) -> Iterator[str]:
 def _with_model(debate: Debate, agent: str) -> str:
     if agent not in {agent.id for agent in debate.setup.agents}:
         return agent.capitalize()
-    one = debate.setup.agent(agent)
-    return f"{one.name} ({one.provider}/{one.model})"
+    speaker = debate.setup.agent(agent)
+    return f"{speaker.name} ({speaker.provider}/{speaker.model})"
 
 
 def _names(debate: Debate, scores: Sequence[Score]) -> str:

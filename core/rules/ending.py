@@ -160,30 +160,30 @@ def cut_words(debate: Debate, who: Callable[[Person], str] | None = None) -> str
 
 def rounds_words(debate: Debate) -> str:
     """How many rounds may be held, or were: `at most 3 rounds`, `2 of 3 rounds were held`."""
-    held = schedule.rounds_held(debate)
+    count = schedule.rounds_held(debate)
     planned = min(debate.setup.rounds, format_of(debate).most_rounds)
     is_over = debate.verdict or debate.status is not Status.RUNNING
     if debate.setup.format == review.NAME:
         if not is_over:
             return "a second look where its author answers"
-        return "with a second look" if held else "without a second look"
+        return "with a second look" if count else "without a second look"
     if not is_over:
         early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ends_itself
         return f"{'at most ' if early and planned > 1 else ''}{counted(planned, 'round')}"
-    if not held:
+    if not count:
         return f"{'only first answers were' if debate.contributions else 'no answer was'} given"
-    # Somebody may have stopped it, or its time ended, while agents were at work on the last one.
-    left = turns_ready(debate, held) if schedule.is_cut_short(debate) else ()
-    is_begun = any(turn.round == held for turn in left)
+    # A stop or a time limit may have ended it during the last round.
+    pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
+    is_begun = any(turn.round == count for turn in pending)
     if planned == 1:
         return "the one planned round was " + ("begun, not finished" if is_begun else "held")
-    if held >= planned:
-        text = f"all {held} rounds were held"
+    if count >= planned:
+        text = f"all {count} rounds were held"
     else:
-        text = f"{held} of {counted(planned, 'round')} {'was' if held == 1 else 'were'} held"
+        text = f"{count} of {counted(planned, 'round')} {'was' if count == 1 else 'were'} held"
     if not is_begun:
         return text
-    return f"{text}, {'but not finished' if held == 1 else 'the last one not to its end'}"
+    return f"{text}, {'but not finished' if count == 1 else 'the last one not to its end'}"
 
 
 def why_held(debate: Debate) -> Sequence[str]:

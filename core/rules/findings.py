@@ -32,31 +32,31 @@ def raised(debate: Debate) -> Sequence[ReviewFinding]:
 
 
 def merged(
-    found: Sequence[ReviewFinding], same_as: Sequence[int] = ()
+    findings: Sequence[ReviewFinding], same_as: Sequence[int] = ()
 ) -> tuple[ReviewFinding, ...]:
     """Each finding once, with everybody who raised it, the gravest first, numbered from 1.
 
     Of several that say the same the gravest stays as it is worded, else the first.
 
     Args:
-        found: The findings, with who raised them.
+        findings: The findings, each with its `raised_by`.
         same_as: For each the place (from 0) of the first one that says the same, its own where
             none does; empty: by their words.
     """
     # For each the first one of another agent that says the same in nearly the same words.
     firsts = list(same_as)
-    for place, finding in enumerate(() if same_as else found):
+    for place, finding in enumerate(() if same_as else findings):
         same = (
             firsts[other]
             for other in range(place)
-            if not set(found[other].raised_by) & set(finding.raised_by)
-            and found[other].citation.source == finding.citation.source
-            and _share(found[other].citation.words, finding.citation.words) >= _SAME_PLACE
-            and _share(found[other].wrong, finding.wrong) >= _SAME_FAULT
+            if not set(findings[other].raised_by) & set(finding.raised_by)
+            and findings[other].citation.source == finding.citation.source
+            and _share(findings[other].citation.words, finding.citation.words) >= _SAME_PLACE
+            and _share(findings[other].wrong, finding.wrong) >= _SAME_FAULT
         )
         firsts.append(next(same, place))
     groups: dict[int, list[ReviewFinding]] = {}
-    for place, finding in enumerate(found):
+    for place, finding in enumerate(findings):
         groups.setdefault(firsts[place], []).append(finding)
     once = [
         min(group, key=lambda finding: ORDER.index(finding.severity)).model_copy(
@@ -79,14 +79,14 @@ def merged(
 def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
     """Every finding as it stands now, the gravest first.
 
-    One is resolved, or answered, where nobody who looked at it again still has it open; what was
-    new on the second look is numbered on.
+    One is resolved, or answered, if no second look leaves it open; new findings of second looks
+    are numbered on.
     """
     first = debate.findings.items if debate.findings else merged(raised(debate))
-    said = _of(debate, Act.SECOND_LOOK)
+    second_looks = _of(debate, Act.SECOND_LOOK)
     findings = list[ReviewFinding]()
     for finding in first:
-        looks = [item for item in said if item.number == finding.number]
+        looks = [item for item in second_looks if item.number == finding.number]
         weakest = min(looks, key=lambda look: _BY_WEAKNESS.index(look.status), default=finding)
         said_so = [look for look in looks if look.status is weakest.status]
         update = {
@@ -96,7 +96,7 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
             "changed": next((look.changed for look in looks if look.changed), ()),
         }
         findings.append(finding.model_copy(update=update))
-    new = merged([finding for finding in said if not finding.number])
+    new = merged([finding for finding in second_looks if not finding.number])
     findings += [
         finding.model_copy(
             update={"status": FindingStatus.NEW, "number": len(first) + finding.number}
@@ -121,11 +121,11 @@ def not_put(debate: Debate) -> int:
 
 
 def not_put_words(debate: Debate) -> str:
-    """That findings that matter are not asked about, in a sentence; empty where all are."""
-    left = not_put(debate)
-    if not left:
+    """A sentence that findings that matter are not put to the author; empty where all are."""
+    count = not_put(debate)
+    if not count:
         return ""
-    what = "1 more that matters is" if left == 1 else f"{left} more that matter are"
+    what = "1 more that matters is" if count == 1 else f"{count} more that matter are"
     return f"{what} not asked about: nobody answers for them, and they stand in the verdict."
 
 
@@ -137,7 +137,11 @@ def own(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
 
 def struck(debate: Debate) -> int:
     """How many findings were struck out: the words they are about are not in the subject."""
-    findings = (finding for made in debate.contributions.values() for finding in made.findings)
+    findings = (
+        finding
+        for contribution in debate.contributions.values()
+        for finding in contribution.findings
+    )
     return sum(not finding.counts for finding in findings)
 
 
@@ -147,21 +151,23 @@ def struck_words(debate: Debate) -> str:
     return f"{counted(lost, 'finding')} struck out: not about words of the subject." if lost else ""
 
 
-def counted_words(found: Iterable[ReviewFinding]) -> str:
+def counted_words(findings: Iterable[ReviewFinding]) -> str:
     """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
-    left = [finding.severity for finding in found if finding.is_open]
+    severities = [finding.severity for finding in findings if finding.is_open]
     words = {
-        Severity.BLOCKER: counted(left.count(Severity.BLOCKER), "blocker"),
-        Severity.MAJOR: f"{left.count(Severity.MAJOR)} major",
-        Severity.MINOR: f"{left.count(Severity.MINOR)} minor",
-        Severity.DETAIL: counted(left.count(Severity.DETAIL), "detail"),
+        Severity.BLOCKER: counted(severities.count(Severity.BLOCKER), "blocker"),
+        Severity.MAJOR: f"{severities.count(Severity.MAJOR)} major",
+        Severity.MINOR: f"{severities.count(Severity.MINOR)} minor",
+        Severity.DETAIL: counted(severities.count(Severity.DETAIL), "detail"),
     }
-    return ", ".join(words[severity] for severity in ORDER if severity in left)
+    return ", ".join(words[severity] for severity in ORDER if severity in severities)
 
 
-def answered_words(found: Iterable[ReviewFinding]) -> str:
-    """How many were answered while no changed text shows it: "2 answered"; empty if none was."""
-    number = sum(finding.counts and finding.status is FindingStatus.ANSWERED for finding in found)
+def answered_words(findings: Iterable[ReviewFinding]) -> str:
+    """How many were answered without a changed text: "2 answered"; empty if none was."""
+    number = sum(
+        finding.counts and finding.status is FindingStatus.ANSWERED for finding in findings
+    )
     return f"{number} answered" if number else ""
 
 
@@ -187,11 +193,11 @@ def _of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
     ]
 
 
-def _share(one: str, other: str) -> float:
-    """Which share of the shorter text's words the longer one has as well."""
+def _share(text: str, other: str) -> float:
+    """The share of the shorter text's words that the longer one has as well."""
     words = [
         {word for word in _WORD.findall(text.casefold()) if word not in _IDLE}
-        for text in (one, other)
+        for text in (text, other)
     ]
     shorter = min(map(len, words))
     return len(words[0] & words[1]) / shorter if shorter else 0.0

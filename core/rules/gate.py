@@ -104,12 +104,12 @@ def undebatable(debate: Debate) -> NoDebateReason | None:
 
 @once_per_debate
 def _went_on(debate: Debate) -> bool:
-    """Whether more was said than first answers, or it came to its end.
+    """Whether the debate has more than first answers, or has ended.
 
-    Older versions held the rounds all the same: what they began goes on, and stays as it was.
+    Older versions always held the rounds: their debates go on as they began.
     """
     opening = format_of(debate).phases[0]
-    turns = (made.turn for made in debate.contributions.values())
+    turns = (contribution.turn for contribution in debate.contributions.values())
     is_round = any(turn.round > 1 or turn.act is not opening for turn in turns)
     return is_round or debate.tally is not None or debate.verdict is not None
 
@@ -135,7 +135,7 @@ def _took_sides(debate: Debate) -> bool | None:
 @once_per_debate
 def rounds_open(debate: Debate) -> int:
     """How many rounds may be held as things stand; 0: only the isolated drafts."""
-    rules, wished = debate.setup.termination, debate.setup.rounds
+    rules, rounds = debate.setup.termination, debate.setup.rounds
     if debate.setup.when is When.NEVER:
         return 0
     if is_gated(debate) and not debate.wanted_by:
@@ -143,12 +143,12 @@ def rounds_open(debate: Debate) -> int:
         if first is None or first.ends_rounds:
             return 0
     if rules.ending is Ending.FIXED or format_of(debate).ends_itself:
-        return wished
-    for number in range(rules.min_rounds, wished):
+        return rounds
+    for number in range(rules.min_rounds, rounds):
         gate = gate_after(debate, number)
         if gate is None or gate.ends_rounds:
             return number
-    return wished
+    return rounds
 
 
 def due(debate: Debate) -> Sequence[Turn]:
@@ -186,16 +186,16 @@ def _left_out(debate: Debate, step: Step) -> Gate | None:
 
 
 def weigh(debate: Debate, number: int) -> Gate | None:
-    """What is to be said about another round after that one; None while it is not clear."""
+    """The gate after that round; None while it is not clear."""
     gate = _first(debate) if number == 0 else _after(debate, number)
     forecast = debate.setup.forecast
     if not gate or gate.undebatable:
         return gate
     if not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
         return gate
-    # What the rounds after that one were expected to cost.
-    left = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
-    saved = max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * left)
+    # The expected cost of the rounds after that one.
+    share = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
+    saved = max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * share)
     return gate.model_copy(update={"saved": saved})
 
 
@@ -235,8 +235,8 @@ def _blind_votes(
     for agent in drafters:
         blind = Turn(act=Act.BALLOT, round=0, agent=agent)
         ballot = debate.ballots.get(blind.key)
-        if ballot and (said := options.probabilities(ballot.probabilities)):
-            votes[agent] = said
+        if ballot and (shares := options.probabilities(ballot.probabilities)):
+            votes[agent] = shares
         elif debate.is_done(blind) or agent in debate.refused or agent not in present:
             silent = True
         else:
@@ -280,11 +280,15 @@ def _after(debate: Debate, number: int) -> Gate | None:
 
 
 def stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
-    """What an agent held before that round: its newest stance, else its blind ballot."""
+    """An agent's shares before that round: its newest stance, else its blind ballot."""
     for contribution in reversed(list(debate.contributions.values())):
         own = contribution.turn
-        if own.agent == agent and own.round < number and (said := stance_in(debate, contribution)):
-            return said
+        if (
+            own.agent == agent
+            and own.round < number
+            and (stance := stance_in(debate, contribution))
+        ):
+            return stance
     ballot = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=agent).key)
     return options_of(debate).probabilities(ballot.probabilities) if ballot else {}
 
@@ -343,10 +347,10 @@ def _vote_only_words(gate: Gate, about: str) -> str:
 
 def _rest_words(debate: Debate, gate: Gate) -> str:
     """Which rounds were not held."""
-    left = _rounds_left(debate, gate.turn.round)
-    if not left:
+    count = _rounds_left(debate, gate.turn.round)
+    if not count:
         return "only closing statements were left to make"
-    return f"{counted(left, 'round')} {'was' if left == 1 else 'were'} not held{_saved(gate)}"
+    return f"{counted(count, 'round')} {'was' if count == 1 else 'were'} not held{_saved(gate)}"
 
 
 def _saved(gate: Gate) -> str:

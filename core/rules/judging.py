@@ -35,10 +35,13 @@ def auditor_of(debate: Debate) -> Agent | None:
     setup, judge = debate.setup, judge_of(debate)
     if not setup.audit or judge.provider in {OFFLINE, EXAMPLE}:
         return None
-    known: list[ModelChoice] = [*([setup.summarizer] if setup.summarizer else []), *setup.agents]
+    candidates: list[ModelChoice] = [
+        *([setup.summarizer] if setup.summarizer else []),
+        *setup.agents,
+    ]
     others = (
         model
-        for model in (*known, *setup.judge_models)
+        for model in (*candidates, *setup.judge_models)
         if model.maker != judge.maker and model.provider not in {OFFLINE, EXAMPLE}
     )
     if (other := next(others, None)) is None:

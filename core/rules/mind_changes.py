@@ -34,7 +34,7 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
     by_round = sorted(debate.ballots.values(), key=lambda ballot: ballot.turn.round)
     # Of several later ballots of a voter the newest counts.
     final = {ballot.voter: ballot for ballot in by_round if ballot.turn.round > 0}
-    found: list[MindChange] = []
+    changes: list[MindChange] = []
     for agent in debate.setup.agents:
         if agent.id not in first_held or agent.id not in final:
             continue
@@ -46,8 +46,8 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
             change = MindChange(
                 agent.id, before, after, first, last, ballot.moved_by, ballot.why_moved
             )
-            found.append(change)
-    return found
+            changes.append(change)
+    return changes
 
 
 def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent | None:

@@ -78,16 +78,16 @@ class OptionList:
         option = self.resolve(option)
         return next((item.name for item in self.items if item.id == option), "")
 
-    def probabilities(self, given: Mapping[str, float]) -> Mapping[str, float]:
-        """Probabilities by the options as they stand: of merged ones the sum, else as given.
+    def probabilities(self, shares: Mapping[str, float]) -> Mapping[str, float]:
+        """Probabilities by current option: of merged ones the sum, else unchanged.
 
-        An option that nothing was given for is left out, and what is missing to 1 stays missing.
+        Options without a share are left out; the sum may stay below 1.
         """
-        standing: dict[str, float] = {}
-        for option, share in given.items():
+        sums: dict[str, float] = {}
+        for option, share in shares.items():
             if current := self.resolve(option):
-                standing[current] = standing.get(current, 0.0) + share
-        return standing
+                sums[current] = sums.get(current, 0.0) + share
+        return sums
 
 
 def options_of(debate: Debate) -> OptionList:
@@ -125,11 +125,11 @@ def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionL
     return OptionList(items=tuple(current.values()), merged=merged)
 
 
-def stance_in(debate: Debate, made: Contribution) -> Mapping[str, float]:
-    """How likely the author holds each option, by the options as they stand; empty: not said."""
+def stance_in(debate: Debate, contribution: Contribution) -> Mapping[str, float]:
+    """The author's shares by current option; empty: none stated."""
     options = options_of(debate)
-    shares = dict(made.stance)
-    for name, share in made.new_options.items():
+    shares = dict(contribution.stance)
+    for name, share in contribution.new_options.items():
         if option := _known(name, options.items) or _known(name, as_named(debate)):
             shares[option] = shares.get(option, 0.0) + share
     return options.probabilities(shares)
@@ -166,9 +166,9 @@ def option_of(debate: Debate, agent: str) -> str:
 
 def by_option(debate: Debate) -> Mapping[str, Sequence[str]]:
     """Every option as it stands → ids of the agents whose positions stand for it."""
-    held = {agent.id: option_of(debate, agent.id) for agent in debate.setup.agents}
+    option_by_agent = {agent.id: option_of(debate, agent.id) for agent in debate.setup.agents}
     return {
-        item.id: [agent for agent, option in held.items() if option == item.id]
+        item.id: [agent for agent, option in option_by_agent.items() if option == item.id]
         for item in options_of(debate).items
     }
 
@@ -194,26 +194,26 @@ def with_none_of_these(items: Sequence[Option], kind: QuestionKind) -> tuple[Opt
     return (*items, Option(id=f"o{len(items) + 1}", name=NONE_OF_THESE))
 
 
-def is_listed(options: OptionList, option: str, *given: float) -> bool:
-    """Whether a list of options names this one: "none of these" only where it was given something.
+def is_listed(options: OptionList, option: str, *figures: float) -> bool:
+    """Whether lists name this option: "none of these" only with a figure above 0.
 
     Args:
         options: The options as they stand.
         option: Its id.
-        given: The figures that the list shows of it.
+        *figures: Its figures in the list.
     """
-    return any(given) or options.name(option) != NONE_OF_THESE
+    return any(figures) or options.name(option) != NONE_OF_THESE
 
 
 def listed_scores(options: OptionList, scores: Iterable[OptionScore]) -> Sequence[OptionScore]:
     """The scores as lists show them: best first, "none of these" last unless it leads or is out."""
-    shown = [
+    rows = [
         score
         for score in scores
         if is_listed(options, score.option, score.first_choices, score.mean_probability)
     ]
-    none = [score for score in shown[1:] if options.name(score.option) == NONE_OF_THESE]
-    return [*(score for score in shown if score not in none), *none]
+    none = [score for score in rows[1:] if options.name(score.option) == NONE_OF_THESE]
+    return [*(score for score in rows if score not in none), *none]
 
 
 @dataclass(frozen=True)
@@ -228,26 +228,26 @@ class Stance:
 def read_stance(text: str, options: OptionList) -> Stance:
     """The probabilities that a text states in its last lines.
 
-    "Stance: o1 70 %, o2 10 %, "keep both until June" 20 %": what stands in quotation marks is an
-    option that nobody has named yet. Empty where no figure is stated for an option of the debate.
+    "Stance: o1 70 %, o2 10 %, "keep both until June" 20 %": a name in quotation marks is a new
+    option. Empty without a figure for an option of the debate.
     """
     for line in reversed(text.splitlines()[-_LAST_LINES:]):
         if not (match := _STANCE_LINE.match(line)):
             continue
-        said = match.group(1)
-        known = {o.lower(): float(share) for o, share in _SHARE.findall(said)}
+        statement = match.group(1)
+        by_id = {o.lower(): float(share) for o, share in _SHARE.findall(statement)}
         new: dict[str, float] = {}
-        for name, share in _NEW_SHARE.findall(said):
+        for name, share in _NEW_SHARE.findall(statement):
             same = _known(name, options.items)
             if same:
-                known[same] = known.get(same, 0.0) + float(share)
+                by_id[same] = by_id.get(same, 0.0) + float(share)
             elif float(share) > 0:
                 new[short_name(name)] = float(share)
-        known = {option: share for option, share in known.items() if options.resolve(option)}
-        shares = as_shares({**known, **new})
+        by_id = {option: share for option, share in by_id.items() if options.resolve(option)}
+        shares = as_shares({**by_id, **new})
         if any(shares.values()):
             return Stance(
-                known={option: shares[option] for option in known},
+                known={option: shares[option] for option in by_id},
                 new={name: shares[name] for name in new},
             )
     return Stance()
@@ -262,8 +262,8 @@ def without_stance(text: str) -> str:
     """The text without the line that states its stance: people see the options by name."""
     lines = text.splitlines()
     start = max(0, len(lines) - _LAST_LINES)
-    kept = [*lines[:start], *(line for line in lines[start:] if not _STANCE_LINE.match(line))]
-    return "\n".join(kept).rstrip() if len(kept) < len(lines) else text
+    rest = [*lines[:start], *(line for line in lines[start:] if not _STANCE_LINE.match(line))]
+    return "\n".join(rest).rstrip() if len(rest) < len(lines) else text
 
 
 def merge_by_rules(answers: Mapping[str, str]) -> tuple[tuple[Option, ...], Mapping[str, str]]:
@@ -326,11 +326,11 @@ def _telling(answer: str) -> frozenset[str]:
     )
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    if ("not" in one) != ("not" in other):
+def _alike(words: frozenset[str], other: frozenset[str]) -> bool:
+    if ("not" in words) != ("not" in other):
         return False
-    both = len(one & other)
-    return bool(both) and both / min(len(one), len(other)) >= _ALIKE_FROM
+    both = len(words & other)
+    return bool(both) and both / min(len(words), len(other)) >= _ALIKE_FROM
 
 
 def _known(name: str, items: Iterable[Option]) -> str:

@@ -45,15 +45,15 @@ def count_people(debate: Debate, *, late: bool = False) -> PeopleCount:
     ballots: dict[str, Sequence[str]] = {}
     cast = debate.late_ballots if late else debate.people_ballots
     for person, ballot in cast.items():
-        # Two options of a ballot may have been merged since: the better place stands.
-        standing = dict.fromkeys(options.resolve(chosen) for chosen in ballot.options)
-        if known := [option for option in standing if option]:
-            ballots[person] = known
+        # Two options of a ballot may have been merged since: the better place counts.
+        current = dict.fromkeys(options.resolve(choice) for choice in ballot.options)
+        if choices := [option for option in current if option]:
+            ballots[person] = choices
     scores = [
         PeopleScore(
             option=item.id,
-            first_choices=sum(chosen[0] == item.id for chosen in ballots.values()),
-            named=sum(item.id in chosen for chosen in ballots.values()),
+            first_choices=sum(ranking[0] == item.id for ranking in ballots.values()),
+            named=sum(item.id in ranking for ranking in ballots.values()),
         )
         for item in options.items
     ]

@@ -54,23 +54,23 @@ def standing_questions(debate: Debate) -> Iterator[Question]:
         )
 
 
-def kinds_words(wanted: WantedEvidence) -> str:
-    """What it may be, in words: "a file or a link"."""
-    *others, last = (_KINDS[kind] for kind in wanted.kinds)
+def kinds_words(evidence: WantedEvidence) -> str:
+    """The allowed kinds, in words: "a file or a link"."""
+    *others, last = (_KINDS[kind] for kind in evidence.kinds)
     return " or ".join(filter(None, (", ".join(others), last)))
 
 
 @once_per_debate
 def missing_evidence(debate: Debate) -> Sequence[WantedEvidence]:
-    """What the playbook wants among the sources, and no source that could be read holds."""
+    """The playbook's evidence that no readable source holds."""
     missing = list[WantedEvidence]()
-    for wanted in debate.setup.playbook.evidence if debate.setup.playbook else ():
+    for evidence in debate.setup.playbook.evidence if debate.setup.playbook else ():
         # "price" is in "prices", not in "enterprise"; "%" may follow a figure.
-        begins = (rf"\b{re.escape(w)}" if w[0].isalnum() else re.escape(w) for w in wanted.words)
+        begins = (rf"\b{re.escape(w)}" if w[0].isalnum() else re.escape(w) for w in evidence.words)
         words = re.compile("|".join(begins), re.IGNORECASE)
         of_kind = (
-            source for source in debate.evidence if source.reference.kind.value in wanted.kinds
+            source for source in debate.evidence if source.reference.kind.value in evidence.kinds
         )
         if not any(words.search(f"{source.reference.title}\n{source.text}") for source in of_kind):
-            missing.append(wanted)
+            missing.append(evidence)
     return missing

@@ -23,16 +23,16 @@ def is_first_answer(debate: Debate, turn: Turn) -> bool:
 def raised_points(debate: Debate) -> Mapping[str, RaisedPoint]:
     """What the agents raised by the labels under which the judge reads it (`r1`).
 
-    Empty where only one agent raised anything: nobody else could have.
+    Empty where only one agent raised anything.
     """
     form, points = format_of(debate), list[RaisedPoint]()
     for agent in debate.setup.agents:
         draft = debate.contributions.get(turn_of(form.phases[0], 1, agent.id).key)
         facts = (
             fact
-            for asked in debate.questions.values()
-            if asked.turn.agent == agent.id
-            for fact in asked.facts
+            for questions in debate.questions.values()
+            if questions.turn.agent == agent.id
+            for fact in questions.facts
         )
         points += draft.raised if draft else ()
         points += (RaisedPoint(agent=agent.id, kind=RaisedKind.FACT, text=fact) for fact in facts)

@@ -211,11 +211,11 @@ def _able(debate: Debate) -> Sequence[str]:
 def rounds_held(debate: Debate) -> int:
     """In how many rounds agents answered one another; 0: there are only isolated drafts."""
     form = format_of(debate)
-    # What opens a round in isolation, or is carried over into it, answers nobody.
+    # Isolated openings, and texts carried over, answer no one.
     opens = form.phases[0] if form.phases[0] is not form.stance_act else None
-    turns = (made.turn for made in debate.contributions.values())
+    turns = (contribution.turn for contribution in debate.contributions.values())
     spoken = max((turn.round for turn in turns if turn.act is not opens), default=0)
-    # Where nothing was weighed, an older version held it, or few could speak.
+    # Without a gate: a debate of an older version, or with few agents.
     is_weighed = debate.options is not None or debate.gates
     return min(rounds_open(debate), spoken) if is_weighed else spoken
 
@@ -275,9 +275,9 @@ def _vote(debate: Debate) -> Sequence[Turn]:
         return ()
     if not debate.is_done(_OPTIONS):
         return (_OPTIONS,)
-    left = _undone(debate, ballots)
+    pending = _undone(debate, ballots)
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
-    return left if _awaited(debate, left) else _undone(debate, [tally])
+    return pending if _awaited(debate, pending) else _undone(debate, [tally])
 
 
 def _awaited(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:

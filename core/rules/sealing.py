@@ -82,7 +82,7 @@ def as_shown(log: Sequence[Recorded]) -> Sequence[Recorded]:
 
 
 def _shown(event: Event) -> Event:
-    """The event without what it tells of agents' stances, and of what people chose."""
+    """The event without agents' stances and people's choices."""
     match event:
         case OptionsMerged(options=options):
             return event.model_copy(update={"options": options.model_copy(update={"stances": {}})})
@@ -90,8 +90,8 @@ def _shown(event: Event) -> Event:
             hidden = {"options": (), "ranking": ()}
             return event.model_copy(update={"ballot": ballot.model_copy(update=hidden)})
         case TurnFailed(failure=failure):
-            told = failure.model_copy(update={"reason": _FAILED})
-            return event.model_copy(update={"failure": told})
+            hidden_failure = failure.model_copy(update={"reason": _FAILED})
+            return event.model_copy(update={"failure": hidden_failure})
         case _ if isinstance(event, TELLING_EVENTS):
             ends = isinstance(event, DebateConcluded)
             return Withheld(outcome=event.key, usage=spent_by(event), ends=ends)

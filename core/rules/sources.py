@@ -53,15 +53,15 @@ def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
 
 
 def with_question(debate: Debate) -> Sequence[Turn]:
-    """The turns that read what came with the question, or with its thread.
+    """The turns that read the sources of the question and its thread.
 
-    The same file may come with a note again: it was changed since.
+    The same file may come with a note again, changed: then it is read anew.
     """
     with_notes = [reference for note in debate.all_notes for reference in note.references]
-    given, first = enumerate(debate.references, start=1), len(debate.setup.references)
+    numbered, first = enumerate(debate.references, start=1), len(debate.setup.references)
     return [
         reading_turn(number)
-        for number, reference in given
+        for number, reference in numbered
         if number <= first or reference not in with_notes
     ]
 
@@ -86,14 +86,14 @@ def page_reference(link: str, by: Person) -> SourceReference:
 def linked_anew(
     links: Sequence[SourceReference], there: Sequence[SourceReference]
 ) -> Sequence[SourceReference]:
-    """What words link to that a debate does not have yet, in order; it may be more than it takes.
+    """The linked sources that a debate does not have yet, in order; maybe more than its maximum.
 
     Args:
-        links: What they link to.
-        there: What the debate has.
+        links: The linked sources.
+        there: The debate's sources.
     """
-    known = {(reference.kind, reference.fetch) for reference in there}
-    return [link for link in links if (link.kind, link.fetch) not in known]
+    keys = {(reference.kind, reference.fetch) for reference in there}
+    return [link for link in links if (link.kind, link.fetch) not in keys]
 
 
 def none_read(debate: Debate) -> str:
@@ -104,8 +104,8 @@ def none_read(debate: Debate) -> str:
     Nor is one given up in which agents were asked already, as older versions did.
     """
     agents = {agent.id for agent in debate.setup.agents}
-    made = (debate.contributions, debate.questions, debate.failures)
-    if any(outcome.turn.agent in agents for outcomes in made for outcome in outcomes.values()):
+    tables = (debate.contributions, debate.questions, debate.failures)
+    if any(outcome.turn.agent in agents for outcomes in tables for outcome in outcomes.values()):
         return ""
     references = [
         reference
@@ -116,11 +116,11 @@ def none_read(debate: Debate) -> str:
         references = [
             reference for reference in references if reference.kind is not SourceKind.THREAD
         ]
-    gone = [source for source in lost(debate) if not source.reference.in_words]
+    losses = [source for source in lost(debate) if not source.reference.in_words]
     read = [source.reference for source in debate.evidence if not source.reference.in_words]
-    if not references or not gone or any(reference.kind in KINDS for reference in read):
+    if not references or not losses or any(reference.kind in KINDS for reference in read):
         return ""
-    text = "; ".join(f"{source.reference.title}: {source.fault}" for source in gone)
+    text = "; ".join(f"{source.reference.title}: {source.fault}" for source in losses)
     return (
         f"No source that was given could be read ({text}), so no agent was asked. Give it in "
         "another form, or ask without it."

@@ -185,8 +185,8 @@ class Format:
     def _open_in(self, debate: Debate, number: int, *, is_last: bool) -> Sequence[Turn]:
         """Turns of a round that can be taken now; asked for again with every further round."""
         steps = [step for step in self.steps if not (is_last and step.between_rounds)]
-        known = ("open", self.name, number, len(steps))
-        return debate.once(known, lambda: tuple(self._open(debate, number, steps)))
+        key = ("open", self.name, number, len(steps))
+        return debate.once(key, lambda: tuple(self._open(debate, number, steps)))
 
     def _open(self, debate: Debate, number: int, steps: Sequence[Step]) -> Iterator[Turn]:
         able, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
@@ -267,11 +267,11 @@ class Format:
         acts = self.position_acts
         newest = dict[str, Contribution]()
         for contribution in debate.contributions.values():
-            turn, known = contribution.turn, newest.get(contribution.turn.agent)
+            turn, current = contribution.turn, newest.get(contribution.turn.agent)
             if turn.act not in acts or (upto is not None and turn.round > upto):
                 continue
             place = (turn.round, acts.index(turn.act))
-            if known is None or place > (known.turn.round, acts.index(known.turn.act)):
+            if current is None or place > (current.turn.round, acts.index(current.turn.act)):
                 newest[turn.agent] = contribution
         return {agent: newest[agent] for agent in _roster(debate) if agent in newest}
 
@@ -285,10 +285,10 @@ class Format:
     def contributions(
         self, debate: Debate, act: Act, number: int = 1
     ) -> Mapping[str, Contribution]:
-        """What every agent said in that step of a round, in roster order."""
+        """Every agent's contribution of that step of a round, in roster order."""
         turns = {agent: turn_of(act, number, agent).key for agent in _roster(debate)}
-        made = {agent: debate.contributions.get(key) for agent, key in turns.items()}
-        return {agent: contribution for agent, contribution in made.items() if contribution}
+        by_agent = {agent: debate.contributions.get(key) for agent, key in turns.items()}
+        return {agent: contribution for agent, contribution in by_agent.items() if contribution}
 
     def shown(self, debate: Debate, turn: Turn) -> Sequence[Part]:
         """What this turn is about, beyond what every prompt holds."""

@@ -61,18 +61,18 @@ def adr(debate: Debate) -> str:
     names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
     playbook = debate.setup.playbook
     held_as = f"Playbook: {playbook.title}." if playbook else ""
-    said = (f"Agents: {names}.", held_as, vote_words(debate), cross_check_words(debate))
+    facts = (f"Agents: {names}.", held_as, vote_words(debate), cross_check_words(debate))
     how = bullets(
-        filter(None, (*said, gap_words(debate), *why_held(debate), *how_it_ended(debate)))
+        filter(None, (*facts, gap_words(debate), *why_held(debate), *how_it_ended(debate)))
     )
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _facts(debate: Debate) -> Iterator[str]:
-    """How the decision stands, and who decided and asked when."""
-    standing = standing_words(debate)
-    still = f" ({standing})" if standing and not debate.decision else ""
+    """State of the decision, date, who decided and who asked."""
+    state = standing_words(debate)
+    still = f" ({state})" if state and not debate.decision else ""
     yield f"Status: {adr_status(debate)}{still}"
     yield f"Date: {day(debate.ended_at or debate.now)}"
     if newest := debate.decision:

@@ -23,15 +23,15 @@ class AgentSpending:
 
 
 def spending(debate: Debate) -> Sequence[AgentSpending]:
-    """What each agent has spent, in the order of the roster, then the others."""
-    known = [agent.id for agent in debate.setup.agents]
-    found: list[AgentSpending] = []
+    """The spending of each agent, in the order of the roster, then of others."""
+    roster = [agent.id for agent in debate.setup.agents]
+    entries: list[AgentSpending] = []
     for agent in dict.fromkeys(
-        [*known, *(expense.agent for expense in debate.spent if expense.agent)]
+        [*roster, *(expense.agent for expense in debate.spent if expense.agent)]
     ):
         own = [expense for expense in debate.spent if expense.agent == agent]
         calls = [expense.call for expense in own if expense.call]
-        found.append(
+        entries.append(
             AgentSpending(
                 agent=agent,
                 name=name_of(debate, agent),
@@ -42,7 +42,7 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
                 prompt_sources=tuple(dict.fromkeys(call.prompt_source for call in calls)),
             )
         )
-    return found
+    return entries
 
 
 def forecast_words(debate: Debate, forecast: Forecast | None) -> str:

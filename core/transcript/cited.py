@@ -24,19 +24,18 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
         text: As it was recorded: what is not verified is struck out.
         citations: What its check showed.
     """
-    known = {(citation.source, citation.words): citation for citation in citations}
+    by_words = {(citation.source, citation.words): citation for citation in citations}
 
-    def show(found: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
-        citation = known.get((found.source, found.words))
-        if not found.words:
-            return f"[{found.source}]"
+    def show(mention: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+        citation = by_words.get((mention.source, mention.words))
+        if not mention.words:
+            return f"[{mention.source}]"
         if not is_verified:
-            return f"~~“{found.words}”~~ (not found in {found.source})"
+            return f"~~“{mention.words}”~~ (not found in {mention.source})"
         # A message of a thread begins with who wrote it, as its place does.
         who = f"{citation.place.partition(', ')[0]}: " if citation else ""
-        return (
-            f"“{found.words.removeprefix(who)}” ({where(citation) if citation else found.source})"
-        )
+        place = where(citation) if citation else mention.source
+        return f"“{mention.words.removeprefix(who)}” ({place})"
 
     return rendered(text, show)
 
@@ -46,19 +45,19 @@ def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
 
     A reason is whole, with its quotes in place; where it quotes no source, it says so.
     """
-    known = verdict.citations
-    texts = {field: cited(getattr(verdict, field), known) for field in _TEXTS}
+    citations = verdict.citations
+    texts = {field: cited(getattr(verdict, field), citations) for field in _TEXTS}
     lists = {
-        field: tuple(cited(text, known) for text in getattr(verdict, field)) for field in _LISTS
+        field: tuple(cited(text, citations) for text in getattr(verdict, field)) for field in _LISTS
     }
     sections = tuple(
-        section.model_copy(update={"text": cited(section.text, known)})
+        section.model_copy(update={"text": cited(section.text, citations)})
         for section in verdict.sections
     )
     bare = " (no source quoted)" if debate.evidence else ""
     lists["reasons"] = tuple(
-        shown if citations_in(text) else f"{shown}{bare}"
-        for text, shown in zip(verdict.reasons, lists["reasons"], strict=True)
+        reason if citations_in(text) else f"{reason}{bare}"
+        for text, reason in zip(verdict.reasons, lists["reasons"], strict=True)
     )
     return verdict.model_copy(update={**texts, **lists, "sections": sections})
 

@@ -116,13 +116,13 @@ async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]
     texts = compared_texts(debate)
     if not evaluators:
         raise BadInput("Nobody is named who could compare the texts.")
-    found = await asyncio.gather(
+    preferences = await asyncio.gather(
         *(_prefers(calls, debate, evaluator, texts) for evaluator in evaluators)
     )
     return Comparison(
         debate_id=debate.id,
         question=debate.setup.question,
-        preferences=tuple(found),
+        preferences=tuple(preferences),
         lengths={side: len(text.split()) for side, text in texts.items()},
         debate_cost=debate.usage.cost,
     )
@@ -156,12 +156,12 @@ def compared_texts(debate: Debate) -> Mapping[Side, str]:
 
 def comparison_json(comparison: Comparison) -> str:
     """The preferences for programs."""
-    shown = {**comparison.model_dump(mode="json"), "finding": finding_words(comparison)}
-    return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+    values = {**comparison.model_dump(mode="json"), "finding": finding_words(comparison)}
+    return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """The preferences for people; what lessens them stands above them, the finding last."""
+    """The preferences for people: reservations first, the finding last."""
     lengths = comparison.lengths
     text = (
         f"Shown: {counted(lengths[Side.DEBATE], 'word')} of the debate's verdict, "
@@ -197,12 +197,12 @@ def comparison_markdown(comparison: Comparison) -> str:
                 rows,
             )
         )
-    if left := [
+    if failures := [
         f"{preference.name}: {preference.fault}"
         for preference in comparison.preferences
         if preference.fault
     ]:
-        parts.append(f"## Not counted\n\n{bullets(left)}")
+        parts.append(f"## Not counted\n\n{bullets(failures)}")
     parts += [cost_words(comparison.usage, comparison.debate_cost), finding_words(comparison)]
     return "\n\n".join(parts) + "\n"
 
@@ -224,7 +224,7 @@ def finding_words(comparison: Comparison) -> str:
 async def _prefers(
     calls: ModelCalls, debate: Debate, agent: Agent, texts: Mapping[Side, str]
 ) -> Preferences:
-    """What one evaluator prefers; a failure is reported, never filled in."""
+    """The preferences of one evaluator; a failure is reported as its fault."""
     result = Preferences(
         evaluator=agent.id, name=agent.name, model=agent.full_name, maker=agent.maker
     )
@@ -234,7 +234,7 @@ async def _prefers(
     shorter = min(texts.values(), key=len)
     doubled = "\n\n".join(part for part in shorter.split("\n\n") for _ in range(2))
     pairs = ((texts[Side.DEBATE], texts[Side.SINGLE]), (doubled, shorter))
-    usage, kept = Usage(), list[Mapping[Criterion, Side]]()
+    usage, choices = Usage(), list[Mapping[Criterion, Side]]()
     for first, second in pairs:
         try:
             forth, spent_forth = await _choose(calls, debate, agent, (first, second))
@@ -243,8 +243,8 @@ async def _prefers(
             usage += spent_back
         except (ProviderError, ReplyUnreadable, LimitReached) as error:
             return result.model_copy(update={"fault": str(error), "usage": usage + error.usage})
-        kept.append({name: _in_both(forth[name], back[name]) for name in criteria_of(debate)})
-    of_texts, of_doubled = kept
+        choices.append({name: _in_both(forth[name], back[name]) for name in criteria_of(debate)})
+    of_texts, of_doubled = choices
     fault = ""
     if of_doubled[Criterion.OVERALL] is Side.DEBATE:
         fault = "It prefers the same text with every part said twice: length alone decides."

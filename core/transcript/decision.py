@@ -48,16 +48,16 @@ def decision_text(debate: Debate) -> str:
     )
 
 
-def verdict_section(debate: Debate, *, level: int = 2, asked: bool = True) -> str:
+def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = True) -> str:
     """The verdict with all its fields, under a heading of that level.
 
     Args:
         debate: The debate.
         level: That of its heading.
-        asked: With the question.
+        with_question: Whether to quote the question.
     """
     verdict, mark = debate.verdict and cited_verdict(debate, debate.verdict), "#" * level
-    question = [quoted(debate.setup.question)] if asked else []
+    question = [quoted(debate.setup.question)] if with_question else []
     if verdict is None:
         return "\n\n".join([f"{mark} Decision", why_none(debate), *question, *_ending(debate)])
     warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]

@@ -234,9 +234,9 @@ def reply_fault(reply: EvaluationReply, criteria: Sequence[Criterion]) -> str | 
 
 def as_json(evaluation: Evaluation) -> str:
     """The scores for programs."""
-    shown = evaluation.model_dump(mode="json")
+    values = evaluation.model_dump(mode="json")
     averages = {name.value: round(mean, 2) for name, mean in evaluation.averages.items()}
-    return json.dumps({**shown, "averages": averages}, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps({**values, "averages": averages}, ensure_ascii=False, indent=2) + "\n"
 
 
 def as_csv(evaluation: Evaluation) -> str:
@@ -332,7 +332,7 @@ def evaluation_options(debate: Debate, agent: Agent, act: Act) -> CallOptions:
 
 
 async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | EvaluatorFailure:
-    """What one evaluator gives; a failure is reported, never filled in."""
+    """The marks of one evaluator, or its failure."""
     text = verdict_text(debate, debate.verdict) if debate.verdict else ""
     decision = Part(kind=PartKind.POSITION, label="The decision", text=text)
     criteria = criteria_of(debate)
@@ -349,9 +349,9 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Eva
         return EvaluatorFailure(
             evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage
         )
-    given = {score.criterion: score for score in reply.scores}
+    scores = {score.criterion: score for score in reply.scores}
     marks = {
-        name: CriterionScore(score=given[name].score, reason=given[name].reason.strip())
+        name: CriterionScore(score=scores[name].score, reason=scores[name].reason.strip())
         for name in criteria
     }
     return Marks(

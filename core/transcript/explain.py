@@ -81,22 +81,22 @@ def explanation(log: Sequence[Recorded]) -> str:
     return visible("\n".join(lines)) + "\n"
 
 
-def turn_explanation(log: Sequence[Recorded], wanted: str) -> str:
-    """One turn as text for people, with everything that is known of it.
+def turn_explanation(log: Sequence[Recorded], query: str) -> str:
+    """One turn as text for people, with all its details.
 
     Args:
         log: All events of the debate.
-        wanted: The turn's key (`r1/critique/ann/bob`), or words of it that fit no other turn.
+        query: The turn's key (`r1/critique/ann/bob`), or words of it that fit no other turn.
 
     Raises:
-        BadInput: No turn is meant, or several; names those that may be.
-        LogBroken: The log cannot be.
+        BadInput: No turn matches, or several; names the nearest.
+        LogBroken: The log is inconsistent.
     """
     debate = fold(log)
-    one = _meant(debate, explain(log), wanted)
-    lines = [*_lines(debate, one, most=len(debate.times))]
-    if one.call:
-        call, took = one.call, duration(one.call.latency_ms / 1000)
+    explanation = _meant(debate, explain(log), query)
+    lines = [*_lines(debate, explanation, most=len(debate.times))]
+    if explanation.call:
+        call, took = explanation.call, duration(explanation.call.latency_ms / 1000)
         lines.append(f"  asked {call.provider}/{call.model}, prompt: {call.prompt_source}")
         lines.append(f"  answered in {took}: {usage_words(call.usage)}")
         if call.stands_in_for:
@@ -105,55 +105,57 @@ def turn_explanation(log: Sequence[Recorded], wanted: str) -> str:
 
 
 def how_rounds_ended(debate: Debate) -> Sequence[str]:
-    """Why no further round was held, how many were, and what was skipped: a sentence each."""
+    """Why the rounds ended, and which turns were skipped: a sentence each."""
     texts = [*(how_it_ended(debate) or ["The rounds go on."])]
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return texts
-    left: dict[int, Counter[str]] = {}
-    begun = max((made.turn.round for made in debate.contributions.values()), default=0)
+    skips: dict[int, Counter[str]] = {}
+    begun = max((outcome.turn.round for outcome in debate.contributions.values()), default=0)
     for turn in schedule.skipped(debate):
         if turn.round <= begun:
-            left.setdefault(turn.round, Counter())[ACTS[turn.act].noun] += 1
-    for at, counts in left.items():
+            skips.setdefault(turn.round, Counter())[ACTS[turn.act].noun] += 1
+    for at, counts in skips.items():
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
         texts.append(f"Round {at}: not taken: {turns}.")
-    phases = {made.turn.act for made in (*debate.contributions.values(), *debate.failures.values())}
+    phases = {
+        outcome.turn.act for outcome in (*debate.contributions.values(), *debate.failures.values())
+    }
     is_older = not any(gate.skips for gate in debate.gates.values())
-    may_rebut = Act.REBUTTAL in format_of(debate).phases and not left
+    may_rebut = Act.REBUTTAL in format_of(debate).phases and not skips
     if is_older and may_rebut and Act.REBUTTAL not in phases:
         texts.append("Rebuttals were skipped: the adjusted positions agreed.")
     return texts
 
 
-def _meant(debate: Debate, found: Sequence[TurnExplanation], wanted: str) -> TurnExplanation:
-    """The turn that is meant."""
-    by_key = {step.span.turn.key: step for step in found}
-    words = wanted.casefold().replace("/", " ").split()
+def _meant(debate: Debate, explanations: Sequence[TurnExplanation], query: str) -> TurnExplanation:
+    """The turn of that key or words; raises BadInput if there is not exactly one."""
+    by_key = {step.span.turn.key: step for step in explanations}
+    words = query.casefold().replace("/", " ").split()
     fitting = [
         step
-        for step in found
+        for step in explanations
         if all(
             word in f"{step.span.turn.key} {turn_words(debate, step.span.turn)}".casefold()
             for word in words
         )
     ]
-    if wanted in by_key:
-        return by_key[wanted]
+    if query in by_key:
+        return by_key[query]
     if len(fitting) == 1:
         return fitting[0]
     near = [step.span.turn.key for step in fitting] or get_close_matches(
-        wanted, by_key, n=_MOST_NAMED, cutoff=0.3
+        query, by_key, n=_MOST_NAMED, cutoff=0.3
     )
     if not near:
         raise BadInput(
-            f"{wanted!r} is no turn of debate {debate.id}. Name one by its key, such as "
+            f"{query!r} is no turn of debate {debate.id}. Name one by its key, such as "
             f"{next(iter(by_key), 'r1/critique/ann/bob')}, or by words of it: `moot explain "
             f"{debate.id}` lists all."
         )
     which = ", ".join(near[:_MOST_NAMED])
     more = f" and {counted(len(near) - _MOST_NAMED, 'other')}" if len(near) > _MOST_NAMED else ""
     how = "fits several turns" if fitting else "is no turn"
-    raise BadInput(f"{wanted!r} {how} of debate {debate.id}. Turns like it: {which}{more}.")
+    raise BadInput(f"{query!r} {how} of debate {debate.id}. Turns like it: {which}{more}.")
 
 
 def _to_see(debate: Debate, turn: Turn) -> tuple[SentPart, ...]:
@@ -168,8 +170,8 @@ def _to_see(debate: Debate, turn: Turn) -> tuple[SentPart, ...]:
     )
 
 
-def _lines(debate: Debate, one: TurnExplanation, *, most: int) -> Iterator[str]:
-    span = one.span
+def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterator[str]:
+    span = explanation.span
     yield f"{turn_words(debate, span.turn)}  [{span.turn.key}]"
     yield f"  ready {after(debate, span.ready.at)}, after event {span.ready.seq}"
     needs = span.needs
@@ -182,11 +184,11 @@ def _lines(debate: Debate, one: TurnExplanation, *, most: int) -> Iterator[str]:
         for need in needs:
             yield f"  waited for {need.key} ({after(debate, need.at)})"
     verb = "saw" if span.ended else "is to see"
-    for part in one.parts:
+    for part in explanation.parts:
         sent, whole = number(part.chars), counted(part.chars + part.left_out, "character")
         size = f"{sent} of {whole}: the rest did not fit the model's context"
         yield f"  {verb} {part.label} ({part.kind}, {size if part.left_out else whole})"
-    for timing in one.late:
+    for timing in explanation.late:
         when = f"came {duration(timing.late)} later" if timing.made else "never came"
         yield f"  wanted {timing.key}, which {when}: it was shown the contributions"
     if span.ended is None:

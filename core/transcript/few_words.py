@@ -18,13 +18,13 @@ _LONG_ENOUGH = 6
 def few_words(text: str, most: int) -> str:
     """The text in at most so many words, on one line; what is cut ends with an ellipsis.
 
-    It is cut after a sentence where one fits. Else a quote is left out rather than cut, with the
-    mark that says whether it was found; so is what stands in brackets.
+    It is cut after a sentence where one fits. Else a quote with its mark, or text in brackets, is
+    left out rather than cut.
     """
     words = text.split()
     if len(words) <= most:
         return text
-    shown = " ".join(words[: max(0, most)])
+    short = " ".join(words[: max(0, most)])
     # The ellipsis counts as a word.
     room = " ".join(words[: max(0, most - 1)])
     sentences = [room[: cut.start()] for cut in _CUT.finditer(f"{room} A")]
@@ -32,34 +32,34 @@ def few_words(text: str, most: int) -> str:
     if whole:
         return f"{whole[-1]}{CUT}"
     is_marked = words[most].startswith("(") if most > 0 else False
-    if shown.count("“") > shown.count("”") or (is_marked and shown.endswith("”")):
-        shown = shown.rpartition("“")[0]
-    if shown.count("(") > shown.count(")"):
-        shown = shown.rpartition("(")[0]
-    shown = shown.rstrip(" ~.,:;–(")
-    return f"{shown}…" if shown else ""
+    if short.count("“") > short.count("”") or (is_marked and short.endswith("”")):
+        short = short.rpartition("“")[0]
+    if short.count("(") > short.count(")"):
+        short = short.rpartition("(")[0]
+    short = short.rstrip(" ~.,:;–(")
+    return f"{short}…" if short else ""
 
 
-def not_yet_said(text: str, said: set[str]) -> str:
-    """The sentences of the text that stand nowhere in `said`, which they are added to.
+def not_yet_said(text: str, earlier: set[str]) -> str:
+    """The sentences of the text that are not in `earlier`, to which they are added.
 
     Short ones, such as "Yes.", are always kept.
     """
     new = list[str]()
     for sentence in _AFTER_SENTENCE.split(text):
         bare = sentence.strip(_MARKS).casefold()
-        if bare and bare not in said:
+        if bare and bare not in earlier:
             new.append(sentence)
         if len(bare.split()) >= _LONG_ENOUGH:
-            said.add(bare)
+            earlier.add(bare)
     return " ".join(new)
 
 
 def shared_words(texts: Sequence[str], most: int) -> Sequence[str]:
-    """The texts in at most so many words together; what short ones leave goes to longer ones."""
-    shares, left = [0] * len(texts), most
+    """The texts in at most so many words together; longer ones get what short ones leave."""
+    shares, remaining = [0] * len(texts), most
     lengths = [len(text.split()) for text in texts]
-    for done, index in enumerate(sorted(range(len(texts)), key=lengths.__getitem__)):
-        shares[index] = min(lengths[index], left // (len(texts) - done))
-        left -= shares[index]
+    for number, index in enumerate(sorted(range(len(texts)), key=lengths.__getitem__)):
+        shares[index] = min(lengths[index], remaining // (len(texts) - number))
+        remaining -= shares[index]
     return [few_words(text, share) for text, share in zip(texts, shares, strict=True)]

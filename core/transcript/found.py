@@ -93,7 +93,7 @@ def task_list(debate: Debate) -> str:
     )
     running = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
     headline = verdict.decision if verdict else running
-    found = verdict.findings if verdict else standing(debate)
+    findings = verdict.findings if verdict else standing(debate)
     about = ", ".join(in_text(reference.title) for reference in references(debate))
     parts = [f"### Review: {in_text(headline)}", f"Of {about}."]
     parts += [f"- {in_text(reason, names)}" for reason in (verdict.reasons if verdict else ())]
@@ -103,7 +103,7 @@ def task_list(debate: Debate) -> str:
     ]
     text = "\n\n".join(parts).replace("\n\n- ", "\n- ").replace(".\n- ", ".\n\n- ", 1)
     tasks, left_out = list[str](), 0
-    for finding in sorted(found, key=lambda finding: not finding.is_open):
+    for finding in sorted(findings, key=lambda finding: not finding.is_open):
         task = "\n".join(_task(finding, names))
         if len(text) + sum(map(len, tasks)) + len(task) < _COMMENT_MAX_CHARS:
             tasks.append(task)
@@ -129,19 +129,19 @@ def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
         names: Titles of sources by their ids, which are known only here.
     """
 
-    def quote(found: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
-        words = f"“{found.words}” " if found.words else ""
-        name = names.get(found.source, found.source)
+    def quote(mention: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+        words = f"“{mention.words}” " if mention.words else ""
+        name = names.get(mention.source, mention.source)
         return f"{words}({name})" if is_verified else f"{words}(not found in {name})"
 
     line = " ".join(clean(rendered(text, quote)).split())
     if len(line) > _FIELD_MAX_CHARS:
         line = f"{line[:_FIELD_MAX_CHARS]}…"
-    shown, at = "", 0
+    result, at = "", 0
     for code in _CODE.finditer(line):
-        shown += _inert(line[at : code.start()]) + as_code(code[2].strip())
+        result += _inert(line[at : code.start()]) + as_code(code[2].strip())
         at = code.end()
-    return shown + _inert(line[at:])
+    return result + _inert(line[at:])
 
 
 def _inert(line: str) -> str:
@@ -160,21 +160,28 @@ def as_code(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-def _task(one: ReviewFinding, names: Mapping[str, str]) -> Iterator[str]:
+def _task(finding: ReviewFinding, names: Mapping[str, str]) -> Iterator[str]:
     """The lines of one finding."""
-    mark = " " if one.is_open else "x"
-    mend = f" *To mend it*: {in_text(one.mend, names)}" if one.mend else ""
-    state = "" if one.status is FindingStatus.OPEN and not one.why else f" *{one.status.value}*"
-    why = f": {in_text(one.why, names)}" if one.why else ""
-    yield (
-        f"- [{mark}] **{one.severity.value}** {as_code(_place(one, names))}: "
-        f"{in_text(one.wrong, names)}{mend}{state}{why}"
+    mark = " " if finding.is_open else "x"
+    mend = f" *To mend it*: {in_text(finding.mend, names)}" if finding.mend else ""
+    state = (
+        ""
+        if finding.status is FindingStatus.OPEN and not finding.why
+        else f" *{finding.status.value}*"
     )
-    yield f"  > {as_code(one.citation.words)}"
-    yield from (f"  > {as_code(line)}" for line in one.changed)
+    why = f": {in_text(finding.why, names)}" if finding.why else ""
+    yield (
+        f"- [{mark}] **{finding.severity.value}** {as_code(_place(finding, names))}: "
+        f"{in_text(finding.wrong, names)}{mend}{state}{why}"
+    )
+    yield f"  > {as_code(finding.citation.words)}"
+    yield from (f"  > {as_code(line)}" for line in finding.changed)
 
 
-def _place(one: ReviewFinding, names: Mapping[str, str] = MappingProxyType({})) -> str:
+def _place(finding: ReviewFinding, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """Where the words stand: the path and line of a diff, else the source with page or line."""
-    source, place = names.get(one.citation.source, one.citation.source), one.citation.place
+    source, place = (
+        names.get(finding.citation.source, finding.citation.source),
+        finding.citation.place,
+    )
     return place if ":" in place else ", ".join(filter(None, (source, place)))

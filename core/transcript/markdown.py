@@ -33,11 +33,11 @@ def _emphasis(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - the p
     CommonMark takes `**` between a sign of punctuation and a letter for the end of a word's
     formatting only if a space follows, which a Chinese or Korean text would not have there.
     """
-    start, known = state.pos, len(state.delimiters)
+    start, count = state.pos, len(state.delimiters)
     if not tokenize(state, silent):
         return False
     before, after = state.src[start - 1 : start], state.src[state.pos : state.pos + 1]
-    for delimiter in state.delimiters[known:]:
+    for delimiter in state.delimiters[count:]:
         if state.src[start] == "*":
             delimiter.open |= bool(_UNSPACED.match(before)) and not after.isspace() and after != ""
             delimiter.close |= bool(_UNSPACED.match(after)) and not before.isspace() and start > 0
@@ -363,10 +363,10 @@ def _lines(inline: _Node) -> list[str]:
     ] or [""]
 
 
-def _as_text(found: re.Match[str]) -> str:
-    if found["fence"]:
-        return f"&#{ord(found[0][0])};" * len(found[0])
-    return f"{found[0]}\\" if found["number"] else f"\\{found[0]}"
+def _as_text(match: re.Match[str]) -> str:
+    if match["fence"]:
+        return f"&#{ord(match[0][0])};" * len(match[0])
+    return f"{match[0]}\\" if match["number"] else f"\\{match[0]}"
 
 
 def _spans(nodes: Iterable[_Node]) -> str:

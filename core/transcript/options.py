@@ -52,10 +52,10 @@ def option_words(debate: Debate, score: OptionScore) -> str:
     return f"{inert_line(name)}: {first}, {percent(score.mean_probability)} across all"
 
 
-def shares(debate: Debate, given: Mapping[str, float]) -> str:
+def shares(debate: Debate, stance: Mapping[str, float]) -> str:
     """Probabilities as people read them, likeliest first: `PostgreSQL 80%; Kafka 20%`."""
     options = options_of(debate)
-    ranked = sorted(options.probabilities(given).items(), key=lambda item: -item[1])
+    ranked = sorted(options.probabilities(stance).items(), key=lambda item: -item[1])
     return "; ".join(
         f"{options.name(option)} {percent(share)}"
         for option, share in ranked
@@ -63,19 +63,16 @@ def shares(debate: Debate, given: Mapping[str, float]) -> str:
     )
 
 
-def holds_words(debate: Debate, made: Contribution) -> str:
-    """What its author holds by then: the options with the shares it gave; empty: not said.
-
-    A reviewer names a verdict, and gives no share.
-    """
-    stance = stance_in(debate, made)
-    if made.turn.act in NAMES_A_VERDICT:
+def holds_words(debate: Debate, contribution: Contribution) -> str:
+    """The author's shares by option in words, of a reviewer the verdict; empty: none stated."""
+    stance = stance_in(debate, contribution)
+    if contribution.turn.act in NAMES_A_VERDICT:
         return options_of(debate).name(leading(stance))
     return shares(debate, stance)
 
 
 def options_table(debate: Debate) -> str:
-    """Every option with who stands where; empty without options."""
+    """A table of options with their holders and average shares; empty without options."""
     options = options_of(debate)
     if not options.items:
         return ""
@@ -85,8 +82,8 @@ def options_table(debate: Debate) -> str:
     holders: dict[str, list[str]] = {}
     for agent in debate.setup.agents:
         before = " (before the vote)" if voting.is_uncounted(debate, agent.id) else ""
-        held = leading(held_by(debate, agent.id))
-        holders.setdefault(held, []).append(f"{agent.name}{before}")
+        favourite = leading(held_by(debate, agent.id))
+        holders.setdefault(favourite, []).append(f"{agent.name}{before}")
     stands = by_option(debate)
     people = count_people(debate)
     first = {score.option: score.first_choices for score in people.scores}
@@ -95,14 +92,14 @@ def options_table(debate: Debate) -> str:
     places = {score.option: place for place, score in enumerate(listed)}
     for item in sorted(options.items, key=lambda item: places.get(item.id, len(places))):
         score = scores.get(item.id)
-        standing, holding = stands.get(item.id, ()), holders.get(item.id, ())
-        given = score.mean_probability if score else 0.0
+        drafters, holding = stands.get(item.id, ()), holders.get(item.id, ())
+        mean_share = score.mean_probability if score else 0.0
         by_people = first.get(item.id, 0)
-        if not is_listed(options, item.id, len(standing), len(holding), given, by_people):
+        if not is_listed(options, item.id, len(drafters), len(holding), mean_share, by_people):
             continue
         row = [
             item.name,
-            ", ".join(name_of(debate, agent) for agent in standing) or "nobody",
+            ", ".join(name_of(debate, agent) for agent in drafters) or "nobody",
             ", ".join(holding) or "nobody",
             percent(score.mean_probability) if score else "",
         ]
@@ -157,12 +154,12 @@ def moves_section(debate: Debate, *, level: int = 3) -> str:
 
 
 def moves_words(debate: Debate) -> Sequence[str]:
-    """Who holds which option best instead of which, and what moved them: a line each."""
+    """A line per voter whose first choice changed: before, after and the cause."""
     options, lines = options_of(debate), list[str]()
     for change in mind_changes(debate):
         before, after = (
-            f"{options.name(option)} ({percent(held.get(option, 0.0))})"
-            for option, held in ((change.before, change.first), (change.after, change.final))
+            f"{options.name(option)} ({percent(vote.get(option, 0.0))})"
+            for option, vote in ((change.before, change.first), (change.after, change.final))
         )
         line = f"{name_of(debate, change.voter)}: from {before} to {after}"
         lines.append(line + inert_line(cause_words(debate, change)))

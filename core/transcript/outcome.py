@@ -23,10 +23,12 @@ from core.transcript.words import seconds_taken
 
 
 def outcome(debate: Debate) -> Mapping[str, Any]:
-    """Options as they stand, who stands where, who moved, and how the rounds ended."""
+    """Options, stances, changes of mind, and the ending of the rounds, as JSON values."""
     verdict, tally, options = debate.verdict, debate.tally, options_of(debate)
-    held = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
-    stances = {key: stance_in(debate, made) for key, made in debate.contributions.items()}
+    shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    stances = {
+        key: stance_in(debate, contribution) for key, contribution in debate.contributions.items()
+    }
     return {
         "playbook": debate.setup.playbook.name if debate.setup.playbook else None,
         "option": options.resolve(verdict.option) if verdict else "",
@@ -35,7 +37,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "merged_options": dict(options.merged),
         "vote_leads": list(voting.winning_options(tally.options)) if tally else [],
         "tie_break": tie_break(debate),
-        "held": _rounded(held),
+        "held": _rounded(shares_by_agent),
         "moved": [
             {
                 "agent": change.voter,
@@ -86,11 +88,11 @@ def _options(debate: Debate) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-def _rounded(given: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
-    """Probabilities by what they are of, to four places; what has none is left out."""
+def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
+    """Shares by key, rounded to four places; keys without shares are left out."""
     return {
         key: {option: round(share, 4) for option, share in shares.items()}
-        for key, shares in given.items()
+        for key, shares in by_key.items()
         if shares
     }
 
@@ -102,12 +104,17 @@ def _confidence_word(verdict: Verdict) -> str | None:
 
 
 def _turned_out(debate: Debate) -> Mapping[str, Any] | None:
-    """How the accepted decision turned out, as somebody said last; None if nobody did."""
-    said = debate.outcome
-    if said is None:
+    """The newest outcome of the accepted decision; None without one."""
+    outcome = debate.outcome
+    if outcome is None:
         return None
-    at = debate.times[f"outcome/{said.origin}"]
-    return {"kind": said.kind.value, "by": said.by.id, "why": said.why, "at": at.isoformat()}
+    at = debate.times[f"outcome/{outcome.origin}"]
+    return {
+        "kind": outcome.kind.value,
+        "by": outcome.by.id,
+        "why": outcome.why,
+        "at": at.isoformat(),
+    }
 
 
 def totals(debate: Debate) -> Mapping[str, Any]:

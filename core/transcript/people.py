@@ -80,15 +80,15 @@ def team_section(debate: Debate) -> str:
     return "\n\n".join(["## The team's decision", *parts]) if parts else ""
 
 
-def outcome_words(said: DecisionOutcome) -> str:
+def outcome_words(outcome: DecisionOutcome) -> str:
     """How a decision turned out, who says so, and why."""
-    why = f" {' '.join(said.why.split())}" if said.why.strip() else ""
-    return f"{OUTCOMES[said.kind]}, says {said.by.display_name}.{why}"
+    why = f" {' '.join(outcome.why.split())}" if outcome.why.strip() else ""
+    return f"{OUTCOMES[outcome.kind]}, says {outcome.by.display_name}.{why}"
 
 
 def assumptions(debate: Debate) -> Sequence[str]:
-    """What was taken for granted because nobody answered, or somebody skipped; Markdown."""
-    found = list[str]()
+    """The assumptions of unanswered and skipped questions; Markdown."""
+    lines = list[str]()
     for item in questions_put(debate):
         answer = debate.answers.get(item.number)
         if answer is None or not answer.text:
@@ -96,8 +96,8 @@ def assumptions(debate: Debate) -> Sequence[str]:
             by = f" (asked by {who})" if who else ""
             assumed = item.assumption or "nothing in particular"
             why = unanswered_words(debate, item)
-            found.append(f"{item.question}{by} {why}; assumed: {assumed}")
-    return found
+            lines.append(f"{item.question}{by} {why}; assumed: {assumed}")
+    return lines
 
 
 def unanswered_words(debate: Debate, item: Clarification) -> str:
@@ -126,9 +126,9 @@ def people_ballots(debate: Debate) -> str:
         return ""
     options, lines = options_of(debate), list[str]()
     for ballot in debate.people_ballots.values():
-        # What people merged after somebody's ballot is named once.
-        standing = dict.fromkeys(options.resolve(option) for option in ballot.options)
-        ranked = [options.name(option) for option in standing if option]
+        # Options merged after the ballot are named once.
+        ranking = dict.fromkeys(options.resolve(option) for option in ballot.options)
+        ranked = [options.name(option) for option in ranking if option]
         ranked = ranked or [name_of(debate, position) for position in ballot.ranking]
         lines.append(f"{ballot.by.display_name}: {'; '.join(ranked)}")
     return f"### People's ballots, best first\n\n{bullets(lines)}"
@@ -144,8 +144,8 @@ def _words(decision: Decision) -> str:
 
 
 def feedback_lines(feedback: Iterable[Feedback]) -> Iterator[str]:
-    """What each person thought of the verdict and why, a line each."""
-    for given in feedback:
-        comment = f": {' '.join(given.comment.split())}" if given.comment else ""
-        opinion = "helpful" if given.helpful else "not helpful"
-        yield f"{given.by.display_name} found it {opinion}{comment}"
+    """A line per person with their feedback on the verdict."""
+    for item in feedback:
+        comment = f": {' '.join(item.comment.split())}" if item.comment else ""
+        opinion = "helpful" if item.helpful else "not helpful"
+        yield f"{item.by.display_name} found it {opinion}{comment}"

@@ -56,14 +56,14 @@ WITHDRAWN = "Deleted by its author."
 
 
 def shown_in(event: Event, debate: Debate) -> Event:
-    """The event as it may be read now: no single answer that is sealed, no words taken back.
+    """The event as it may be read now: without a sealed single answer and withdrawn texts.
 
-    An answer stands, though its message was deleted, once agents may have read it.
+    An answer whose message was deleted stays if agents may have read it.
     """
     match event:
         case NoteAdded(note=note) if note.id in debate.withdrawn:
-            gone = note.model_copy(update={"text": WITHDRAWN})
-            return event.model_copy(update={"note": gone})
+            blank = note.model_copy(update={"text": WITHDRAWN})
+            return event.model_copy(update={"note": blank})
         case NoteChanged(note=changed) if changed in debate.withdrawn:
             return event.model_copy(update={"text": WITHDRAWN})
         case ClarificationAnswered(answer=answer) if (

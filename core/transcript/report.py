@@ -117,8 +117,8 @@ def _cast(debate: Debate) -> str:
 
 
 def clarifications_section(debate: Debate) -> str:
-    """What people were asked, and what they said; empty if they were asked nothing."""
-    items = [item for asked in debate.clarifications.values() for item in asked.items]
+    """The questions put to people with their answers; empty without any."""
+    items = [item for card in debate.clarifications.values() for item in card.items]
     if not items:
         return ""
     blocks: list[str] = []
@@ -140,18 +140,18 @@ def clarifications_section(debate: Debate) -> str:
 
 
 def _rounds(debate: Debate) -> str:
-    """What the agents said in short, round by round and phase by phase, and how they were guided.
+    """The contributions in short and the guidance, by round and phase.
 
-    A proposal that was carried over unchanged is not said again.
+    Contributions carried over are left out.
     """
-    ends = {made.turn.key for made in format_of(debate).positions(debate).values()}
-    blocks, said = list[str](), set[str]()
-    for at, made in by_round(debate).items():
+    ends = {position.turn.key for position in format_of(debate).positions(debate).values()}
+    blocks, sentences = list[str](), set[str]()
+    for at, contributions in by_round(debate).items():
         lines = list[str]()
-        for contribution in made:
+        for contribution in contributions:
             if not contribution.carried_from:
                 lines += _in_short(
-                    debate, contribution, said, with_points=contribution.turn.key in ends
+                    debate, contribution, sentences, with_points=contribution.turn.key in ends
                 )
         guided = [guidance for guidance in debate.guidance.values() if guidance.turn.round == at]
         lines += [f"- **{who}:** {words}" for who, words in map(guidance_words, guided)]
@@ -160,37 +160,39 @@ def _rounds(debate: Debate) -> str:
 
 
 def _in_short(
-    debate: Debate, made: Contribution, said: set[str], *, with_points: bool
+    debate: Debate, contribution: Contribution, sentences: set[str], *, with_points: bool
 ) -> Iterator[str]:
-    """What was said, as its author put it in a sentence; with points, what weighs most, too.
+    """A contribution in short; with `with_points`, its main points as well.
 
-    A sentence that is in `said` is left out; new ones are added to it.
+    Sentences that are in `sentences` are left out; new ones are added to it.
     """
-    whole = made.answer or few_words(cited(made.text, made.citations), _SPEECH_WORDS)
-    text = inert_line(not_yet_said(" ".join(whole.split()), said)) or "As before."
-    if is_solution(debate, made):
+    whole = contribution.answer or few_words(
+        cited(contribution.text, contribution.citations), _SPEECH_WORDS
+    )
+    text = inert_line(not_yet_said(" ".join(whole.split()), sentences)) or "As before."
+    if is_solution(debate, contribution):
         text = "The solution in the decision above."
-    minds = holds_words(debate, made)
+    minds = holds_words(debate, contribution)
     holds = f" *Now holds: {inert_line(minds)}*" if minds else ""
-    yield f"- **{title_words(debate, made)}:** {text}{holds}"
+    yield f"- **{title_words(debate, contribution)}:** {text}{holds}"
     if with_points:
-        points = [not_yet_said(point, said) for point in made.points[:_MOST_POINTS]]
+        points = [not_yet_said(point, sentences) for point in contribution.points[:_MOST_POINTS]]
         yield from (f"  - {inert_line(point)}" for point in points if point)
-    yield from (f"  - **Note:** {inert_line(warning)}" for warning in made.warnings)
+    yield from (f"  - **Note:** {inert_line(warning)}" for warning in contribution.warnings)
 
 
 def _warnings(debate: Debate) -> str:
-    """What is told nowhere else: notes on the decision and on contributions stand with these."""
-    told = debate.verdict.warnings if debate.verdict else ()
+    """The warnings that are not shown with the decision or a contribution."""
+    verdict_warnings = debate.verdict.warnings if debate.verdict else ()
     warnings = [*debate.setup.warnings, *(debate.options.warnings if debate.options else ())]
-    for made in (*debate.summaries.values(), *debate.questions.values()):
-        warnings += [f"{turn_words(debate, made.turn)}: {warning}" for warning in made.warnings]
-    for put in debate.clarifications.values():
-        warnings += put.warnings
+    for item in (*debate.summaries.values(), *debate.questions.values()):
+        warnings += [f"{turn_words(debate, item.turn)}: {warning}" for warning in item.warnings]
+    for card in debate.clarifications.values():
+        warnings += card.warnings
     warnings += debate.findings.warnings if debate.findings else ()
     warnings += fallback_words(debate.calls)
-    found = [warning for warning in dict.fromkeys(warnings) if warning not in told]
-    return f"## Warnings\n\n{bullets(found)}" if found else ""
+    others = [warning for warning in dict.fromkeys(warnings) if warning not in verdict_warnings]
+    return f"## Warnings\n\n{bullets(others)}" if others else ""
 
 
 def _summaries(debate: Debate) -> str:
@@ -259,8 +261,8 @@ def spending_section(debate: Debate) -> str:
     )
     compared = forecast_words(debate, debate.setup.forecast)
     below = f"\n\n{compared}" if compared else ""
-    told = (
+    note = (
         "A call led to something above, and only calls count as waited; attempts are all requests "
         "made of a model, those of failed turns and summaries, repairs and tries again included."
     )
-    return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{told}{below}"
+    return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{note}{below}"

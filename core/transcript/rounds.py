@@ -13,17 +13,17 @@ from core.transcript.words import name_of, tokens_words
 
 
 def by_round(debate: Debate) -> Mapping[int, Sequence[Contribution]]:
-    """What agents said, by round and within it phase by phase; 0: before round 1."""
+    """Contributions by round, within it by phase; 0: before round 1."""
     order = {act: place for place, act in enumerate(format_of(debate).phases)}
     rounds = dict[int, list[Contribution]]()
-    for made in sorted(
+    for contribution in sorted(
         debate.contributions.values(),
         key=lambda contribution: (
             contribution.turn.round,
             order.get(contribution.turn.act, len(order)),
         ),
     ):
-        rounds.setdefault(made.turn.round, []).append(made)
+        rounds.setdefault(contribution.turn.round, []).append(contribution)
     return rounds
 
 
@@ -32,38 +32,40 @@ def round_name(number: int) -> str:
     return f"Round {number}" if number else "Before round 1"
 
 
-def title_words(debate: Debate, made: Contribution) -> str:
-    """Who said what: `Ann (architect): Critique of Bob`."""
-    about = f" of {name_of(debate, made.turn.target)}" if made.turn.target else ""
-    agent = debate.setup.agent(made.turn.agent)
-    return f"{inert_line(agent.name)} ({agent.role}): {ACTS[made.turn.act].label}{about}"
+def title_words(debate: Debate, contribution: Contribution) -> str:
+    """Author and kind: `Ann (architect): Critique of Bob`."""
+    about = f" of {name_of(debate, contribution.turn.target)}" if contribution.turn.target else ""
+    agent = debate.setup.agent(contribution.turn.agent)
+    return f"{inert_line(agent.name)} ({agent.role}): {ACTS[contribution.turn.act].label}{about}"
 
 
-def origin_words(debate: Debate, made: Contribution) -> str:
-    """Which model said it, in how long and at what cost, and what the agent holds by now."""
-    call = made.call
-    if made.carried_from or call is None:
-        # The text stands where it was said first.
-        return f"Carried over unchanged from `{made.carried_from}`; 0 tokens, 0 s"
+def origin_words(debate: Debate, contribution: Contribution) -> str:
+    """The model, time and cost of a contribution, and the agent's stance by then."""
+    call = contribution.call
+    if contribution.carried_from or call is None:
+        # Its text is in the earlier round.
+        return f"Carried over unchanged from `{contribution.carried_from}`; 0 tokens, 0 s"
     instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
     origin = (
         f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
         f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
     )
-    minds = holds_words(debate, made)
+    minds = holds_words(debate, contribution)
     return f"{origin}. Now holds: {inert_line(minds)}" if minds else origin
 
 
-def is_solution(debate: Debate, made: Contribution) -> bool:
+def is_solution(debate: Debate, contribution: Contribution) -> bool:
     """Whether its text is the verdict's solution, word for word."""
-    return debate.verdict is not None and made.text.strip() == debate.verdict.solution.strip()
+    return (
+        debate.verdict is not None and contribution.text.strip() == debate.verdict.solution.strip()
+    )
 
 
 def guidance_words(guidance: Guidance) -> tuple[str, str]:
-    """Who led the debate on after a round, and how."""
+    """The author of a guidance, and the guidance, in words."""
     words = guidance.next_step.value.replace("_", " ")
     focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
     question = inert_line(guidance.question.text) if guidance.question else ""
-    asked = f" Question to people: {question}" if question else ""
+    question_words = f" Question to people: {question}" if question else ""
     # By rule: the decision above says why.
-    return "Moot" if guidance.gate else "Facilitator", f"Next: {words}.{focus}{asked}"
+    return "Moot" if guidance.gate else "Facilitator", f"Next: {words}.{focus}{question_words}"

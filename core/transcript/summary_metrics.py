@@ -152,17 +152,17 @@ def _timed(
 
 def _call_seconds(debate: Debate, span: Span) -> float | None:
     """How long the model of this speech took; None where none was asked."""
-    made = debate.contributions.get(span.turn.key) or debate.guidance.get(span.turn.key)
-    return made.call.latency_ms / 1000 if made and made.call else None
+    outcome = debate.contributions.get(span.turn.key) or debate.guidance.get(span.turn.key)
+    return outcome.call.latency_ms / 1000 if outcome and outcome.call else None
 
 
 def _waited(debate: Debate, span: Span) -> tuple[float, float] | None:
-    """From when a turn could begin until its model was asked, if that was not at once."""
+    """Start and end (seconds since 1970) of a turn's wait for its call; None: there was none."""
     seconds = _call_seconds(debate, span)
     if seconds is None or span.ended is None:
         return None
-    ready, asked = span.ready.at.timestamp(), span.ended.at.timestamp() - seconds
-    return (ready, asked) if asked - ready > _AT_ONCE else None
+    ready, start = span.ready.at.timestamp(), span.ended.at.timestamp() - seconds
+    return (ready, start) if start - ready > _AT_ONCE else None
 
 
 def _covered(spans: _Times) -> float:

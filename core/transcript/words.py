@@ -56,30 +56,30 @@ _ALONE = re.compile(r"(?<![\w'’+#&-])[A-Z](?![\w+#&-])")
 
 
 def name_of(debate: Debate, agent: str) -> str:
-    """What people call the agent."""
+    """The agent's name for people."""
     if agent == ENGINE:
         return "Moot"
     if agent == PLAYBOOK:
         return "the playbook"
-    known = {agent.id for agent in debate.setup.agents} | RESERVED_IDS
-    return debate.setup.agent(agent).name if agent in known else agent
+    ids = {agent.id for agent in debate.setup.agents} | RESERVED_IDS
+    return debate.setup.agent(agent).name if agent in ids else agent
 
 
-def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str:
-    """Who is meant where agents call one another by letters: `B is Security, C is Legal.`; else "".
+def letters_words(debate: Debate, texts: Iterable[Contribution | Summary]) -> str:
+    """A key to the letters that texts use for agents: `B is Security, C is Legal.`; else "".
 
     A letter counts only in the words in which prompts use it, and only where the prompt did; in a
     summary, whose prompt calls every agent by a letter, also where one begins a sentence.
     """
-    said = [*said]
+    texts = [*texts]
     named = "".join(
-        found[1]
-        for text in said
+        match[1]
+        for text in texts
         if text.turn.act is Act.SUMMARY or reads_letters(debate, text.turn)
         for form in (_POSITION, _POSITIONS, _SPOKEN)
-        for found in form.finditer(_words_in(text))
+        for match in form.finditer(_words_in(text))
     )
-    for text in said:
+    for text in texts:
         if text.turn.act is Act.SUMMARY and _SUBJECT.search(text.text):
             named += "".join(_ALONE.findall(text.text))
     letters = {debate.setup.letter(agent.id): agent.name for agent in debate.setup.agents}
@@ -87,11 +87,11 @@ def letters_words(debate: Debate, said: Iterable[Contribution | Summary]) -> str
     return ", ".join(used) + "." if used else ""
 
 
-def _words_in(said: Contribution | Summary) -> str:
-    """All that a text says, its short form included."""
-    if isinstance(said, Contribution):
-        return "\n".join((said.text, said.answer, *said.points))
-    return said.text
+def _words_in(text: Contribution | Summary) -> str:
+    """A text with its short form."""
+    if isinstance(text, Contribution):
+        return "\n".join((text.text, text.answer, *text.points))
+    return text.text
 
 
 def act_words(turn: Turn) -> str:
@@ -132,8 +132,8 @@ def confidence_words(verdict: Verdict) -> str:
 def turn_words(debate: Debate, turn: Turn) -> str:
     """The turn in words: `Ann: critique of Bob, round 1`."""
     what = work_words(debate, turn).lower()
-    known = {agent.id for agent in debate.setup.agents}
-    if turn.target in known:
+    ids = {agent.id for agent in debate.setup.agents}
+    if turn.target in ids:
         what += f" of {name_of(debate, turn.target or '')}"
     where = f"round {turn.round}" if turn.round else "before round 1"
     return f"{name_of(debate, turn.agent)}: {what}, {where}"

@@ -130,12 +130,12 @@ class AnthropicProvider:
         return client
 
 
-def _frame(found: Any) -> bytes:
-    """The event that stands for JSON in one piece; a whole message is one that begins complete."""
-    kind = words(found, "type")
+def _frame(value: Any) -> bytes:
+    """A server-sent event for a JSON reply in one piece; a message becomes `message_start`."""
+    kind = words(value, "type")
     if kind == "message":
-        kind, found = "message_start", {"type": "message_start", "message": found}
-    return f"event: {kind or 'unknown'}\ndata: {json.dumps(found)}\n\n".encode()
+        kind, value = "message_start", {"type": "message_start", "message": value}
+    return f"event: {kind or 'unknown'}\ndata: {json.dumps(value)}\n\n".encode()
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -216,15 +216,15 @@ class MessagesReading:
             self._counts["thinking"] = thought
 
     def usage(self) -> Usage:
-        """What was reported; the vendor counts cached input apart, we count all of it."""
+        """The reported usage; cached input, counted apart by the vendor, is part of the input."""
         counts = self._counts
         cached = counts.get("cache_read_input_tokens", 0)
-        written = counts.get("cache_creation_input_tokens", 0)
+        written_tokens = counts.get("cache_creation_input_tokens", 0)
         return Usage(
-            input_tokens=counts.get("input_tokens", 0) + cached + written,
+            input_tokens=counts.get("input_tokens", 0) + cached + written_tokens,
             output_tokens=counts.get("output_tokens", 0),
             cached_tokens=cached,
-            written_tokens=written,
+            written_tokens=written_tokens,
             reasoning_tokens=counts.get("thinking", 0),
             cost=None,
             attempts=1,

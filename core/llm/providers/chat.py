@@ -114,29 +114,31 @@ class ChatReading:
         self.model = words(event, "model") or self.model
         self._usage = dig(event, "usage") or self._usage
         for choice in choices:
-            said = dig(choice, "message") or dig(choice, "delta")
-            text = _text_of(dig(said, "content")) or words(choice, "text")
+            message = dig(choice, "message") or dig(choice, "delta")
+            text = _text_of(dig(message, "content")) or words(choice, "text")
             self._texts.append(text)
-            # Compatible servers send the answer itself so, if they send no other text.
-            calls = (words(call, "function", "arguments") for call in items(said, "tool_calls"))
-            thoughts = next((words(said, name) for name in _THOUGHTS if words(said, name)), "")
+            # Compatible servers may send the answer as a tool call instead of text.
+            calls = (words(call, "function", "arguments") for call in items(message, "tool_calls"))
+            thoughts = next(
+                (words(message, name) for name in _THOUGHTS if words(message, name)), ""
+            )
             self._thoughts += [thoughts, *calls]
             self.length += len(text)
-            self._refusal += words(said, "refusal")
+            self._refusal += words(message, "refusal")
             self._reason = words(choice, "finish_reason") or self._reason
         return bool(choices)
 
     def usage(self) -> Usage:
-        """What was reported; cached input is part of the input."""
-        found = self._usage
+        """The reported usage; cached input is part of the input."""
+        report = self._usage
         return Usage(
-            input_tokens=count(found, "prompt_tokens"),
-            output_tokens=count(found, "completion_tokens"),
-            cached_tokens=count(found, "prompt_tokens_details", "cached_tokens")
-            or count(found, "cached_tokens"),
-            written_tokens=count(found, "prompt_tokens_details", "cache_write_tokens"),
-            reasoning_tokens=count(found, "completion_tokens_details", "reasoning_tokens"),
-            cost=money(found, "cost"),
+            input_tokens=count(report, "prompt_tokens"),
+            output_tokens=count(report, "completion_tokens"),
+            cached_tokens=count(report, "prompt_tokens_details", "cached_tokens")
+            or count(report, "cached_tokens"),
+            written_tokens=count(report, "prompt_tokens_details", "cache_write_tokens"),
+            reasoning_tokens=count(report, "completion_tokens_details", "reasoning_tokens"),
+            cost=money(report, "cost"),
             attempts=1,
         )
 

@@ -53,30 +53,30 @@ class OpenAIEmbedder:
         """A vector for each text, in their order.
 
         Raises:
-            ProviderDown: Nobody answers in time, or the answer is none.
+            ProviderDown: There is no answer in time, or it cannot be read.
         """
         async with self._loading:
             sdk = self._sdk = self._sdk or await asyncio.to_thread(self._new_client)
         from openai import OpenAIError  # noqa: PLC0415 - it is loaded by now
 
-        found = list[Sequence[float]]()
+        vectors = list[Sequence[float]]()
         try:
             for begin in range(0, len(texts), _AT_ONCE):
                 part = [text or " " for text in texts[begin : begin + _AT_ONCE]]
-                # Not with the SDK's `embeddings`: that reads the types of all its requests and
-                # replies, a tenth of a second for which everybody would wait.
-                said = await sdk.post(
+                # Not with the SDK's `embeddings`, which loads all its types and so blocks the
+                # event loop for a tenth of a second.
+                raw = await sdk.post(
                     "/embeddings",
                     cast_to=object,
                     body={"model": self._model, "input": part, "encoding_format": "float"},
                 )
-                answer = _Vectors.model_validate(said)
+                answer = _Vectors.model_validate(raw)
                 by_place = {vector.index: vector.embedding for vector in answer.data}
-                found += [by_place[at] for at in range(len(part))]
+                vectors += [by_place[at] for at in range(len(part))]
         except (OpenAIError, *BROKEN, KeyError, TypeError, ValueError) as error:
             reason = type(error).__name__
             raise ProviderDown(f"The server for embeddings does not answer ({reason}).") from error
-        return found
+        return vectors
 
     async def close(self) -> None:
         """Free connections."""

@@ -80,9 +80,9 @@ def said_in(body: object) -> str:
 
 
 def _said_in(body: object, depth: int) -> Iterator[str]:
-    """What a server says in words and codes, each no longer than one sentence or two.
+    """The words and codes of a server's error, each cut to `_SEARCHED_CHARS` characters.
 
-    Some servers quote the prompt behind what is wrong with it: that decides nothing.
+    Some servers quote the prompt after the fault; the cut drops it.
     """
     if isinstance(body, str):
         is_json = body.lstrip()[:1] == "{" and len(body) <= MESSAGE_MAX_CHARS
@@ -98,8 +98,8 @@ def _said_in(body: object, depth: int) -> Iterator[str]:
         for name, value in cast("Mapping[str, object]", body).items():
             if name in _SAYING:
                 is_named = isinstance(value, int) or name in _NAMED
-                said = f"{name}: {value}" if is_named else value
-                yield from _said_in(said, depth - 1)
+                text = f"{name}: {value}" if is_named else value
+                yield from _said_in(text, depth - 1)
 
 
 def status_in(body: object) -> int:

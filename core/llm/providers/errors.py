@@ -214,12 +214,12 @@ _BY_STATUS = (
 
 
 def meaning(failure: ServerFailure) -> ProviderError:
-    """The error that a failure is."""
+    """The error for a server's failure, by its words, status or code."""
     status = failure.status
     by_words = (
         error
-        for said, statuses, error in _BY_WORDS
-        if status in statuses and said.search(failure.text)
+        for pattern, statuses, error in _BY_WORDS
+        if status in statuses and pattern.search(failure.text)
     )
     by_status = (error for statuses, error in _BY_STATUS if status in statuses)
     by_code = (error for code, error in _BY_CODE if code.search(failure.code))
@@ -227,26 +227,26 @@ def meaning(failure: ServerFailure) -> ProviderError:
 
 
 def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "") -> ProviderError:
-    """What an error of an SDK or of the network means.
+    """The provider error for an error of an SDK or of the network.
 
     Args:
         vendor: Its name, for people.
-        error: What was raised.
-        key: Our API key, which no words may hold.
-        prompt: What was sent, which no words may quote.
+        error: The exception.
+        key: Our API key, to be kept out of the message.
+        prompt: The sent prompt, to be kept out of the message.
     """
     if isinstance(error, ProviderError):
         return error
     status = dig(error, "status_code")
     body = dig(error, "body")
     if isinstance(status, int) or body is not None or dig(error, "code"):
-        known = status if isinstance(status, int) and status >= _FIRST_ERROR else 0
+        error_status = status if isinstance(status, int) and status >= _FIRST_ERROR else 0
         headers = dig(error, "response", "headers")
         wait = wait_in(cast("Mapping[str, str]", headers)) if isinstance(headers, Mapping) else None
-        said = body
+        content = body
         if not isinstance(body, str) and not code_of(body):
-            said = {"code": dig(error, "code") or dig(error, "type"), "error": body}
-        return from_body(vendor, known, said, wait=wait, key=key, prompt=prompt)
+            content = {"code": dig(error, "code") or dig(error, "type"), "error": body}
+        return from_body(vendor, error_status, content, wait=wait, key=key, prompt=prompt)
     kind = type(error).__name__
     if "Timeout" in kind:
         return ProviderSilent(f"{vendor} stopped answering.")
@@ -293,15 +293,15 @@ def from_body(
 
 
 def a_page(vendor: str, text: str, status: int = 0) -> ProviderError:
-    """What it means that a web page came: of a firewall, a proxy or a sign-in."""
+    """The error for a web page in place of a reply: of a firewall, a proxy or a sign-in."""
     title = _TITLE.search(text)
     name = " ".join(clean(html.unescape(title[1])).split()) if title else ""
     titled = f" “{name}”" if name else ""
-    said = f"A web page{titled} answered in place of {vendor} ({status or 'no error'})."
+    sentence = f"A web page{titled} answered in place of {vendor} ({status or 'no error'})."
     if status >= _FIRST_SERVER_ERROR:
-        return ProviderDown(said)
+        return ProviderDown(sentence)
     hint = "a sign-in" if _SIGN_IN.search(text) else "a firewall, a proxy or another address"
-    return RequestRejected(f"{said} It seems to be that of {hint}.")
+    return RequestRejected(f"{sentence} It seems to be that of {hint}.")
 
 
 def _fit_for_people(reason: str, key: str, prompt: str) -> str:

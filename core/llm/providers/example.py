@@ -204,15 +204,15 @@ class ExampleProvider:
 
 
 def reply_to(request: ModelRequest) -> str:
-    """What is written down for a request, in the form its task asks for.
+    """The example's reply to a request, in the form of its task.
 
     Raises:
-        RequestRejected: Nothing is.
+        RequestRejected: The example has none.
     """
-    written = examples().get(request.model.partition("/")[0])
-    if written is None:
+    example = examples().get(request.model.partition("/")[0])
+    if example is None:
         raise RequestRejected(f"There is no written example {request.model}.")
-    own = written.agents.get(request.role)
+    own = example.agents.get(request.role)
     match request.act:
         case Act.QUESTIONS if own:
             return _json({"questions": [question.model_dump() for question in own.questions]})
@@ -220,7 +220,7 @@ def reply_to(request: ModelRequest) -> str:
             return own.proposal.strip()
         case Act.CRITIQUE if own:
             text = next(iter(_texts(request, PartKind.POSITION).values()), "")
-            return written.agents[_author(written, text)].criticised_by[request.role].strip()
+            return example.agents[_author(example, text)].criticised_by[request.role].strip()
         case Act.REFINEMENT if own:
             # The last line says how likely each option is the best.
             ids = _options(request)
@@ -228,20 +228,20 @@ def reply_to(request: ModelRequest) -> str:
             shares = [f"{named[name]} {own.stance[name]:g} %" for name in named]
             return f"{own.refinement.strip()}\nStance: {', '.join(shares)}"
         case Act.OPTIONS:
-            numbers = {name: number for number, name in enumerate(written.options, start=1)}
-            whose = _positions(written, request)
-            stands_for = [numbers[written.agents[agent].option] for agent in whose.values()]
-            options = {"options": written.options, "stands_for": stands_for}
-            return _json({**options, "kind": written.kind})
+            numbers = {name: number for number, name in enumerate(example.options, start=1)}
+            whose = _positions(example, request)
+            stands_for = [numbers[example.agents[agent].option] for agent in whose.values()]
+            options = {"options": example.options, "stands_for": stands_for}
+            return _json({**options, "kind": example.kind})
         case Act.BALLOT if own:
-            return _json(_ballot(written, own, request))
+            return _json(_ballot(example, own, request))
         case Act.SUMMARY:
-            return written.summary.strip()
+            return example.summary.strip()
         case Act.CROSS_CHECK:
-            chosen = _options(request).get(written.cross_check["option"], _NOBODY)
-            return _json({**written.cross_check, "option": chosen})
+            option = _options(request).get(example.cross_check["option"], _NOBODY)
+            return _json({**example.cross_check, "option": option})
         case Act.SYNTHESIS:
-            return _json(_verdict(written, request))
+            return _json(_verdict(example, request))
         case _:
             raise RequestRejected(
                 f"The written example {request.model} holds no {request.act} by {request.role}."
@@ -261,11 +261,11 @@ def _options(request: ModelRequest) -> Mapping[str, str]:
     """Ids of the options by the names they have now, in the request's order."""
     text = "\n".join(_texts(request, PartKind.OPTIONS).values())
     lines = (line.partition(": ") for line in text.splitlines())
-    found = dict[str, str]()
+    ids = dict[str, str]()
     for option, _, text in lines:
-        held = next((words for words in _HELD_BY if words in text), None)
-        found[text.partition(held)[0] if held else text] = option
-    return found
+        marker = next((words for words in _HELD_BY if words in text), None)
+        ids[text.partition(marker)[0] if marker else text] = option
+    return ids
 
 
 def _beginning(text: str) -> str:
@@ -273,12 +273,12 @@ def _beginning(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def _author(written: Example, text: str) -> str:
-    """Whose position this text is."""
+def _author(example: Example, text: str) -> str:
+    """The role whose position this text is."""
     begins = {
-        _beginning(said): role
-        for role, agent in written.agents.items()
-        for said in (agent.proposal, agent.refinement)
+        _beginning(speech): role
+        for role, agent in example.agents.items()
+        for speech in (agent.proposal, agent.refinement)
     }
     author = begins.get(_beginning(text))
     if author is None:
@@ -286,24 +286,24 @@ def _author(written: Example, text: str) -> str:
     return author
 
 
-def _positions(written: Example, request: ModelRequest) -> Mapping[str, str]:
-    """Whose positions stand on a ballot, by their labels."""
-    shown = _texts(request, PartKind.CANDIDATE)
-    return {label: _author(written, text) for label, text in shown.items()}
+def _positions(example: Example, request: ModelRequest) -> Mapping[str, str]:
+    """The roles of a ballot's positions, by label."""
+    texts = _texts(request, PartKind.CANDIDATE)
+    return {label: _author(example, text) for label, text in texts.items()}
 
 
-def _ballot(written: Example, own: ExampleAgent, request: ModelRequest) -> Mapping[str, object]:
-    whose = _positions(written, request)
+def _ballot(example: Example, own: ExampleAgent, request: ModelRequest) -> Mapping[str, object]:
+    whose = _positions(example, request)
     labels = {agent: label for label, agent in whose.items()}
     ids = _options(request)
     # Votes before the debate show first proposals.
-    firsts = {_beginning(agent.proposal) for agent in written.agents.values()}
-    shown = _texts(request, PartKind.CANDIDATE).values()
-    vote = own.before if all(_beginning(text) in firsts for text in shown) else own.after
+    firsts = {_beginning(agent.proposal) for agent in example.agents.values()}
+    texts = _texts(request, PartKind.CANDIDATE).values()
+    vote = own.before if all(_beginning(text) in firsts for text in texts) else own.after
     shares: Sequence[float] = [vote.probabilities.get(name, 0.0) for name in ids]
     critics = {
         _beginning(text): critic
-        for agent in written.agents.values()
+        for agent in example.agents.values()
         for critic, text in agent.criticised_by.items()
     }
     movers = {
@@ -313,25 +313,25 @@ def _ballot(written: Example, own: ExampleAgent, request: ModelRequest) -> Mappi
     return {
         "reasons": [f"{label}: {vote.reasons[agent]}" for label, agent in whose.items()],
         "ranking": [labels[agent] for agent in vote.ranking if agent in labels],
-        # Where people renamed every option, nothing is known of any.
+        # Equal shares where people have renamed every option.
         "probabilities": shares if sum(shares) else [1.0 for _ in shares],
         "moved_by": movers.get(vote.moved_by, _NOBODY),
     }
 
 
-def _verdict(written: Example, request: ModelRequest) -> Mapping[str, object]:
-    """The judge's reply; of every note it says that nobody read it."""
+def _verdict(example: Example, request: ModelRequest) -> Mapping[str, object]:
+    """The judge's reply; every note is marked as unused."""
     ids = _options(request)
     notes = "\n".join(_texts(request, PartKind.NOTES).values()).splitlines()
     labels = [line.partition(" (")[0] for line in notes if line.startswith("n")]
     criteria = [
         {**criterion, "option": ids[criterion["option"]]}
-        for criterion in written.verdict["criteria"]
+        for criterion in example.verdict["criteria"]
         if criterion["option"] in ids
     ]
     return {
-        **written.verdict,
-        "option": ids.get(written.verdict["option"], _NOBODY),
+        **example.verdict,
+        "option": ids.get(example.verdict["option"], _NOBODY),
         "criteria": criteria,
         "notes": [{"note": label, "explanation": _NOTE, "used": False} for label in labels],
     }

@@ -98,8 +98,8 @@ def build(
         ConfigurationBroken: There is no such provider, or its address is missing.
     """
     if name not in _BUILDS:
-        known = ", ".join(PROVIDER_NAMES)
-        raise ConfigurationBroken(f"There is no provider {name!r}; there are {known}.")
+        names = ", ".join(PROVIDER_NAMES)
+        raise ConfigurationBroken(f"There is no provider {name!r}; there are {names}.")
     return _BUILDS[name](key.strip(), base_url, records, stall)
 
 

@@ -20,30 +20,30 @@ def dig(source: object, *path: str | int) -> Any:
 
 def items(source: object, *path: str | int) -> list[Any]:
     """The list at the end of the path, or an empty one."""
-    found = dig(source, *path)
-    return cast("list[Any]", found) if isinstance(found, list) else []
+    value = dig(source, *path)
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def words(source: object, *path: str | int) -> str:
     """The text at the end of the path, or an empty one."""
-    found = dig(source, *path)
-    return found if isinstance(found, str) else ""
+    value = dig(source, *path)
+    return value if isinstance(value, str) else ""
 
 
 def count(source: object, *path: str | int) -> int:
     """The number of things at the end of the path; 0 when it is no such number."""
-    found = dig(source, *path)
-    whole = isinstance(found, int) and not isinstance(found, bool)
-    return max(0, found) if whole else 0
+    value = dig(source, *path)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return max(0, value) if whole else 0
 
 
 def money(source: object, *path: str | int) -> Decimal | None:
     """The amount at the end of the path, or None."""
-    found = dig(source, *path)
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
+    value = dig(source, *path)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        amount = Decimal(str(found))
+        amount = Decimal(str(value))
     except InvalidOperation:
         return None
     return amount if amount.is_finite() and amount >= 0 else None

@@ -40,7 +40,7 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
 
     Raises:
         KeyRefused: The key is not accepted.
-        ProviderError: Nobody answers, or not as the vendor does.
+        ProviderError: There is no answer, or not one of the vendor's form.
         ConfigurationBroken: There is no address.
     """
     if name == "ollama":
@@ -63,7 +63,7 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
     if not isinstance(dig(answer, "data"), list):
         vendor = _VENDORS.get(name, name)
         raise ProviderDown(f"What answers in the place of {vendor} has no list of models.")
-    return [found for model in items(answer, "data") if (found := words(model, "id"))]
+    return [model_id for model in items(answer, "data") if (model_id := words(model, "id"))]
 
 
 async def ollama_context(model: str, base_url: str | None = None) -> int:

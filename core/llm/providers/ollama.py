@@ -124,8 +124,8 @@ class OllamaProvider:
         except BROKEN as error:
             raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
         facts = dig(answer, "model_info")
-        found = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
-        lengths = [count(found, name) for name in found if name.endswith(".context_length")]
+        fields = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
+        lengths = [count(fields, name) for name in fields if name.endswith(".context_length")]
         tokens = max(lengths, default=0)
         if tokens and not says_context(self.name, model, self._records):
             self._contexts[model] = tokens

@@ -138,22 +138,22 @@ class Refusals:
         self.fields |= {refused} - {""}
         return bool(refused)
 
-    def _refused(self, said: str, params: Mapping[str, Any]) -> str:
+    def _refused(self, message: str, params: Mapping[str, Any]) -> str:
         """The field, or `stream` or `marks`, that a server refuses now for the first time."""
-        # Some servers quote the request: the field must stand before it.
-        names = (name for name in (*_OPTIONAL, *_CAPS) if name in params and _names(said, name))
+        # Some servers quote the request after the field.
+        names = (name for name in (*_OPTIONAL, *_CAPS) if name in params and _names(message, name))
         name = next(names, "")
-        if name in _CAPS and (says_too_long(said) or self.fields & {*_CAPS}):
-            return ""  # not the field, but its value; and one of them bounds what a reply costs
+        if name in _CAPS and (says_too_long(message) or self.fields & {*_CAPS}):
+            return ""  # the value is refused, not the field; and one cap must stay
         others = (("stream", _STREAM_REFUSED), ("marks", _MARKS))
-        found = (other for other, words in others if words.search(said))
-        return name or next((other for other in found if other not in self.fields), "")
+        features = (other for other, words in others if words.search(message))
+        return name or next((other for other in features if other not in self.fields), "")
 
 
-def _names(said: str, name: str) -> bool:
+def _names(message: str, name: str) -> bool:
     """Whether an error names a field."""
     words_for = {"stream_options": r"stream_options|include_usage"}.get(name, re.escape(name))
-    return bool(re.search(rf"(?<![A-Za-z_])(?:{words_for})(?![A-Za-z_])", said))
+    return bool(re.search(rf"(?<![A-Za-z_])(?:{words_for})(?![A-Za-z_])", message))
 
 
 class OpenAIProvider:
@@ -325,11 +325,11 @@ async def _one(body: object) -> AsyncIterator[object]:
     yield body
 
 
-def _frame(found: Any) -> bytes:
-    """The event that stands for JSON in one piece."""
-    if words(found, "object") == "response":  # one that failed says what it has cost, too
-        found = {"type": f"response.{words(found, 'status')}", "response": found}
-    return b"data: " + json.dumps(found).encode() + b"\n\n"
+def _frame(value: Any) -> bytes:
+    """A server-sent event for a JSON reply in one piece."""
+    if words(value, "object") == "response":  # failed ones report usage as well
+        value = {"type": f"response.{words(value, 'status')}", "response": value}
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
 def lacks_responses(error: Exception) -> bool:

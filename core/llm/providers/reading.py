@@ -236,14 +236,14 @@ class _WatchedBody(httpx2.AsyncByteStream):
 def failure(
     reading: Reading, error: Exception, request: ModelRequest, key: str = ""
 ) -> ProviderError:
-    """What an error means, with what the vendor reported until then."""
+    """The provider error for an exception, with the usage reported until then."""
     if isinstance(error, _ReplyTooLong):
         error = too_long(reading.vendor, size(_LONGEST_EVENT))
     elif isinstance(error, _WebPage):
         error = a_page(reading.vendor, str(error))
-    found = translate(reading.vendor, error, key=key, prompt=prompt_text(request))
-    found.usage = reading.usage()
-    return found
+    provider_error = translate(reading.vendor, error, key=key, prompt=prompt_text(request))
+    provider_error.usage = reading.usage()
+    return provider_error
 
 
 class _SDKDecoder(Protocol):
@@ -294,8 +294,8 @@ class EventDecoder:
             if head:
                 break
         if head[:1] in {b"{", b"["}:
-            async for found in json_objects(head, pieces):
-                yield self._frame(found)
+            async for value in json_objects(head, pieces):
+                yield self._frame(value)
             return
         if head[:1] == b"<":
             raise _WebPage(await _page(head, pieces))
@@ -318,11 +318,11 @@ async def json_objects(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterat
         ValueError: It is no JSON, or a web page, or does not end.
     """
     lines = _JsonLines()
-    for found in lines.take(head.lstrip(_BLANK)):
-        yield found
+    for value in lines.take(head.lstrip(_BLANK)):
+        yield value
     async for piece in pieces:
-        for found in lines.take(piece):
-            yield found
+        for value in lines.take(piece):
+            yield value
     if lines.rest.strip(_BLANK):
         yield _unlisted(json.loads(lines.rest.strip(_BLANK)))
 
@@ -335,7 +335,7 @@ class _JsonLines:
         self._is_one = self._has_begun = False
 
     def take(self, piece: bytes) -> Iterator[Any]:
-        """The objects that are whole now."""
+        """The objects completed by a piece."""
         self.rest += piece
         if self.rest.startswith(b"<"):
             raise _WebPage(self.rest[:_LONGEST_PAGE].decode(errors="replace"))
@@ -344,7 +344,7 @@ class _JsonLines:
         while b"\n" in piece and not self._is_one and (end := self.rest.find(b"\n")) >= 0:
             line = bytes(self.rest[:end]).strip(_BLANK)
             try:
-                found = json.loads(line) if line else None
+                value = json.loads(line) if line else None
             except ValueError:
                 if self._has_begun:
                     raise
@@ -353,12 +353,12 @@ class _JsonLines:
             del self.rest[: end + 1]
             if line:
                 self._has_begun = True
-                yield _unlisted(found)
+                yield _unlisted(value)
 
 
-def _unlisted(found: Any) -> Any:
+def _unlisted(value: Any) -> Any:
     """An object that a server has put into a list, as Gemini's compatible address does."""
-    return dig(found, 0) or found
+    return dig(value, 0) or value
 
 
 async def _page(head: bytes, pieces: AsyncIterator[bytes]) -> str:

@@ -104,15 +104,15 @@ class ResponsesReading:
         return kind.startswith("response.output_") or kind.endswith(".delta")
 
     def usage(self) -> Usage:
-        """What was reported; cached input is part of the input."""
-        found = dig(self._response, "usage")
+        """The reported usage; cached input is part of the input."""
+        report = dig(self._response, "usage")
         return Usage(
-            input_tokens=count(found, "input_tokens"),
-            output_tokens=count(found, "output_tokens"),
-            cached_tokens=count(found, "input_tokens_details", "cached_tokens"),
-            written_tokens=count(found, "input_tokens_details", "cache_write_tokens"),
-            reasoning_tokens=count(found, "output_tokens_details", "reasoning_tokens"),
-            cost=money(found, "cost"),
+            input_tokens=count(report, "input_tokens"),
+            output_tokens=count(report, "output_tokens"),
+            cached_tokens=count(report, "input_tokens_details", "cached_tokens"),
+            written_tokens=count(report, "input_tokens_details", "cache_write_tokens"),
+            reasoning_tokens=count(report, "output_tokens_details", "reasoning_tokens"),
+            cost=money(report, "cost"),
             attempts=1,
         )
 

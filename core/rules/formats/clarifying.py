@@ -49,7 +49,7 @@ class Asked:
 
 
 def ready(debate: Debate) -> Sequence[Turn] | None:
-    """What is to be asked before round 1; empty while people are waited for, None when all is."""
+    """Turns of questions before round 1; empty: waiting for people; None: all is asked."""
     rules = debate.setup.clarifying
     if not rules.enabled and not asks_people(debate):
         return None
@@ -58,11 +58,11 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
     for number in range(1, rounds + 1):
         opening = clarification_turn(number)
         if not debate.is_done(opening):
-            # Agents that have not yet said what they want to know come first.
+            # Agents without questions so far come first.
             turns = (_question_turn(number, agent.id) for agent in agents)
-            left = tuple(turn for turn in turns if not debate.is_done(turn))
+            pending = tuple(turn for turn in turns if not debate.is_done(turn))
             present = agents_present(debate, [agent.id for agent in agents])
-            return left if any(turn.agent in present for turn in left) else (opening,)
+            return pending if any(turn.agent in present for turn in pending) else (opening,)
         opened = debate.clarifications.get(opening.key)
         if opened and opened in debate.open_cards:
             return ()
@@ -73,24 +73,24 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
 
 def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
     """Questions of the facilitator that are still to be put to people."""
-    wanted = (guidance for guidance in debate.guidance.values() if guidance.question)
-    turns = (Turn(act=Act.CLARIFICATION, round=g.turn.round, agent=ENGINE) for g in wanted)
+    questions = (guidance for guidance in debate.guidance.values() if guidance.question)
+    turns = (Turn(act=Act.CLARIFICATION, round=g.turn.round, agent=ENGINE) for g in questions)
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
 def asked_for(debate: Debate, turn: Turn) -> Sequence[Asked]:
     """The questions of all agents for this turn, those in the same words once.
 
-    The first wording stays. What one agent asks twice it means twice.
+    The first wording is kept. Repetitions by the same agent are kept apart.
     """
     merged: list[Asked] = []
     for question in _questions(debate, turn):
-        for at, known in enumerate(merged):
-            repeats = set(question.agents) & set(known.agents)
-            if not repeats and normalised(known.question.text) == normalised(
+        for at, other in enumerate(merged):
+            repeats = set(question.agents) & set(other.agents)
+            if not repeats and normalised(other.question.text) == normalised(
                 question.question.text
             ):
-                merged[at] = known.joined(question)
+                merged[at] = other.joined(question)
                 break
         else:
             merged.append(question)
@@ -113,18 +113,18 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
         debate: As it stands.
         turn: Which one.
         firsts: For each of `asked_for` the place of the first that asks the same in other words;
-            empty: nobody knows, and all are put.
+            empty: unknown, and all are put.
     """
     if turn == review.ASKING and debate.findings:
         return review.put(debate, turn)
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
-    first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
+    first = 1 + sum(len(card.items) for card in debate.clarifications.values())
     by_first: dict[int, Asked] = {}
     for place, item in enumerate(asked_for(debate, turn)):
-        # What the playbook asks is asked in any case.
+        # Questions of the playbook are never merged away.
         first_place = firsts[place] if firsts and PLAYBOOK not in item.agents else place
-        known = by_first.get(first_place)
-        by_first[first_place] = known.joined(item) if known else item
+        earlier = by_first.get(first_place)
+        by_first[first_place] = earlier.joined(item) if earlier else item
     merged = list(by_first.values())
     left_out: Sequence[Asked] = ()
     if turn.round == 0:

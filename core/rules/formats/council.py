@@ -28,7 +28,7 @@ def convergence(debate: Debate, *, without: str = "") -> Agreement | None:
         debate: As it stands.
         without: Id of an agent whose position does not count.
     """
-    said = dict[str, Probabilities]()
+    stances = dict[str, Probabilities]()
     for agent in _adjusting(debate, without):
         if not debate.is_done(turn_of(Act.ADJUST, 1, agent)):
             continue
@@ -36,8 +36,8 @@ def convergence(debate: Debate, *, without: str = "") -> Agreement | None:
         stance = stance_in(debate, contribution) if contribution else None
         if not stance:
             return None
-        said[agent] = stance
-    return agreement(said, debate.setup.models)
+        stances[agent] = stance
+    return agreement(stances, debate.setup.models)
 
 
 def needs_rebuttal(debate: Debate, _turn: Turn | None = None, *, without: str = "") -> bool | None:
@@ -47,12 +47,12 @@ def needs_rebuttal(debate: Debate, _turn: Turn | None = None, *, without: str = 
     options: its holder may differ. How far ahead an option is that all put first is known at last.
     """
     converged, agents = convergence(debate, without=without), _adjusting(debate, without)
-    done = [agent for agent in agents if debate.is_done(turn_of(Act.ADJUST, 1, agent))]
-    if converged is None or (len(done) > 1 and not converged.option):
+    speakers = [agent for agent in agents if debate.is_done(turn_of(Act.ADJUST, 1, agent))]
+    if converged is None or (len(speakers) > 1 and not converged.option):
         return True
-    if len(done) < len(agents):
+    if len(speakers) < len(agents):
         return None
-    return len(done) <= 1 or not (without or converged.is_agreed)
+    return len(speakers) <= 1 or not (without or converged.is_agreed)
 
 
 def _adjusting(debate: Debate, without: str) -> Sequence[str]:

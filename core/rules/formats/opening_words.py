@@ -13,21 +13,21 @@ def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
     """As many whole paragraphs as fit; where not even the first does, its words, cut visibly."""
     if len(text) <= most:
         return text
-    room, kept = most - len(CUT_MARK), ""
+    room, beginning = most - len(CUT_MARK), ""
     for paragraph in text.split("\n\n"):
-        longer = f"{kept}\n\n{paragraph}" if kept else paragraph
+        longer = f"{beginning}\n\n{paragraph}" if beginning else paragraph
         if len(longer) > room:
             break
-        kept = longer
-    kept = kept or "".join(text[:room].rsplit(None, 1)[:1])
-    return kept.rstrip() + CUT_MARK
+        beginning = longer
+    beginning = beginning or "".join(text[:room].rsplit(None, 1)[:1])
+    return beginning.rstrip() + CUT_MARK
 
 
-def in_brief(made: Contribution) -> str:
+def in_brief(contribution: Contribution) -> str:
     """The answer and points that end a speech; its first paragraphs where it has none."""
-    if not made.points:
-        return first_paragraphs(made.text)
-    return "\n- ".join((made.answer, *made.points))
+    if not contribution.points:
+        return first_paragraphs(contribution.text)
+    return "\n- ".join((contribution.answer, *contribution.points))
 
 
 def pointing_up(text: str, above: str) -> str:

@@ -20,11 +20,11 @@ MOST_QUESTIONS = 2
 
 
 def _goes_on_to(debate: Debate, turn: Turn) -> bool | None:
-    """Whether that round is held, by what the facilitator said after those before it."""
-    known = [_goes_on_after(debate, number) for number in range(1, turn.round)]
-    if False in known:
+    """Whether that round is held, by the facilitator's guidance so far; None: not known yet."""
+    answers = [_goes_on_after(debate, number) for number in range(1, turn.round)]
+    if False in answers:
         return False
-    return None if None in known else True
+    return None if None in answers else True
 
 
 def _goes_on_after(debate: Debate, number: int) -> bool | None:
@@ -60,8 +60,8 @@ def _put(facilitated: Turn) -> Turn:
 
 
 def _this_round(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What the facilitator decided before, and the statements of this round."""
-    texts = [made.text for made in statements(debate, turn.round)]
+    """The facilitator's earlier guidance, and the statements of this round."""
+    texts = [statement.text for statement in statements(debate, turn.round)]
     parts = numbered(PartKind.POSITION, f"Round {turn.round}, statement", texts)
     earlier = [(n, debate.guidance.get(facilitation(n).key)) for n in range(1, turn.round)]
     decided = "\n".join(
@@ -135,8 +135,8 @@ def questions_left(debate: Debate) -> int:
     """How many more questions the facilitator may put to people."""
     if not debate.setup.clarifying.enabled:
         return 0
-    asked = sum(1 for guidance in debate.guidance.values() if guidance.question)
-    return max(0, MOST_QUESTIONS - asked)
+    count = sum(1 for guidance in debate.guidance.values() if guidance.question)
+    return max(0, MOST_QUESTIONS - count)
 
 
 def rounds_left(debate: Debate, number: int) -> int:

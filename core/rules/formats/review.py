@@ -79,13 +79,13 @@ def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Par
 
 
 def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What the agent found itself."""
+    """The agent's own findings."""
     card = debate.clarifications.get(ASKING.key)
-    # What the author was asked about stands above, with what came of it.
-    put = {finding_put(debate, item): item.number for item in (card.items if card else ())}
+    # Findings put to the author are quoted above, with the answers.
+    numbers = {finding_put(debate, item): item.number for item in (card.items if card else ())}
     lines = [
-        f"f{finding.number}: number {put[finding.number]} of what people were asked"
-        if finding.number in put
+        f"f{finding.number}: number {numbers[finding.number]} of what people were asked"
+        if finding.number in numbers
         else f"f{finding.number}: {findings.told(finding)}"
         for finding in findings.own(debate, turn.agent)
     ]
@@ -148,12 +148,12 @@ FORMAT = Format(
 
 
 def questions_put(debate: Debate) -> Sequence[Clarification]:
-    """Everything that people were asked, but for the findings that were put to the author."""
-    asked = debate.clarifications.items()
+    """All questions put to people, without findings put to the author."""
+    cards = debate.clarifications.items()
     findings_put = {ASKING.key} if debate.findings else set[str]()
     return [
         item
-        for key, clarifications in asked
+        for key, clarifications in cards
         if key not in findings_put
         for item in clarifications.items
     ]
@@ -161,11 +161,13 @@ def questions_put(debate: Debate) -> Sequence[Clarification]:
 
 def how_it_went(debate: Debate) -> str:
     """Whether there was a second look, and why not, in a sentence."""
-    if any(made.turn.act is Act.SECOND_LOOK for made in debate.contributions.values()):
+    if any(
+        contribution.turn.act is Act.SECOND_LOOK for contribution in debate.contributions.values()
+    ):
         return "The author was asked about what matters, and the agents looked again."
     if debate.findings is None:
         return "It ended before all had said what they found."
-    if not any(made.stance for made in FORMAT.drafts(debate).values()):
+    if not any(contribution.stance for contribution in FORMAT.drafts(debate).values()):
         return "No agent could say whether it is ready."
     if not findings.to_put(debate):
         return "Nothing of weight was found, so there was no second look."
@@ -176,7 +178,7 @@ def how_it_went(debate: Debate) -> str:
 
 def options(debate: Debate, turn: Turn) -> Options:
     """The three verdicts, and which of them each agent's review stands for. Asks no model."""
-    stances = {agent: leading(made.stance) for agent, made in FORMAT.drafts(debate).items()}
+    stances = {agent: leading(draft.stance) for agent, draft in FORMAT.drafts(debate).items()}
     return Options(
         turn=turn,
         question_kind=QuestionKind.CHOICE,
@@ -187,7 +189,7 @@ def options(debate: Debate, turn: Turn) -> Options:
 
 def put(debate: Debate, turn: Turn) -> Clarifications:
     """The findings that matter, put to the author: numbered on from earlier questions."""
-    first = 1 + sum(len(asked.items) for asked in debate.clarifications.values())
+    first = 1 + sum(len(card.items) for card in debate.clarifications.values())
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds * PATIENCE)
     items = tuple(
         Clarification(
@@ -228,29 +230,29 @@ def is_read_first(debate: Debate) -> bool:
 
 
 def settled_by(debate: Debate) -> Sequence[str]:
-    """Keys of what came from the author: answers, notes, the end of the time to answer.
+    """Keys of the author's responses: answers, notes, the end of the time to answer.
 
-    What is said counts while the author is asked, a changed text at any time before the vote.
+    Answers and notes count while the author is asked, a changed text any time before the vote.
     """
     card = debate.clarifications.get(ASKING.key)
     if not card:
         return ()
     changed = {f"note/{note.id}" for note in debate.all_notes if note.references}
     waiting = {f"answer/{item.number}" for item in card.items}
-    closed, found, is_asking = f"{ASKING.key}/closed", list[str](), False
+    closed, keys, is_asking = f"{ASKING.key}/closed", list[str](), False
     votes = {key for key, ballot in debate.ballots.items() if ballot.turn.round}
     for key in debate.times:
         if key in votes:
             break
         is_said = is_asking and (key in waiting or key == closed or key.startswith("note/"))
         if is_said or key in changed:
-            found.append(key)
+            keys.append(key)
             waiting.discard(key)
         if key == ASKING.key:
             is_asking = True
         elif key == closed or (not waiting and not card.closed_by_event):
             is_asking = False
-    return found
+    return keys
 
 
 def _read_since(debate: Debate) -> Sequence[str]:
@@ -273,7 +275,7 @@ def revision_fault(debate: Debate) -> str:
         return f"Debate `{debate.id}` is no review: there is no text in it that could be changed."
     if debate.status is not Status.RUNNING or debate.stop or debate.verdict:
         return f"The review `{debate.id}` has ended, or is being wound up. {again}"
-    acts = {made.turn.act for made in debate.contributions.values()}
+    acts = {contribution.turn.act for contribution in debate.contributions.values()}
     if Act.SECOND_LOOK in acts or any(ballot.turn.round for ballot in debate.ballots.values()):
         return f"The agents of `{debate.id}` have looked again already, or vote. {again}"
     if debate.findings and not findings.to_put(debate):

@@ -81,22 +81,22 @@ def others_unnamed(
     in_short: bool = False,
     trim_priority: int = 2,
 ) -> Show:
-    """What the others said in a step, in cache order, without names."""
+    """The others' texts of a step, in cache order, without names."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         parts = {
             agent: Part(
                 kind=kind,
                 label=label,
-                text=in_brief(made) if in_short else made.text,
+                text=in_brief(contribution) if in_short else contribution.text,
                 trim_priority=trim_priority,
             )
-            for agent, made in form.contributions(debate, act, turn.round).items()
+            for agent, contribution in form.contributions(debate, act, turn.round).items()
         }
-        shown = in_cache_order(debate, turn.agent, parts)
+        in_order = in_cache_order(debate, turn.agent, parts)
         return [
-            replace(part, label=f"{part.label}, {number} of {len(shown)}")
-            for number, part in enumerate(shown, start=1)
+            replace(part, label=f"{part.label}, {number} of {len(in_order)}")
+            for number, part in enumerate(in_order, start=1)
         ]
 
     return show
@@ -108,7 +108,7 @@ def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = Fals
     Args:
         act: The step in which they were taken.
         in_short: Only their answers and points.
-        or_newest: Of who said nothing in that step, the newest position.
+        or_newest: For agents without a text in that step, their newest position.
     """
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -118,21 +118,23 @@ def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = Fals
             agent: Part(
                 kind=PartKind.POSITION,
                 label=f"Position {debate.setup.letter(agent)}",
-                text=in_brief(made) if in_short else made.text,
+                text=in_brief(contribution) if in_short else contribution.text,
                 trim_priority=2,
             )
-            for agent, made in contributions.items()
+            for agent, contribution in contributions.items()
         }
-        shown = in_cache_order(debate, turn.agent, parts)
+        in_order = in_cache_order(debate, turn.agent, parts)
         if not in_short:
-            return shown
-        return [replace(part, label=f"{part.label} in short", ends_shared=False) for part in shown]
+            return in_order
+        return [
+            replace(part, label=f"{part.label} in short", ends_shared=False) for part in in_order
+        ]
 
     return show
 
 
 def last_words(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """Everybody's rebuttal, under the letters of those who said it: for the voters."""
+    """All rebuttals, under the letters of their authors: for the voters."""
     if not turn.round:
         return ()
     contributions = form.contributions(debate, Act.REBUTTAL)
@@ -140,28 +142,28 @@ def last_words(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         Part(
             kind=PartKind.OTHER,
             label=f"Last word of the holder of Position {debate.setup.letter(agent)}",
-            text=made.text,
+            text=contribution.text,
             ends_shared=number == len(contributions),
             trim_priority=3,
         )
-        for number, (agent, made) in enumerate(contributions.items(), start=1)
+        for number, (agent, contribution) in enumerate(contributions.items(), start=1)
     ]
 
 
 def in_cache_order(debate: Debate, me: str, parts: Mapping[str, Part]) -> Sequence[Part]:
-    """What the others said, cut where a beginning ends that others share.
+    """The others' parts, with a cache breakpoint where a shared beginning ends.
 
     Args:
-        debate: Whose roster it is, the same for every reader.
-        me: Who reads.
-        parts: What there is, by agent; whoever is missing is left out.
+        debate: With the roster, whose order is the same for every reader.
+        me: Id of the reading agent.
+        parts: By agent; agents without a part are left out.
     """
-    shown: list[Part] = []
+    result: list[Part] = []
     for agent, is_shared in _others_first_shared(me, [agent.id for agent in debate.setup.agents]):
-        shown += [parts[agent]] if agent in parts else []
-        if is_shared and shown:
-            shown[-1] = replace(shown[-1], ends_shared=True)
-    return shown
+        result += [parts[agent]] if agent in parts else []
+        if is_shared and result:
+            result[-1] = replace(result[-1], ends_shared=True)
+    return result
 
 
 def _others_first_shared(me: str, roster: Sequence[str]) -> Sequence[tuple[str, bool]]:

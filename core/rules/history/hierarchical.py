@@ -31,16 +31,16 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Long contributions to condense, finished rounds and the debate to sum up."""
     # Contributions of all rounds but the last that reach their authors' threshold.
     long = [
-        contribution_turn(made)
-        for made in debate.contributions.values()
-        if len(made.text) >= rules_of(debate, made.turn.agent).threshold
-        and not made.carried_from
-        and is_foreseen(debate, made.turn.round + 1, debate.setup.rounds)
+        contribution_turn(contribution)
+        for contribution in debate.contributions.values()
+        if len(contribution.text) >= rules_of(debate, contribution.turn.agent).threshold
+        and not contribution.carried_from
+        and is_foreseen(debate, contribution.turn.round + 1, debate.setup.rounds)
     ]
     # A round is summed up once it is over and its contributions are condensed.
     pending = {turn.round for turn in long if not debate.is_done(turn)}
     over = [turn for turn in by_round.of_each_round(debate, rounds) if turn.round not in pending]
-    # The debate is summed up once all is there that this is made from.
+    # The debate is summed up once all the material is there.
     so_far = [
         debate_turn(number)
         for number in range(DEBATE_EVERY, rounds, DEBATE_EVERY)
@@ -52,7 +52,9 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
 
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The last round's long texts condensed, the rounds before it and the debate in short."""
-    condensing = [contribution_turn(made) for made in round_of(debate, turn.round - 1)]
+    condensing = [
+        contribution_turn(contribution) for contribution in round_of(debate, turn.round - 1)
+    ]
     so_far = map(debate_turn, range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY))
     return (*by_round.wants(debate, turn), *condensing, *so_far)
 
@@ -60,25 +62,27 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
 def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     """A long contribution, a round of condensed ones, or all rounds so far."""
     if turn == by_round.summary_turn(turn.round):
-        contributions = [condensed(debate, made) for made in round_of(debate, turn.round)]
+        contributions = [
+            condensed(debate, contribution) for contribution in round_of(debate, turn.round)
+        ]
         return by_round.of_round(debate, turn.round, contributions, METHOD)
     if turn == debate_turn(turn.round):
         earlier = debate.summaries.get(debate_turn(turn.round - DEBATE_EVERY).key)
         numbers = range(turn.round - DEBATE_EVERY + 1 if earlier else 1, turn.round + 1)
         return by_round.of_rounds(debate, numbers, METHOD, earlier.text if earlier else "")
-    made = debate.contributions.get(turn.target or "")
-    if made is None:
+    contribution = debate.contributions.get(turn.target or "")
+    if contribution is None:
         return None
-    # It may have half of what a whole history may; uncondensed, it is shown in full.
-    rules = rules_of(debate, made.turn.agent)
+    # Half of the limit of a whole history; without a summary it is shown in full.
+    rules = rules_of(debate, contribution.turn.agent)
     half = rules.model_copy(update={"max_length": max(1, rules.max_length // 2), "method": METHOD})
-    whole = StandIn(text=made.text, method="full text")
-    return in_characters(SummaryKind.CONTRIBUTION, made.text, half, whole)
+    whole = StandIn(text=contribution.text, method="full text")
+    return in_characters(SummaryKind.CONTRIBUTION, contribution.text, half, whole)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     """The debate so far, the rounds since, and the last round with its long texts condensed."""
-    last = [condensed(debate, made) for made in round_of(debate, turn.round - 1)]
+    last = [condensed(debate, contribution) for contribution in round_of(debate, turn.round - 1)]
     # The newest text on the debate so far, then the rounds it does not cover.
     upto, text = 0, ""
     for number in range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY):
@@ -88,7 +92,9 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     label = f"The debate up to round {upto} in short"
     older = [Part(kind=PartKind.SUMMARY, label=label, text=text)] if upto else []
     for number in range(upto + 1, turn.round - 1):
-        contributions = [condensed(debate, made) for made in round_of(debate, number)]
+        contributions = [
+            condensed(debate, contribution) for contribution in round_of(debate, number)
+        ]
         part = by_round.in_short_or_full(debate, number, contributions)
         older += [part] if part else []
     if not last:
@@ -110,19 +116,19 @@ def made_from(turn: Turn) -> Sequence[Turn]:
     return [*earlier, *(by_round.summary_turn(number) for number in rounds)]
 
 
-def condensed(debate: Debate, made: Contribution) -> Contribution:
+def condensed(debate: Debate, contribution: Contribution) -> Contribution:
     """The contribution with its summary for its text, where there is one."""
-    summary = debate.summaries.get(contribution_turn(made).key)
-    return made.model_copy(update={"text": summary.text}) if summary else made
+    summary = debate.summaries.get(contribution_turn(contribution).key)
+    return contribution.model_copy(update={"text": summary.text}) if summary else contribution
 
 
-def contribution_turn(made: Contribution) -> Turn:
+def contribution_turn(contribution: Contribution) -> Turn:
     """The turn on which a contribution is condensed."""
     return Turn(
         act=Act.SUMMARY,
-        round=made.turn.round,
+        round=contribution.turn.round,
         agent=SUMMARIZER,
-        target=made.turn.key,
+        target=contribution.turn.key,
     )
 
 

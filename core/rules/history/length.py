@@ -59,22 +59,24 @@ def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     if turn.agent == SUMMARIZER:
         return None
     contributions = perspective(debate, turn.agent, turn.round)
-    rounds = sorted({made.turn.round for made in contributions})
+    rounds = sorted({contribution.turn.round for contribution in contributions})
     texts = [
         as_text(
-            debate, [made for made in contributions if made.turn.round == number], mine=turn.agent
+            debate,
+            [contribution for contribution in contributions if contribution.turn.round == number],
+            mine=turn.agent,
         )
         for number in rounds
     ]
     rules = rules_of(debate, turn.agent)
-    found = in_characters(SummaryKind.PERSPECTIVE, "\n\n".join(texts), rules)
+    result = in_characters(SummaryKind.PERSPECTIVE, "\n\n".join(texts), rules)
     # The next round's summary is made from the same and one more; the last round has none.
     is_last = not is_foreseen(debate, turn.round + 2, debate.setup.rounds)
-    return replace(found, grows_by=texts, is_last=is_last)
+    return replace(result, grows_by=texts, is_last=is_last)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The newest summary of the agent's perspective and what came after it, else all of it.
+    """The newest summary of the agent's perspective and later contributions, else all of it.
 
     For a critique: the summary, and the agent's newest position in short.
     """
@@ -84,22 +86,24 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
         label = "Your debate so far, in short"
         parts = [Part(kind=PartKind.SUMMARY, label=label, text=summary.text)]
     if turn.act is Act.CRITIQUE:
-        # It is about somebody else's text: the agent needs to know only where it stands itself.
-        made = format_of(debate).positions(debate, turn.round - 1).get(turn.agent)
-        text, label = in_brief(made) if made else "", "Your own position, in short"
+        # A critique is about another's text: the agent's own position suffices.
+        contribution = format_of(debate).positions(debate, turn.round - 1).get(turn.agent)
+        text, label = in_brief(contribution) if contribution else "", "Your own position, in short"
         own = Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4)
         return [*parts, own] if text else parts
     if summary is None:
         return full.history(debate, turn)
     since = [
-        made
-        for made in perspective(debate, turn.agent, turn.round)
-        if made.turn.round >= summary.turn.round
+        contribution
+        for contribution in perspective(debate, turn.agent, turn.round)
+        if contribution.turn.round >= summary.turn.round
     ]
-    if turn.act is Act.REFINEMENT:  # what was said of earlier versions is answered in the last one
+    if turn.act is Act.REFINEMENT:  # the last version answers critiques of earlier ones
         since = [
-            made.model_copy(update={"text": in_brief(made)}) if made.turn.target else made
-            for made in since
+            contribution.model_copy(update={"text": in_brief(contribution)})
+            if contribution.turn.target
+            else contribution
+            for contribution in since
         ]
     if since:
         text = as_text(debate, since, mine=turn.agent)

@@ -113,17 +113,17 @@ def in_short(debate: Debate, number: int) -> str:
 
 
 def of_round(
-    debate: Debate, number: int, said: Sequence[Contribution], method: ContextMethod
+    debate: Debate, number: int, contributions: Sequence[Contribution], method: ContextMethod
 ) -> SummaryMaterial:
-    """A round as it is to be summed up: long early, when views spread out, short late."""
+    """The material for the summary of a round: more tokens early, fewer late."""
     of = min(debate.setup.rounds, format_of(debate).most_rounds)
     later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
     return in_tokens(
         SummaryKind.ROUND,
-        as_text(debate, said),
+        as_text(debate, contributions),
         _rules(debate, method),
         tokens=EARLY_TOKENS if 3 * number <= of else later,
-        stand_in=_last_words(debate, said),
+        stand_in=_last_words(debate, contributions),
     )
 
 
@@ -148,11 +148,13 @@ def _rules(debate: Debate, method: ContextMethod) -> Summarization:
     return debate.setup.summarization.model_copy(update={"method": method})
 
 
-def _last_words(debate: Debate, said: Sequence[Contribution]) -> StandIn:
+def _last_words(debate: Debate, contributions: Sequence[Contribution]) -> StandIn:
     """The last contributions; a mark where nothing was said."""
-    if not said:
+    if not contributions:
         return StandIn(text=UNAVAILABLE, method="unavailable")
-    return StandIn(text=as_text(debate, said[-LAST_CONTRIBUTIONS:]), method="last contributions")
+    return StandIn(
+        text=as_text(debate, contributions[-LAST_CONTRIBUTIONS:]), method="last contributions"
+    )
 
 
 def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
@@ -163,27 +165,27 @@ def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
         Part(kind=PartKind.SUMMARY, label=f"Rounds 1 to {META_ROUNDS} in short", text=meta.text)
         for meta in ([meta] if meta else [])
     ]
-    found = (in_short_or_full(debate, number) for number in range(first, before))
-    parts += [part for part in found if part]
-    # The next round's prompts go on behind these: each is cut off, so that it is found again.
+    round_parts = (in_short_or_full(debate, number) for number in range(first, before))
+    parts += [part for part in round_parts if part]
+    # The next round's prompts begin with these: each ends at a cache breakpoint.
     return [replace(part, ends_shared=True) for part in parts]
 
 
 def in_short_or_full(
-    debate: Debate, number: int, said: Sequence[Contribution] | None = None
+    debate: Debate, number: int, contributions: Sequence[Contribution] | None = None
 ) -> Part | None:
     """A round's summary, or while it is late the round in full; None where nothing was said.
 
     Args:
         debate: As it stands.
         number: Which round.
-        said: What stands for the round in full; its contributions, where none are given.
+        contributions: The round in full; None: the debate's contributions of the round.
     """
     if short := in_short(debate, number):
         return Part(kind=PartKind.SUMMARY, label=f"Round {number} in short", text=short)
-    whole = round_of(debate, number) if said is None else said
+    whole = round_of(debate, number) if contributions is None else contributions
     if not whole:
         return None
-    # What is oldest is the first to be shortened where the prompt does not fit.
+    # The oldest texts are shortened first where the prompt does not fit.
     label, text = f"Round {number} in full", as_text(debate, whole)
     return Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=LATE_TRIM)

@@ -21,7 +21,7 @@ _OPENING = 500
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Phases and rounds that are over and not summed up yet; none of what one agent says alone.
+    """Phases and rounds that are over and not summed up yet; none with one agent alone.
 
     Args:
         debate: As it stands.
@@ -30,8 +30,12 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     if not debate.setup.summarization.enabled or len(debate.setup.agents) == 1:
         return ()
     form = format_of(debate)
-    acts = {made.turn.act for made in debate.contributions.values() if made.turn.round == 1}
-    # A phase is over where nobody can add to it, or to one before it, any more.
+    acts = {
+        contribution.turn.act
+        for contribution in debate.contributions.values()
+        if contribution.turn.round == 1
+    }
+    # A phase is over when no turn of it, or of one before it, can follow.
     coming = {turn.act for turn in turns_ready(debate, min(rounds, 1))}.intersection(form.phases)
     first = min(map(form.phases.index, coming), default=len(form.phases))
     over = [act for act in form.stages if act in acts and form.phases.index(act) < first]
@@ -51,11 +55,11 @@ def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
     if turn == by_round.summary_turn(turn.round):  # it stands in for nothing: openings serve
         whole = round_of(debate, turn.round)
         contributions = [
-            made.model_copy(update={"text": first_paragraphs(made.text, _OPENING)})
-            for made in whole
+            contribution.model_copy(update={"text": first_paragraphs(contribution.text, _OPENING)})
+            for contribution in whole
         ]
-        found = by_round.of_round(debate, turn.round, contributions, by_round.METHOD)
-        return replace(found, whole_chars=len(as_text(debate, whole)))
+        result = by_round.of_round(debate, turn.round, contributions, by_round.METHOD)
+        return replace(result, whole_chars=len(as_text(debate, whole)))
     return by_round.material(debate, turn)
 
 

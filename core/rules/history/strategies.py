@@ -83,14 +83,14 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
 
 
 def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
-    """What this turn sums up."""
+    """The material of a summary turn."""
     if turn.agent == JUDGE:
         text = by_name(debate, last_positions(debate))
         return in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
-    # What no strategy in use knows was wanted for the board.
+    # Summaries of no strategy in use are for the board.
     makers = (*_in_use(debate), running)
-    found = (maker.material(debate, turn) for maker in makers)
-    return next(material for material in found if material)
+    materials = (maker.material(debate, turn) for maker in makers)
+    return next(material for material in materials if material)
 
 
 def _in_use(debate: Debate) -> Sequence[Strategy]:

@@ -35,22 +35,28 @@ def reads_letters(debate: Debate, turn: Turn) -> bool:
 
 @once_per_debate
 def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
-    """One agent's own history in rounds before `before`: what it said, and what was said to it.
+    """One agent's history in rounds before `before`: its texts, and critiques of them.
 
-    What was only carried over is left out: its text is there already.
+    Texts carried over are left out, as they are there already.
     """
-    return [made for made in _perspectives(debate).get(agent, ()) if made.turn.round < before]
+    return [
+        contribution
+        for contribution in _perspectives(debate).get(agent, ())
+        if contribution.turn.round < before
+    ]
 
 
 @once_per_debate
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
-    """All that was said in a round, phase by phase and in roster order; nothing carried over."""
+    """The contributions of a round, by phase and roster; without those carried over."""
     phases = format_of(debate).phases
     roster = [agent.id for agent in debate.setup.agents]
     contributions = [
-        made
-        for made in debate.contributions.values()
-        if made.turn.round == number and made.turn.act in phases and not made.carried_from
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.round == number
+        and contribution.turn.act in phases
+        and not contribution.carried_from
     ]
     return sorted(
         contributions,
@@ -91,21 +97,21 @@ def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
     )
 
 
-def chars(said: Sequence[Contribution]) -> int:
+def chars(contributions: Sequence[Contribution]) -> int:
     """Characters in all."""
-    return sum(len(made.text) for made in said)
+    return sum(len(contribution.text) for contribution in contributions)
 
 
-def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> str:
-    """Contributions as one text, unnamed: whose each is, by letter, and what it is.
+def as_text(debate: Debate, contributions: Sequence[Contribution], *, mine: str = "") -> str:
+    """Contributions as one text, each under its author's letter and its kind.
 
     Args:
         debate: Whose roster the letters stand for.
-        said: The contributions, as they are to be read.
-        mine: Id of the agent who reads: its own are called so.
+        contributions: In the order of the text.
+        mine: Id of the reading agent, whose own are called "your own".
     """
     texts = list[str]()
-    for contribution in said:
+    for contribution in contributions:
         turn = contribution.turn
         # `A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`.
         whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
@@ -117,17 +123,18 @@ def as_text(debate: Debate, said: Sequence[Contribution], *, mine: str = "") -> 
     return "\n\n".join(texts)
 
 
-def by_name(debate: Debate, said: Sequence[Contribution]) -> str:
+def by_name(debate: Debate, contributions: Sequence[Contribution]) -> str:
     """Positions as one text under their holders' names: for the judge, who names dissent."""
     return "\n\n".join(
-        f"[Position of {debate.setup.agent(made.turn.agent).name}]\n{made.text}" for made in said
+        f"[Position of {debate.setup.agent(position.turn.agent).name}]\n{position.text}"
+        for position in contributions
     )
 
 
 @once_per_debate
 def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
-    """The whole history of every agent, found in one go: it is asked for round by round."""
-    said: dict[str, list[Contribution]] = {}
+    """The whole history of every agent, computed once for all rounds."""
+    perspectives: dict[str, list[Contribution]] = {}
     everybody = {agent.id for agent in debate.setup.agents}
     for contribution in debate.contributions.values():
         if not contribution.carried_from:
@@ -138,5 +145,5 @@ def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
             # A statement is made to the whole panel: there is nothing else to answer.
             agents |= everybody if contribution.turn.act is Act.STATEMENT else set[str]()
             for agent in agents:
-                said.setdefault(agent, []).append(contribution)
-    return said
+                perspectives.setdefault(agent, []).append(contribution)
+    return perspectives

@@ -247,9 +247,9 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
     }
     things = {name: reader.stands_for(text) for name, text in positions.items()}
     winners = {thing.title if thing else "": thing for thing in _winners(reader, things)}
-    # One of them stands in every text of this engine: what models wrote is not its to judge.
+    # This engine marks its own texts; it does not judge texts of models.
     is_own = positions and all(FOOTER in t or _NO_REVIEW in t for t in positions.values())
-    chosen = next(iter(winners.values())) if is_own and len(winners) == 1 else None
+    winner = next(iter(winners.values())) if is_own and len(winners) == 1 else None
     notes = re.findall(r"^(note\d+)(?: |$)", reader.joined(PartKind.NOTES), re.MULTILINE)
     sections = reader.request.answer.labels("parts", "part") if reader.request.answer else ()
     reply = {
@@ -269,7 +269,7 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
         "parts": [{"part": section, "text": _CANNOT} for section in sections],
         "confidence": None,
     }
-    return {**reply, **_decided(reader, chosen, things)} if chosen else reply
+    return {**reply, **_decided(reader, winner, things)} if winner else reply
 
 
 def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
@@ -284,22 +284,22 @@ def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
 
 
 def _decided(
-    reader: _Reader, chosen: Technology, things: Mapping[str, Technology | None]
+    reader: _Reader, winner: Technology, things: Mapping[str, Technology | None]
 ) -> Mapping[str, object]:
-    """What a verdict says only where the checklists came to an option."""
+    """The fields of a verdict for the option that the checklists chose."""
     lines = (line.partition(": ") for line in reader.joined(PartKind.OPTIONS).splitlines())
     ids = {name.partition(" (")[0]: option for option, _, name in lines}
-    against = reader.notes(chosen, -1)
-    points = "\n".join(f"- {point}" for point in reader.points(chosen, 1)[:_MOST_POINTS])
-    others = (f"- {name}: {t.title}" for name, t in things.items() if t and t is not chosen)
+    against = reader.notes(winner, -1)
+    points = "\n".join(f"- {point}" for point in reader.points(winner, 1)[:_MOST_POINTS])
+    others = (f"- {name}: {t.title}" for name, t in things.items() if t and t is not winner)
     return {
-        "option": ids.get(chosen.title, "none"),
-        "decision": f"By checklists alone, {chosen.title}: no model was asked.",
+        "option": ids.get(winner.title, "none"),
+        "decision": f"By checklists alone, {winner.title}: no model was asked.",
         "solution": "**This is the result of checklists, and no judgement.** They know nothing of "
         f"your case.\n\n{points}".rstrip(),
-        "tradeoffs": [f"{chosen.title}: {says}" for says in against],
+        "tradeoffs": [f"{winner.title}: {says}" for says in against],
         "overturned_by": [
-            f"It counts more in your case than on a checklist that {chosen.title} {says}"
+            f"It counts more in your case than on a checklist that {winner.title} {says}"
             for says in against
         ],
         "dissent": "\n".join(others),
