@@ -299,7 +299,9 @@ async def test_who_gave_a_thread_that_slack_shows_slowly_is_told_once_how_long_i
         fault = team.workspace.faults.rate_limit("conversations.replies", times=2)
         fault.containing = "cursor"
         debate = await team.wait_for_end(await asked_in_thread(team, root))
-        (notice,) = [text for text in team.told() if "at a time" in text]
+        (notice,) = await team.workspace.wait_for(
+            lambda: [text for text in team.told() if "at a time" in text]
+        )
 
     assert debate.sources[0].text.count("dana: ") == 21
     assert notice == (
