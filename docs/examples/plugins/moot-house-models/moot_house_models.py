@@ -21,9 +21,9 @@ class House:
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
         form = request.answer.schema if request.answer else None
-        asked = {"model": request.model, "prompt": prompt_text(request), "form": form}
+        body = {"model": request.model, "prompt": prompt_text(request), "form": form}
         try:
-            answer = (await self._http.post("/write", json=asked)).raise_for_status().json()
+            answer = (await self._http.post("/write", json=body)).raise_for_status().json()
         except httpx2.HTTPError as error:
             raise ProviderDown(f"The house's server: {type(error).__name__}.") from error
         on_first_token()
