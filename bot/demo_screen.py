@@ -13,7 +13,8 @@ from core.models import CitationStatus, Debate, Verdict
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict
 from core.transcript.markdown import visible
-from core.transcript.options import moves_words
+from core.transcript.options import move_lines
+from core.transcript.sections import line_words
 from core.transcript.words import confidence_words, name_of
 
 #: Items of a list, and characters of each, fewer the less room there is.
@@ -72,7 +73,7 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
     verdict = cited_verdict(debate, recorded.model_copy(update={"citations": citations}))
     yield "Why", "cyan", verdict.reasons
     yield "The vote", "cyan", [vote_words(debate)] if debate.tally else []
-    yield "Who changed their mind", "cyan", moves_words(debate)
+    yield "Who changed their mind", "cyan", [*map(line_words, move_lines(debate))]
     yield "Quotes struck out", "red", list(_struck_out(debate))
     yield "Dissent", "yellow", [verdict.dissent] if verdict.dissent else []
     yield "What would overturn it", "yellow", verdict.overturned_by

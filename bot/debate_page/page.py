@@ -18,7 +18,7 @@ from core.models import EXAMPLE, OFFLINE, Citation, Contribution, Debate, Source
 from core.rules.ending import state_words
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, source_words
-from core.transcript.decision import verdict_section
+from core.transcript.decision import notes_section, verdict_section
 from core.transcript.markdown import PARSER, parsed, visible
 from core.transcript.people import asked_section, team_section
 from core.transcript.report import (
@@ -34,7 +34,7 @@ from core.transcript.rounds import (
     round_name,
     title_words,
 )
-from core.transcript.sections import as_markdown, notes_section
+from core.transcript.sections import as_markdown
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import name_of, nested, quoted
 
@@ -202,7 +202,7 @@ def page(debate: Debate, until: datetime) -> str:
         "alone": single_answer_section(debate),
         "team": team_section(debate),
         "asked": asked_section(debate),
-        "notes": as_markdown(debate, notes_section(debate, debate.verdict), 2),
+        "notes": as_markdown(notes_section(debate, debate.verdict), 2),
         "clarifications": clarifications_section(debate),
         "cost": spending_section(debate),
     }

@@ -30,10 +30,10 @@ from core.rules.formats.review import finding_put
 from core.rules.options import options_of
 from core.rules.subject import role_of
 from core.transcript.cited import cited
-from core.transcript.decision import decision_text
+from core.transcript.decision import decision_text, lone_lines
 from core.transcript.options import headline_option
 from core.transcript.people import recalled_title, standing_words
-from core.transcript.sections import line_words, lone_lines
+from core.transcript.sections import line_words
 from core.transcript.words import confidence, name_of
 from core.use_cases.recall import SURE_FROM, RecalledDecision, recalled_decision
 from core.use_cases.start import StartedDebate
@@ -209,7 +209,7 @@ def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
         dissent=judged.dissent,
         findings=_faults(debate),
         overturned_by=judged.overturned_by,
-        said_by_one=tuple(line_words(debate, line) for line in lone_lines(debate, judged)),
+        said_by_one=tuple(map(line_words, lone_lines(debate, judged))),
         recommendations=judged.recommendations,
         open_questions=judged.open_questions,
         partial=judged.partial,

@@ -45,14 +45,15 @@ from core.transcript.ballots import vote_words
 from core.transcript.cited import cited, source_words
 from core.transcript.markdown import visible
 from core.transcript.options import (
-    cross_check_words,
-    edits_words,
+    cross_check_line,
+    edit_lines,
     headline_option,
     holds_words,
-    moves_words,
+    move_lines,
     positions_words,
     shares,
 )
+from core.transcript.sections import line_words
 from core.transcript.single_answer import single_answer_words
 from core.transcript.words import act_words, confidence, name_of, turn_words, work_words
 
@@ -308,7 +309,7 @@ def _summary(debate: Debate, event: SummaryMade) -> str:
 def _vote(debate: Debate, event: VoteTallied) -> Iterator[str]:
     if event.tally.voters:  # else each abstention was told, and the decision's text says so
         yield f"Vote: {vote_words(debate)}"
-    yield from (f"  Changed their mind: {move}" for move in moves_words(debate))
+    yield from (f"  Changed their mind: {move}" for move in map(line_words, move_lines(debate)))
 
 
 def _audited(_debate: Debate, event: Audited) -> str:
@@ -353,13 +354,13 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     ClarificationsOpened: _questions,
     OptionsMerged: _options,
     FindingsMerged: _findings,
-    OptionEdited: lambda debate, _: edits_words(debate)[-1:],
+    OptionEdited: lambda debate, _: map(line_words, edit_lines(debate)[-1:]),
     GatePassed: lambda debate, it: in_words(debate, it.gate),
     DebateWanted: lambda _, it: f"{it.by.display_name} wants the debate all the same.",
     FacilitatorDecided: _guidance,
     SummaryMade: _summary,
     VoteTallied: _vote,
-    CrossChecked: lambda debate, _: cross_check_words(debate),
+    CrossChecked: lambda debate, _: line.text if (line := cross_check_line(debate, None)) else "",
     Audited: _audited,
     StopRequested: lambda _debate, _event: _STOPPING,
     ModelWentAway: lambda debate, it: (

@@ -24,7 +24,6 @@ from bot.views.notices import decided_earlier
 from bot.views.options import (
     anyway_button,
     anyway_element,
-    cross_check_words,
     decided_on,
     how_it_goes,
     how_it_went,
@@ -32,6 +31,7 @@ from bot.views.options import (
     who_stands_where,
 )
 from bot.views.progress import plan, progress, stage
+from bot.views.results import line_shown
 from bot.views.verdict import disclaimer, shortcomings
 from bot.views.vote import in_a_line, team_count
 from bot.views.words import (
@@ -55,6 +55,7 @@ from core.rules.formats.registry import format_of
 from core.rules.history import running
 from core.rules.options import options_of
 from core.rules.sealing import SEALED, reveals_at
+from core.transcript.options import cross_check_line
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700
@@ -283,8 +284,8 @@ def _result(debate: Debate) -> Iterator[str]:
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
         yield findings_counted(debate)
         yield how_it_went(debate)
-        if (checked := cross_check_words(debate, debate.verdict)).startswith(":warning:"):
-            yield checked
+        if (checked := cross_check_line(debate, debate.verdict)) and checked.is_warning:
+            yield line_shown(debate, checked)
         yield single_answer(debate)
         yield standing(debate)
     if debate.tally:

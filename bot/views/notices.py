@@ -18,7 +18,7 @@ from bot.views.message import (
     sections,
 )
 from bot.views.message import notice_of as notice
-from bot.views.options import edited
+from bot.views.results import line_shown
 from bot.views.words import moment, name_of, person, turn_noun
 from core.figures import counted, day, duration, money
 from core.models import (
@@ -37,6 +37,7 @@ from core.models import (
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
 from core.rules.sources import label_of
+from core.transcript.options import edit_lines
 from core.transcript.people import recalled_title
 from core.use_cases.choices import NO_CAP, ChannelChoices
 from core.use_cases.share import PageLink
@@ -225,7 +226,9 @@ def resumed(by: Person) -> MessageView:
 
 def options_changed(debate: Debate, edit: OptionEdit) -> MessageView:
     """Return the line that says what a person did to the options."""
-    return notice(f":pencil2: {edited(debate, edit)} The agents go by it from their next turn on.")
+    origins = [known.origin for known in debate.option_edits]
+    text = line_shown(debate, edit_lines(debate)[origins.index(edit.origin)])
+    return notice(f":pencil2: {text} The agents go by it from their next turn on.")
 
 
 def rounds_ended(debate: Debate, gate: Gate) -> MessageView:

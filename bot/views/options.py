@@ -1,22 +1,19 @@
 """Options as people read them: who stands where, the vote, how the debate went (pure)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from bot.slack.blocks import actions, button, confirmation
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import bare_gist, gist
 from bot.views.forms import OPTION_LIMIT
 from bot.views.message import Block, listed
-from bot.views.words import name_of, person
-from core.figures import counted, money, number, percent
+from bot.views.words import name_of
+from core.figures import money, percent
 from core.models import (
     Debate,
     GateReason,
     Option,
-    OptionChange,
-    OptionEdit,
-    Tally,
     Verdict,
 )
 from core.rules.agreement import GAP_FROM, agreement
@@ -25,27 +22,20 @@ from core.rules.ending import why_held
 from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
-    OptionList,
-    after_edits,
-    as_named,
     by_option,
     held_by,
     is_listed,
     leading,
-    listed_scores,
     options_of,
     short_names,
 )
-from core.rules.voting import counted as ballots_counted
 from core.rules.voting import is_uncounted
 from core.rules.wanting import why_not_wanted
-from core.transcript.ballots import close_words
 from core.transcript.single_answer import cost_words, single_answer_words
 
 _LIST_LIMIT = 1200
 _NAMES_LIMIT = 300
 _SENTENCE_LIMIT = 500
-_REASON_LIMIT = 300
 #: Whose first choice an option is; and where nobody may be told.
 _NOBODY = {False: "nobody's first choice", True: "sealed"}
 #: Letters from which on a word of an option's name must stand in the decision.
@@ -133,47 +123,6 @@ def how_it_went(debate: Debate) -> str:
     return " ".join(map(_sentence, (*why_held(debate), *ended(debate))))
 
 
-def vote_by_option(debate: Debate, tally: Tally) -> Sequence[str]:
-    """The vote by option, best first, a line each; none where there are no options."""
-    options = options_of(debate)
-    shares = [options.probabilities(b.probabilities) for b in ballots_counted(debate, tally)]
-    votes = [vote for vote in shares if vote]
-    lines = list[str]()
-    for score in listed_scores(options, tally.options):
-        first = sum(leading(vote) == score.option for vote in votes)
-        weighed = (
-            "" if first == score.first_choices else f", weighing {number(score.first_choices)}"
-        )
-        lines.append(
-            f"*{option_name(debate, score.option)}*: {first} of {counted(len(votes), 'agent')}"
-            f"{weighed}, {percent(score.mean_probability)} across all"
-        )
-    return lines
-
-
-def vote_remark(tally: Tally) -> str:
-    """That the options are tied or close, and what decided; else empty."""
-    words = close_words(tally) if tally.options and tally.voters else ""
-    return f":warning: {words}" if words else ""
-
-
-def cross_check_words(debate: Debate, verdict: Verdict) -> str:
-    """What the judge chose in the opposite order; empty where it was not asked."""
-    check = debate.cross_check
-    if check is None:
-        return ""
-    options = options_of(debate)
-    if options.resolve(check.option) == verdict.option:
-        return "Asked again with the positions in the opposite order, the judge chose the same."
-    other = option_name(debate, check.option)
-    chose = f"chose *{other}*" if other else "chose none of the options"
-    why = f" (“{gist(check.reason, _REASON_LIMIT)}”)" if check.reason.strip() else ""
-    return (
-        f":warning: Asked with the positions in the opposite order, the judge {chose}{why}: "
-        "the order decided, so check this verdict before you follow it."
-    )
-
-
 def single_answer(debate: Debate) -> str:
     """What one model, asked alone, answered, and its cost; empty before the verdict."""
     words = single_answer_words(debate)
@@ -197,21 +146,6 @@ def _is_named(name: str, sentence: str) -> bool:
     return name.casefold() in sentence.casefold() or (
         len(longer) > 1 and all(word in rest for word in longer)
     )
-
-
-def edited(debate: Debate, edit: OptionEdit) -> str:
-    """What a person did to the options, in a sentence."""
-    at = next((i for i, item in enumerate(debate.option_edits) if item.origin == edit.origin), 0)
-    before = after_edits(as_named(debate), debate.option_edits[:at])
-    who = person(edit.by)
-    match edit.change:
-        case OptionChange.ADD:
-            return f"{who} added the option *{_safe(edit.name)}*."
-        case OptionChange.RENAME:
-            return f"{who} renamed {_called(before, edit.option)} to *{_safe(edit.name)}*."
-        case OptionChange.MERGE:
-            into = _called(before, edit.into)
-            return f"{who} merged {_called(before, edit.option)} into {into}: they count as one."
 
 
 def anyway_button(debate: Debate) -> list[Block]:
@@ -239,22 +173,6 @@ def anyway_element(debate: Debate) -> Block | None:
             deny="Leave it",
         ),
     )
-
-
-def shares_words(debate: Debate, shares: Mapping[str, float]) -> str:
-    """Probabilities by option, the likeliest first: "PostgreSQL 80%, Kafka 20%"."""
-    ranked = sorted(shares.items(), key=lambda item: -item[1])
-    options = options_of(debate)
-    return ", ".join(
-        f"{option_name(debate, option)} {percent(share)}"
-        for option, share in ranked
-        if is_listed(options, option, share)
-    )
-
-
-def _called(options: OptionList, option: str) -> str:
-    name = _safe(options.name(option))
-    return f"*{name}*" if name else "an option"
 
 
 def _safe(name: str) -> str:

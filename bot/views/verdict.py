@@ -4,7 +4,6 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from bot.slack.ids import address_of
 from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.slack.mrkdwn.escape import literal
 from bot.slack.mrkdwn.split import split
@@ -26,12 +25,11 @@ from bot.views.message import (
 )
 from bot.views.options import (
     anyway_button,
-    cross_check_words,
     decided_on,
     how_it_ended,
     how_it_went,
 )
-from bot.views.turn_groups import post_key
+from bot.views.results import line_shown, section_shown
 from bot.views.vote import ballot_button, each_ballot, in_a_line, in_figures, outcome, people_votes
 from bot.views.words import (
     EXAMPLE_NOTE,
@@ -41,8 +39,6 @@ from bot.views.words import (
     cost,
     icon,
     is_example,
-    name_of,
-    person,
     title,
 )
 from core.acts.verdict_faults import audit_words
@@ -55,18 +51,11 @@ from core.models import (
 from core.rules.hinges import hinge_words
 from core.rules.wanting import was_skipped
 from core.transcript.cited import cited_verdict, source_names
+from core.transcript.decision import FINDINGS, earlier_lines, notes_section, verdict_sections
 from core.transcript.few_words import CUT, few_words, shared_words
 from core.transcript.models_used import judge_words
-from core.transcript.sections import (
-    FINDINGS,
-    ResultLine,
-    ResultSection,
-    earlier_lines,
-    notes_section,
-    verdict_sections,
-)
+from core.transcript.options import cross_check_line
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import table
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
@@ -75,7 +64,6 @@ _DISCLAIMER = (
 _WARNINGS_LIMIT = 1200
 _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
-_TITLE_LIMIT = 60
 _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
@@ -245,8 +233,8 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[s
         yield "", line_shown(debate, line), False
     if debate.tally:
         yield "", in_a_line(debate, debate.tally), False
-    if (checked := cross_check_words(debate, reached)).startswith(":warning:"):
-        yield "", checked, False
+    if (checked := cross_check_line(debate, reached)) and checked.is_warning:
+        yield "", line_shown(debate, checked), False
     if was_skipped(debate):
         # The vote's line has the figures.
         ended = re.sub(r" \([^()]*\)", "", how_it_ended(debate))
@@ -292,31 +280,6 @@ def disclaimer(debate: Debate) -> str:
     return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
 
 
-def section_shown(debate: Debate, section: ResultSection) -> str:
-    """A section of a result, safe, under its title."""
-    table_of = table(section.head, section.rows) if section.rows else ""
-    parts = (
-        mrkdwn(section.text),
-        *(f"• {line_shown(debate, line)}" for line in section.lines),
-        mrkdwn(table_of),
-        mrkdwn(section.note),
-    )
-    return f"*{gist(section.title, _TITLE_LIMIT)}*\n" + "\n".join(filter(None, parts))
-
-
-def line_shown(debate: Debate, line: ResultLine) -> str:
-    """A line of a section, safe: who said it is mentioned, or leads to where it was said."""
-    label = [f"*{gist(line.label, _NOTE_LIMIT)}*"] if line.label else []
-    if line.turn:
-        where = address_of(post_key(debate, line.turn))
-        label.append(f"<{where}|{name_of(debate, line.turn.agent)}>")
-    if line.by:
-        label.append(person(line.by))
-    text = mrkdwn(line.text).replace("\n", "\n    ")
-    mark = ":warning: " if line.is_warning else ""
-    return mark + (f"{', '.join(label)}: {text}" if label else text)
-
-
 def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
     yield _titled("Decision", mrkdwn(cited_verdict(debate, reached).decision))
     for section in verdict_sections(debate, cited_verdict(debate, reached)):
@@ -330,7 +293,7 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
         ("Sources", mrkdwn(source_names(debate, reached.model_dump_json()))),
         ("The vote", outcome(debate, debate.tally) if debate.tally else ""),
         ("How the debate went", how_it_went(debate)),
-        ("Confidence", "\n".join(_grounds(debate, reached))),
+        ("Confidence", "\n".join(filter(None, _grounds(debate, reached)))),
         ("A single answer", mrkdwn(alone.partition("\n\n")[2])),
     )
     yield from (_titled(name, text) for name, text in texts if text)
@@ -343,8 +306,10 @@ def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
     yield confidence(reached)
     if reached.confidence is not None:
         yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on)
-    remarks = (literal(hinge_words(debate, reached)), cross_check_words(debate, reached))
-    yield from filter(None, (*remarks, literal(audit_words(debate))))
+    checked = cross_check_line(debate, reached)
+    yield literal(hinge_words(debate, reached))
+    yield line_shown(debate, checked) if checked else ""
+    yield literal(audit_words(debate))
 
 
 def _titled(name: str, text: str) -> str:

@@ -6,21 +6,20 @@ from dataclasses import replace
 from core.figures import day
 from core.models import Debate
 from core.rules.ending import how_it_ended, why_held
-from core.transcript.ballots import vote_words
+from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, title_in
-from core.transcript.decision import why_none
-from core.transcript.markdown import inert_line
-from core.transcript.options import cross_check_words, gap_words, positions_words
-from core.transcript.people import adr_status, outcome_words, standing_words
-from core.transcript.sections import (
+from core.transcript.decision import (
     OVERTURNED_BY,
     REASONS,
     SOLUTION,
     TRADEOFFS,
-    as_markdown,
-    body_words,
     verdict_sections,
+    why_none,
 )
+from core.transcript.markdown import inert_line
+from core.transcript.options import positions_words
+from core.transcript.people import adr_status, outcome_words, standing_words
+from core.transcript.sections import as_markdown, body_words, line_words
 from core.transcript.words import bullets, confidence_words, nested, quoted
 
 _TITLE_MAX_CHARS = 80
@@ -50,21 +49,20 @@ def adr(debate: Debate) -> str:
         notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
         parts += ["## Decision", *notes, f"**{inert_line(verdict.decision)}**"]
         sections = [*verdict_sections(debate, verdict)]
-        parts += [body_words(debate, each, 2) for each in sections if each.title in _UNTITLED]
+        parts += [body_words(each, 2) for each in sections if each.title in _UNTITLED]
         for section in sections:
             if section.title not in _UNTITLED:
                 title = _TITLES.get(section.title, section.title)
-                parts.append(as_markdown(debate, replace(section, title=title), 2))
+                parts.append(as_markdown(replace(section, title=title), 2))
         parts.append(f"## Confidence\n\n{confidence_words(verdict).removeprefix('Confidence: ')}")
     if debate.outcome:
         parts.append(f"## How it turned out\n\n{inert_line(outcome_words(debate.outcome))}")
     names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
     playbook = debate.setup.playbook
     held_as = f"Playbook: {playbook.title}." if playbook else ""
-    facts = (f"Agents: {names}.", held_as, vote_words(debate), cross_check_words(debate))
-    how = bullets(
-        filter(None, (*facts, gap_words(debate), *why_held(debate), *how_it_ended(debate)))
-    )
+    vote = [line_words(line).removeprefix("Vote: ") for line in vote_lines(debate, verdict)]
+    lines = (f"Agents: {names}.", held_as, *vote, *why_held(debate), *how_it_ended(debate))
+    how = bullets(filter(None, lines))
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -1,85 +1,113 @@
 """The vote as Markdown: by option, whose text was ranked best, every ballot, who moved (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from core.figures import counted as count_words
 from core.figures import number, percent
-from core.models import Ballot, Debate, Tally
+from core.models import Act, Ballot, Debate, Tally, Verdict
 from core.rules.degradations import tie_break
 from core.rules.formats.review import NOT_READY
-from core.rules.options import listed_scores, options_of
+from core.rules.options import leading, listed_scores, options_of
 from core.rules.voting import OWN_TEXT, counted, winning_options
 from core.transcript.markdown import inert_line
 from core.transcript.options import (
-    cross_check_words,
-    edits_words,
-    gap_words,
+    cross_check_line,
+    edit_lines,
+    gap_line,
     moves_section,
     option_behind,
-    option_words,
-    options_table,
+    option_rows,
     shares,
 )
 from core.transcript.people import people_ballots
+from core.transcript.sections import ResultLine, as_markdown, line_words
 from core.transcript.words import bullets, name_of, table
+
+NOBODY_VOTED = "No ballot could be counted."
 
 
 def vote_words(debate: Debate) -> str:
     """The vote in a sentence or three: by option, then whose text was ranked best."""
     tally = debate.tally
     if tally is None or not tally.voters:
-        return "There was no vote." if tally is None else "No ballot could be counted."
-    texts = list[str]()
-    if tally.options:
-        options = options_of(debate)
-        first, *others = listed_scores(options, tally.options) or tally.options
-        counts = [option_words(debate, first)]
-        for other in others:
-            name = inert_line(options.name(other.option) or other.option)
-            counts.append(
-                f"{name}: {number(other.first_choices)}, {percent(other.mean_probability)}"
-            )
-        texts += [f"{'; '.join(counts)}.", close_words(tally)]
-    return " ".join(filter(None, (*texts, _by_text(debate, tally))))
+        return "There was no vote." if tally is None else NOBODY_VOTED
+    counts = "; ".join(map(line_words, option_lines(debate, tally, short=True)))
+    noted = debate.verdict.warnings if debate.verdict else ()
+    best = best_text_words(debate, tally, noted)
+    texts = (f"{counts}." if counts else "", close_words(tally), best)
+    return inert_line(" ".join(filter(None, texts)))
 
 
-def vote_lines(debate: Debate) -> Iterator[str]:
-    """The vote, the judge's check of a close one, and how people's choice differs."""
-    yield f"Vote: {vote_words(debate)}"
+def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequence[ResultLine]:
+    """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, 84% across all`.
+
+    Args:
+        debate: The debate.
+        tally: Its count.
+        short: Lines after the first one have only their figures.
+    """
+    options, lines = options_of(debate), list[ResultLine]()
+    ballots = [options.probabilities(ballot.probabilities) for ballot in counted(debate, tally)]
+    votes = [ballot for ballot in ballots if ballot]
+    for score in listed_scores(options, tally.options):
+        first = sum(leading(vote) == score.option for vote in votes)
+        weight = number(score.first_choices)
+        weighed = "" if first == score.first_choices else f", weighing {weight}"
+        mean = percent(score.mean_probability)
+        text = f"{first} of {count_words(len(votes), 'agent')}{weighed}, {mean} across all"
+        if short and lines:
+            text = f"{first}{weighed}, {mean}"
+        lines.append(ResultLine(label=options.name(score.option) or score.option, text=text))
+    return lines
+
+
+def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
+    """The vote, the judge's check of a close one, and how the team's choice differs."""
+    yield ResultLine(label="Vote", text=vote_words(debate))
     options, tally = options_of(debate), debate.tally
-    decided = options.resolve(debate.verdict.option) if debate.verdict else ""
+    decided = options.resolve(verdict.option) if verdict else ""
     leads = winning_options(tally.options) if tally and tally.options else ()
-    if decided and leads and decided not in leads:
+    if verdict and decided and leads and decided not in leads:
         first = " and ".join(options.name(option) for option in leads)
         text = f"The judge decided for {options.name(decided)}"
-        if debate.verdict and NOT_READY in debate.verdict.warnings:
+        if NOT_READY in verdict.warnings:
             text = f"Open findings make it {options.name(decided)}"
-        yield inert_line(f"{text}, the vote puts {first} first.")
-    yield from filter(None, (cross_check_words(debate), gap_words(debate)))
+        yield ResultLine(text=f"{text}, the vote puts {first} first.")
+    yield from filter(None, (cross_check_line(debate, verdict), gap_line(debate)))
 
 
 def vote_section(debate: Debate) -> str:
     """Options and vote; empty if there is nothing to choose and nobody voted."""
-    minds = options_table(debate)
-    if not (minds or debate.tally or debate.ballots or debate.people_ballots):
+    head, options = option_rows(debate)
+    if not (options or debate.tally or debate.ballots or debate.people_ballots):
         return ""
+    minds = table(head, options.values()) if options else ""
+    if debate.is_sealed:
+        minds = bullets(name for name, *_ in options.values())
     parts = ["## Options and vote" if minds else "## Vote", minds]
-    parts += [bullets(edits_words(debate))]
+    parts += [bullets(map(line_words, edit_lines(debate)))]
     if debate.tally:
         # With a verdict they stand beside it.
-        parts += [] if debate.verdict else [*vote_lines(debate)]
-        parts.append(_scores(debate, debate.tally))
+        parts += [] if debate.verdict else [*map(line_words, vote_lines(debate, None))]
+        parts.append(table(*score_rows(debate, debate.tally)))
         parts += [OWN_TEXT] if debate.setup.vote.exclude_self else []
         parts += [_ballot(debate, ballot) for ballot in counted(debate, debate.tally)]
-    # Of the ballots that count: a blind one that a later one follows is not missed.
-    voters = debate.tally.voters if debate.tally else ()
-    missing = {
-        abstention.turn.agent: f"{name_of(debate, abstention.turn.agent)}: {abstention.reason}"
-        for abstention in debate.abstentions.values()
-        if abstention.turn.agent not in voters
-    }
-    parts += [f"### Abstentions\n\n{bullets(missing.values())}"] if missing else []
-    parts += [moves_section(debate), people_ballots(debate)]
+    missing = [f"{name_of(debate, it)}: {why}" for it, why in missing_ballots(debate).items()]
+    parts += [f"### Without a ballot\n\n{bullets(missing)}"] if missing else []
+    parts += [as_markdown(moves_section(debate), 3), people_ballots(debate)]
     return "\n\n".join(part for part in parts if part)
+
+
+def missing_ballots(debate: Debate) -> Mapping[str, str]:
+    """Agents without a ballot that counts, by id, and why the newest of each is missing."""
+    voters = debate.tally.voters if debate.tally else ()
+    missed = [
+        outcome
+        for outcome in (*debate.failures.values(), *debate.abstentions.values())
+        if outcome.turn.act is Act.BALLOT and outcome.turn.agent not in voters
+    ]
+    missed.sort(key=lambda outcome: outcome.turn.round)
+    return {outcome.turn.agent: outcome.reason for outcome in missed}
 
 
 def close_words(tally: Tally) -> str:
@@ -94,19 +122,17 @@ def close_words(tally: Tally) -> str:
     return ""
 
 
-def _by_text(debate: Debate, tally: Tally) -> str:
-    """Whose text was ranked best, and how a tie was broken."""
+def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
+    """Whose text was ranked best, and how a tie was broken, unless that is noted elsewhere."""
     names = [name_of(debate, winner) for winner in tally.winners]
     points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
     if tally.options:
-        # A note above the verdict has told how a tie was broken.
-        noted = debate.verdict.warnings if debate.verdict else ()
         broken = "" if tie_break(debate) in noted else tie_break(debate)
         if len(names) > 1:
             return broken or f"Texts tied as the best: {', '.join(names)}."
         behind = option_behind(debate, tally.winners[0])
         other = behind != options_of(debate).name(tally.options[0].option)
-        stands_for = f", for {inert_line(behind)}," if behind and other else ""
+        stands_for = f", for {behind}," if behind and other else ""
         how = "put first" if tie_break(debate) else "ranked best"
         text = f"{names[0]}'s text{stands_for} was {how} (points: {points})."
         return f"{text} {broken}".strip()
@@ -116,19 +142,28 @@ def _by_text(debate: Debate, tally: Tally) -> str:
     return f"The vote is tied: {', '.join(names)} ({points}{close})."
 
 
-def _scores(debate: Debate, tally: Tally) -> str:
-    """The count by text."""
+def score_rows(debate: Debate, tally: Tally) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+    """The head of a table, and how each text did, the best first."""
     if tally.options:
-        rows: list[Sequence[object]] = []
-        for s in tally.scores:
-            behind = option_behind(debate, s.position)
-            rows.append((name_of(debate, s.position), behind, number(s.points), s.first_places))
-        return table(("Text of", "Stands for", "Points", "First places"), rows)
-    rows = [
-        (name_of(debate, s.position), number(s.points), s.first_places, _figure(s.mean_confidence))
-        for s in tally.scores
+        heads = ("Text of", "Stands for", "Points", "First places")
+        return heads, [
+            (
+                name_of(debate, score.position),
+                option_behind(debate, score.position),
+                number(score.points),
+                score.first_places,
+            )
+            for score in tally.scores
+        ]
+    return ("Position of", "Points", "First places", "Mean confidence"), [
+        (
+            name_of(debate, score.position),
+            number(score.points),
+            score.first_places,
+            _figure(score.mean_confidence if score.first_places else None),
+        )
+        for score in tally.scores
     ]
-    return table(("Position of", "Points", "First places", "Mean confidence"), rows)
 
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:

@@ -1,19 +1,28 @@
 """The verdict as text, decision first: plain for the terminal, Markdown for reports (pure)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from core.acts.verdict_faults import audit_words
-from core.figures import money
-from core.models import EXAMPLE, OFFLINE, Debate, Status, Verdict, VerdictSource
+from core.acts.verdict_faults import audit_words, is_doubted
+from core.figures import money, percent
+from core.models import EXAMPLE, OFFLINE, Debate, Relation, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held
 from core.rules.hinges import hinge_words
+from core.rules.options import held_by, leading, options_of
+from core.rules.raised import first_turn
 from core.rules.sealing import SEALED
 from core.transcript.ballots import vote_lines
-from core.transcript.cited import cited_verdict, source_names
+from core.transcript.cited import check_words, cited_verdict, source_names
+from core.transcript.found import changes_words, findings_rows
 from core.transcript.markdown import inert, inert_line
-from core.transcript.sections import as_markdown, notes_section, verdict_sections
+from core.transcript.options import criteria_rows, criteria_title
+from core.transcript.people import assumptions
+from core.transcript.sections import ResultLine, ResultSection, as_markdown, line_words, lines_of
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import confidence_words, quoted
+from core.transcript.words import confidence_words, name_of, quoted, turn_words
+
+#: Titles of sections that some surface shows in its own way.
+REASONS, SOLUTION, FINDINGS = "Why", "Reasoning and solution", "Findings"
+TRADEOFFS, OVERTURNED_BY = "Trade-offs", "What would overturn it"
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -40,7 +49,7 @@ def decision_text(debate: Debate) -> str:
             *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
             inert(verdict.decision),
             *_standing(debate, verdict),
-            *filter(None, (as_markdown(debate, section, 1) for section in sections)),
+            *filter(None, (as_markdown(section, 1) for section in sections)),
             *([alone] if (alone := single_answer_section(debate, level=1)) else ()),
             *_footnote(verdict),
             f"Cost: {money(debate.usage.cost)}.",
@@ -71,7 +80,7 @@ def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = Tru
         *question,
         *_standing(debate, verdict),
         f"Written by {author}.",
-        *(as_markdown(debate, s, level + 1) for s in verdict_sections(debate, verdict)),
+        *(as_markdown(s, level + 1) for s in verdict_sections(debate, verdict)),
         *_footnote(verdict),
     ]
     return "\n\n".join(parts)
@@ -101,7 +110,7 @@ def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
         yield f"Playbook: {inert_line(playbook.title)}"
     if audited := audit_words(debate):
         yield inert_line(audited)
-    yield from vote_lines(debate)
+    yield from (inert_line(line_words(line)) for line in vote_lines(debate, verdict))
     yield from _ending(debate)
 
 
@@ -119,3 +128,112 @@ def _footnote(verdict: Verdict) -> Iterator[str]:
     if verdict.judge_confidence is not None and verdict.confidence != verdict.judge_confidence:
         own = f"{verdict.judge_confidence} of 100"
         yield f"Footnote: the judge's own number, which does not count, was {own}."
+
+
+def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection]:
+    """Every field of a verdict that says something, what a reader needs first at the top.
+
+    Args:
+        debate: The debate.
+        verdict: Its verdict, quotes in it as people read them (`cited_verdict`).
+    """
+    heads, rows = findings_rows(debate)
+    criteria_heads, criteria = criteria_rows(debate, verdict)
+    requirements = [
+        (
+            requirement.text,
+            requirement.status.value
+            + (" (an audit doubts it)" if is_doubted(debate, requirement) else ""),
+            requirement.words or "–",
+        )
+        for requirement in verdict.requirements
+    ]
+    unmet = () if requirements else verdict.unmet_requirements
+    sections = (
+        ResultSection(title=FINDINGS, head=heads, rows=rows, note=changes_words(debate)),
+        ResultSection(title=REASONS, lines=lines_of(verdict.reasons), note=check_words(debate)),
+        *(ResultSection(title=own.title, text=own.text) for own in verdict.sections),
+        ResultSection(
+            title="Dissent", text=verdict.dissent, lines=tuple(_holdouts(debate, verdict))
+        ),
+        ResultSection(title=OVERTURNED_BY, lines=lines_of(verdict.overturned_by)),
+        ResultSection(title="Said by one agent only", lines=lone_lines(debate, verdict)),
+        ResultSection(title="Earlier decisions", lines=earlier_lines(verdict)),
+        ResultSection(title=SOLUTION, text=_without_decision(verdict)),
+        ResultSection(title="Implementation", text=verdict.implementation),
+        ResultSection(
+            title="Requirements",
+            head=("Requirement", "Status", "Words that show it"),
+            rows=requirements,
+        ),
+        ResultSection(title="Requirements that are not met", lines=lines_of(unmet)),
+        ResultSection(title=criteria_title(debate), head=criteria_heads, rows=criteria),
+        ResultSection(title=TRADEOFFS, lines=lines_of(verdict.tradeoffs)),
+        ResultSection(title="Recommendations", lines=lines_of(verdict.recommendations)),
+        ResultSection(title="Open questions", lines=lines_of(verdict.open_questions)),
+        ResultSection(title="Assumptions", lines=lines_of(assumptions(debate))),
+    )
+    return (section for section in sections if not section.is_empty)
+
+
+def notes_section(debate: Debate, verdict: Verdict | None) -> ResultSection:
+    """What people added, and what became of it; what the judge passes over, too."""
+    outcomes = {outcome.note: outcome for outcome in (verdict.notes if verdict else ())}
+    lines = list[ResultLine]()
+    for note in debate.notes:
+        outcome = outcomes.get(note.id)
+        used = "used" if outcome and outcome.used else "not used"
+        silent = "The judge says nothing about it."
+        if verdict is None:
+            used, silent = "not answered", "There is no verdict."
+        why = outcome.explanation if outcome else silent
+        text = f"“{note.text}” ({used}) {why}"
+        lines.append(ResultLine(label=f"Note {note.number}", by=note.author, text=text))
+    return ResultSection(title="What became of the notes", lines=lines)
+
+
+def lone_lines(debate: Debate, verdict: Verdict) -> Sequence[ResultLine]:
+    """What one agent alone raised and the decision leaves out, with where it stands."""
+    return tuple(
+        ResultLine(
+            label=f"{point.kind.value.capitalize()}, {turn_words(debate, turn)}",
+            turn=turn,
+            text=point.text,
+        )
+        for point in verdict.lone
+        for turn in [first_turn(debate, point)]
+    )
+
+
+def earlier_lines(verdict: Verdict, *, whole: bool = True) -> Sequence[ResultLine]:
+    """How the verdict stands to earlier decisions; in whole, with why."""
+    lines = list[ResultLine]()
+    for earlier in verdict.earlier:
+        title = f"[{earlier.title}]({earlier.address})" if earlier.address else earlier.title
+        why = f": {earlier.why}" if whole and earlier.why else ""
+        lines.append(
+            ResultLine(
+                label=f"{earlier.relation.value.capitalize()} {earlier.source}",
+                text=f"{title} (`{earlier.debate}`){why}",
+                is_warning=earlier.relation is Relation.CONTRADICTS,
+            )
+        )
+    return lines
+
+
+def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:
+    """Agents who hold another option best at the end, and how likely."""
+    for agent in debate.setup.agents if verdict.option else ():
+        shares = held_by(debate, agent.id)
+        best = leading(shares)
+        if best and best != verdict.option:
+            name = options_of(debate).name(best)
+            text = f"{name_of(debate, agent.id)} ended with {name} ({percent(shares[best])})"
+            yield ResultLine(text=text)
+
+
+def _without_decision(verdict: Verdict) -> str:
+    """The solution without a first paragraph that only says the decision again."""
+    first, _, rest = verdict.solution.strip().partition("\n\n")
+    texts = [" ".join(text.split()).strip("*# .") for text in (first, verdict.decision)]
+    return rest if rest.strip() and texts[0] == texts[1] else verdict.solution

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.figures import number, percent
-from core.models import Contribution, Debate, OptionChange, OptionScore, Verdict
+from core.figures import percent
+from core.models import Contribution, Debate, OptionChange, Verdict
 from core.rules import voting
 from core.rules.formats import review
-from core.rules.mind_changes import cause_words, mind_changes
+from core.rules.mind_changes import cause_words, mind_changes, mover
 from core.rules.options import (
     NAMES_A_VERDICT,
     after_edits,
@@ -21,8 +21,8 @@ from core.rules.options import (
     stance_in,
 )
 from core.rules.people_count import count_people
-from core.transcript.markdown import inert_line
-from core.transcript.words import bullets, name_of, table
+from core.transcript.sections import ResultLine, ResultSection
+from core.transcript.words import name_of
 
 
 def headline_option(debate: Debate) -> str:
@@ -36,20 +36,6 @@ def headline_option(debate: Debate) -> str:
         return options.name(debate.verdict.option)
     scores = debate.tally.options if debate.tally else ()
     return " / ".join(options.name(option) for option in voting.winning_options(scores))
-
-
-def option_words(debate: Debate, score: OptionScore) -> str:
-    """One option's result: `PostgreSQL: 3 of 3 agents, 84% across all`."""
-    name = options_of(debate).name(score.option) or score.option
-    tally, weights = debate.tally, debate.setup.vote.weights
-    counted = voting.counted(debate, tally) if tally else ()
-    voters = [ballot.voter for ballot in counted if ballot.probabilities]
-    total = sum(weights.get(voter, 1.0) for voter in voters)
-    unit = f" agent{'' if total == 1 else 's'}" if tally else ""
-    if any(weights.get(voter, 1.0) != 1.0 for voter in voters):
-        unit = " votes by weight"
-    first = f"{number(score.first_choices)} of {number(total)}{unit}"
-    return f"{inert_line(name)}: {first}, {percent(score.mean_probability)} across all"
 
 
 def shares(debate: Debate, stance: Mapping[str, float]) -> str:
@@ -71,13 +57,9 @@ def holds_words(debate: Debate, contribution: Contribution) -> str:
     return shares(debate, stance)
 
 
-def options_table(debate: Debate) -> str:
-    """A table of options with their holders and average shares; empty without options."""
+def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[str]]]:
+    """The head of a table, and by the options' ids who stands and holds where, the best first."""
     options = options_of(debate)
-    if not options.items:
-        return ""
-    if debate.is_sealed:
-        return bullets(item.name for item in options.items)
     scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
     holders: dict[str, list[str]] = {}
     for agent in debate.setup.agents:
@@ -87,7 +69,7 @@ def options_table(debate: Debate) -> str:
     stands = by_option(debate)
     people = count_people(debate)
     first = {score.option: score.first_choices for score in people.scores}
-    rows: list[Sequence[str]] = []
+    rows: dict[str, Sequence[str]] = {}
     listed = listed_scores(options, scores.values())
     places = {score.option: place for place, score in enumerate(listed)}
     for item in sorted(options.items, key=lambda item: places.get(item.id, len(places))):
@@ -103,67 +85,82 @@ def options_table(debate: Debate) -> str:
             ", ".join(holding) or "nobody",
             percent(score.mean_probability) if score else "",
         ]
-        rows.append([*row, str(by_people)] if people.voters else row)
+        rows[item.id] = [*row, str(by_people)] if people.voters else row
     head = ["Option", "Position of", "Held best by", "On average"]
-    return table([*head, "People's first choice"] if people.voters else head, rows)
+    return [*head, "People's first choice"] if people.voters else head, rows
 
 
-def gap_words(debate: Debate) -> str:
-    """How people's choice and the agents' differ, in a sentence; empty where nobody compares."""
+def gap_line(debate: Debate) -> ResultLine | None:
+    """How the team's choice and the agents' differ; None where nobody compares."""
     people, tally = count_people(debate), debate.tally
-    if not people.voters or not tally or not tally.options:
-        return ""
-    options, agents = options_of(debate), voting.winning_options(tally.options)
-    theirs = " and ".join(options.name(option) for option in people.winners)
+    agents = voting.winning_options(tally.options) if tally else ()
+    if not people.voters or not agents:
+        return None
+    options = options_of(debate)
+    team, theirs = (
+        " and ".join(map(options.name, winners)) for winners in (people.winners, agents)
+    )
     if set(people.winners) == set(agents):
-        return f"People and agents put the same first: {inert_line(theirs)}."
-    ours = " and ".join(options.name(option) for option in agents)
-    most = f"{people.scores[0].first_choices} of {len(people.voters)}"
-    return inert_line(f"People put {theirs} first ({most}), the agents {ours}.")
+        return ResultLine(text=f"Team and agents agree: {team}.")
+    sides = f"the team is for {team}, the agents are for {theirs}"
+    if set(people.winners) & set(agents):
+        return ResultLine(text=f"Team and agents overlap: {sides}.")
+    first = next((s.first_choices for s in people.scores if s.option == agents[0]), 0)
+    counts = f"{first} of {len(people.voters)} in the team put first"
+    return ResultLine(text=f"Team and agents differ: {sides}, which {counts}.", is_warning=True)
 
 
-def edits_words(debate: Debate) -> Sequence[str]:
-    """What people changed about the options, a sentence each, with the names of that moment."""
-    named, texts = as_named(debate), list[str]()
+def edit_lines(debate: Debate) -> Sequence[ResultLine]:
+    """What people changed about the options, with the names of that moment."""
+    named, lines = as_named(debate), list[ResultLine]()
     for at, edit in enumerate(debate.option_edits):
         before = after_edits(named, debate.option_edits[:at])
-        who = edit.by.display_name
-        old = before.name(edit.option)
+        old, into = before.name(edit.option), before.name(edit.into)
         match edit.change:
             case OptionChange.ADD:
-                texts.append(f'{who} added "{edit.name}".')
+                text = f'added the option "{edit.name}".'
             case OptionChange.RENAME if old:
-                texts.append(f'{who} renamed "{old}" to "{edit.name}".')
-            case OptionChange.MERGE if old and before.name(edit.into):
-                texts.append(f'{who} merged "{old}" into "{before.name(edit.into)}".')
+                text = f'renamed "{old}" to "{edit.name}".'
+            case OptionChange.MERGE if old and into:
+                text = f'merged "{old}" into "{into}": they count as one.'
             case _:
-                pass  # it fitted nothing and changed nothing
-    return texts
+                text = "changed an option that was there no more, so nothing changed."
+        lines.append(ResultLine(by=edit.by, text=text))
+    return lines
 
 
-def moves_section(debate: Debate, *, level: int = 3) -> str:
-    """Who holds another option best than before the debate, and what moved them.
+def moves_section(debate: Debate) -> ResultSection:
+    """Who holds another option best than before the debate, what moved them, and who stayed.
 
     Empty where nobody voted before and after it, and in debates of older versions.
     """
-    rounds = {ballot.turn.round > 0 for ballot in debate.ballots.values() if ballot.probabilities}
-    if rounds != {False, True}:
-        return ""
-    text = bullets(moves_words(debate)) or "Nobody holds another option best than before."
-    return f"{'#' * level} Who changed their mind\n\n{text}"
+    ballots = [ballot for ballot in debate.ballots.values() if ballot.probabilities]
+    blind, final = (
+        {ballot.voter for ballot in ballots if (ballot.turn.round > 0) is is_final}
+        for is_final in (False, True)
+    )
+    moved = {change.voter for change in mind_changes(debate)}
+    stayed = [a.name for a in debate.setup.agents if a.id in (blind & final) - moved]
+    lines = [*move_lines(debate)] if blind & final else []
+    if stayed:
+        lines.append(ResultLine(text=f"Stayed with their first choice: {', '.join(stayed)}."))
+    return ResultSection(title="Who changed their mind", lines=lines)
 
 
-def moves_words(debate: Debate) -> Sequence[str]:
-    """A line per voter whose first choice changed: before, after and the cause."""
-    options, lines = options_of(debate), list[str]()
+def move_lines(debate: Debate) -> Iterator[ResultLine]:
+    """Who holds which option best instead of which, and what moved them."""
+    options = options_of(debate)
     for change in mind_changes(debate):
         before, after = (
             f"{options.name(option)} ({percent(vote.get(option, 0.0))})"
             for option, vote in ((change.before, change.first), (change.after, change.final))
         )
-        line = f"{name_of(debate, change.voter)}: from {before} to {after}"
-        lines.append(line + inert_line(cause_words(debate, change)))
-    return lines
+        cause = mover(debate, change)
+        yield ResultLine(
+            label=name_of(debate, change.voter),
+            text=f"from {before} to {after}{cause_words(debate, change)}",
+            turn=cause.turn if isinstance(cause, Contribution) else None,
+        )
 
 
 def criteria_rows(
@@ -197,15 +194,19 @@ def criteria_title(debate: Debate) -> str:
     return "The subject by criterion" if of_review else "Options by criterion"
 
 
-def cross_check_words(debate: Debate) -> str:
-    """What the judge chose when it read the positions in another order; empty if it did not."""
-    check = debate.cross_check
+def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | None:
+    """What the judge chose with the positions in the opposite order; None if it was not asked."""
+    check, options = debate.cross_check, options_of(debate)
     if check is None:
-        return ""
-    name = options_of(debate).name(check.option) or "none of the options"
-    reason = f" ({check.reason})" if check.reason else ""
-    text = f"The vote is close. Reading the positions in another order, the judge chose {name}"
-    return inert_line(f"{text}{reason}.")
+        return None
+    if verdict and options.resolve(check.option) == options.resolve(verdict.option):
+        same = "Asked again with the positions in the opposite order, the judge chose the same."
+        return ResultLine(text=same)
+    name = options.name(check.option) or "none of the options"
+    reason = f" (“{check.reason.strip()}”)" if check.reason.strip() else ""
+    text = f"Asked with the positions in the opposite order, the judge chose {name}{reason}"
+    warning = ": the order decided, so check this verdict before you follow it" if verdict else ""
+    return ResultLine(text=f"{text}{warning}.", is_warning=bool(verdict))
 
 
 def positions_words(debate: Debate) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from core.figures import day
+from core.figures import counted, day
 from core.models import (
     Clarification,
     Debate,
@@ -13,10 +13,13 @@ from core.models import (
     OutcomeKind,
 )
 from core.rules.formats.review import questions_put
-from core.rules.options import options_of
+from core.rules.options import is_listed, options_of
+from core.rules.people_count import count_people
 from core.rules.subject import left_to_text
 from core.transcript.cited import cited
 from core.transcript.markdown import inert_line
+from core.transcript.options import gap_line
+from core.transcript.sections import ResultLine
 from core.transcript.words import bullets, name_of, nested, quoted, table
 
 _STATUS = {
@@ -118,6 +121,35 @@ def asked_section(debate: Debate) -> str:
         parts.append(f"### {question.by.display_name} asked\n\n{quoted(question.text)}")
         parts.append(why + nested(text, 3))
     return "\n\n".join(["## Asked after the verdict", *parts]) if parts else ""
+
+
+def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
+    """What the team would choose, how far that is from the agents' choice, and what came late."""
+    count, options = count_people(debate), options_of(debate)
+    cast = len(count.voters)
+    if not cast:
+        return
+    # How many ballots are not their voter's first.
+    changed = 0
+    for voter in count.voters:
+        first = f"people-ballot/{voter}"
+        changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
+    again = f", {changed} changed" if changed else ""
+    scores = ", ".join(
+        f"{options.name(score.option)} {score.first_choices} of {cast}"
+        for score in count.scores
+        if is_listed(options, score.option, score.first_choices)
+    )
+    text = f"{counted(cast, 'ballot')}{again}: {scores}."
+    yield ResultLine(label="The team's vote", text=text)
+    if gap := gap_line(debate):
+        yield gap
+    if since := [
+        f"{options.name(score.option)} {score.first_choices}"
+        for score in count_people(debate, late=True).scores
+        if score.first_choices
+    ]:
+        yield ResultLine(text=f"Since the reveal, counted apart: {', '.join(since)}.")
 
 
 def people_ballots(debate: Debate) -> str:

@@ -12,7 +12,7 @@ from core.rules.subject import left_to_text
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.cited import cited, sources_section
-from core.transcript.decision import verdict_section
+from core.transcript.decision import notes_section, verdict_section
 from core.transcript.few_words import few_words, not_yet_said
 from core.transcript.markdown import fenced, inert_line
 from core.transcript.models_used import debate_models_words, judge_words
@@ -25,7 +25,7 @@ from core.transcript.rounds import (
     round_name,
     title_words,
 )
-from core.transcript.sections import as_markdown, notes_section
+from core.transcript.sections import as_markdown
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
@@ -64,7 +64,7 @@ def report(debate: Debate) -> str:
         single_answer_section(debate),
         team_section(debate),
         asked_section(debate),
-        as_markdown(debate, notes_section(debate, debate.verdict), 2),
+        as_markdown(notes_section(debate, debate.verdict), 2),
         "## Debate\n\n" + table(("", ""), about_rows(debate)),
         f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
         sources_section(debate),

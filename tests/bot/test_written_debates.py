@@ -142,7 +142,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "critique",
             "verdict",
-            "|Finance's critique of Sceptic's proposal>; Sceptic says: “An opt",
+            "moved by the critique of Finance in round 1; Sceptic says: “An opt",
         ),
         (
             "critique",

@@ -69,9 +69,10 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
     said_by_one = verdict_for_programs(debate, "")[0].said_by_one
     assert [line.split(": ", 2)[2] for line in said_by_one] == planted
     first = debate.setup.agents[0]
-    link = f"<{address_of(turn_key(debate.id, f'r1/proposal/{first.id}'))}|{first.name}>"
+    where = address_of(turn_key(debate.id, f"r1/proposal/{first.id}"))
     thread = "\n".join(post.text for post in verdict_posts(debate, verdict))
-    assert f"*Said by one agent only*\n• *Idea*, {link}: Let each tenant" in thread
+    assert "*Said by one agent only*\n• *Idea, Architect: proposal, round 1*: Let each" in thread
+    assert f"(<{where}|{first.name}'s post>)" in thread
     window = json.dumps(in_full(whole(debate, verdict), 90))
     assert "Let each tenant" in window
     assert "moot.invalid" not in window, "in a window no address is filled in"

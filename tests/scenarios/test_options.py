@@ -191,11 +191,11 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         await board_saying(team, board, "*Redis streams*")
         await team.workspace.wait_for(
             lambda: any(
-                "added the option *Redis streams*" in m["text"] for m in team.replies(board)
+                'added the option "Redis streams"' in m["text"] for m in team.replies(board)
             )
         )
         renamed = [reply["text"] for reply in team.replies(board) if "renamed" in reply["text"]]
-        assert "renamed *Kafka* to *Kafka, managed*" in renamed[0]
+        assert 'renamed "Kafka" to "Kafka, managed"' in renamed[0]
 
         models.let_go()
         debate = await team.wait_for_end(board)
@@ -247,7 +247,7 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         )
         vote = await the_post(team, board, "headline")
         assert "*PostgreSQL*: 2 of 3 agents, 60% across all" in vote["text"]
-        assert "Whose text was ranked best" in json.dumps(vote["blocks"])
+        assert "'s text was ranked best" in json.dumps(vote["blocks"])
         await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
         view = await form_of(team, "alex")
         both = {**choice_of(rank_field(0), "o2"), **choice_of(rank_field(1), "o2")}
@@ -255,11 +255,11 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         assert rank_field(1) in answer["errors"]
         once = {**choice_of(rank_field(0), "o2"), **choice_of(rank_field(1), "o1")}
         await team.workspace.submit("alex", view["id"], once)
-        headline = (await the_post(team, board, "headline", "(1 ballot)"))["text"]
-        assert "*The team's vote* (1 ballot): Kafka 1 of 1, PostgreSQL 0 of 1." in headline
+        headline = (await the_post(team, board, "headline", "1 ballot:"))["text"]
+        assert "*The team's vote*: 1 ballot: Kafka 1 of 1, PostgreSQL 0 of 1." in headline
         # Nobody gave it anything.
         assert NONE_OF_THESE not in headline
-        assert "the team is for *Kafka*, the agents are for *PostgreSQL*" in headline
+        assert "the team is for Kafka, the agents are for PostgreSQL" in headline
         await board_saying(team, board, "Team and agents differ")
 
 

@@ -154,8 +154,8 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
         "  Kafka: Security",
         "  Architect: blind ballot, before round 1: PostgreSQL 90%; Kafka 10%",
         'First answers differ, most about "PostgreSQL": 80 points apart.',
-        'Dana added "Kafka, hosted".',
-        'Alex merged "Kafka" into "Kafka, hosted".',
+        'Dana added the option "Kafka, hosted".',
+        'Alex merged "Kafka" into "Kafka, hosted": they count as one.',
         "  Security: refinement, round 1: done (1 s); now holds Kafka, hosted 60%; PostgreSQL 40%",
         "Round 1 moved Security.",
         "  Security: proposal, round 2: done (carried over)",
@@ -163,6 +163,6 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
     ]
     assert [line for line in lines if line in texts] == texts
     assert any(line.startswith("Vote: PostgreSQL: 1 of 2 agents, 55% across all") for line in lines)
-    assert any(line.startswith("The vote is close. Reading") for line in lines)
+    assert any(line.startswith("Asked with the positions in the opposite order") for line in lines)
     assert any(line.startswith("  Changed their mind: Security: from Kafka, ho") for line in lines)
     assert any("it went to the vote; 1 round was not held" in line for line in lines)

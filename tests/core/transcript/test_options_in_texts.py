@@ -13,6 +13,7 @@ from core.events import (
     Event,
     Recorded,
     VerdictReached,
+    VoteTallied,
     fold,
 )
 from core.models import (
@@ -61,12 +62,12 @@ def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
 
 
 def test_weights_are_told_where_agents_have_them() -> None:
-    debate = fold(split_log())
-    vote = debate.setup.vote.model_copy(update={"weights": {"architect": 2.0}})
-    start, *rest = (entry.event for entry in split_log())
-    weighed = start.model_copy(update={"setup": debate.setup.model_copy(update={"vote": vote})})
-
-    assert "1 of 3 votes by weight, 55%" in vote_words(fold(recorded([weighed, *rest])))
+    tally = fold(split_log()).tally
+    assert tally
+    first, *others = tally.options
+    options = (first.model_copy(update={"first_choices": 2.0}), *others)
+    weighed = with_changes(VoteTallied(tally=tally.model_copy(update={"options": options})))
+    assert "1 of 2 agents, weighing 2, 55%" in vote_words(weighed)
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
