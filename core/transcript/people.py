@@ -140,8 +140,8 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
         for score in count.scores
         if is_listed(options, score.option, score.first_choices)
     )
-    text = f"{counted(cast, 'ballot')}{again}: {scores}."
-    yield ResultLine(label="The team's vote", text=text)
+    label = f"The team's vote ({counted(cast, 'ballot')}{again})"
+    yield ResultLine(label=label, text=f"{scores}.")
     if gap := gap_line(debate):
         yield gap
     if since := [

@@ -247,7 +247,7 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         )
         vote = await the_post(team, board, "headline")
         assert "*PostgreSQL*: 2 of 3 agents, 60% across all" in vote["text"]
-        assert "'s text was ranked best" in json.dumps(vote["blocks"])
+        assert "(points: " in json.dumps(vote["blocks"])
         await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
         view = await form_of(team, "alex")
         both = {**choice_of(rank_field(0), "o2"), **choice_of(rank_field(1), "o2")}
@@ -255,8 +255,8 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         assert rank_field(1) in answer["errors"]
         once = {**choice_of(rank_field(0), "o2"), **choice_of(rank_field(1), "o1")}
         await team.workspace.submit("alex", view["id"], once)
-        headline = (await the_post(team, board, "headline", "1 ballot:"))["text"]
-        assert "*The team's vote*: 1 ballot: Kafka 1 of 1, PostgreSQL 0 of 1." in headline
+        headline = (await the_post(team, board, "headline", "(1 ballot)"))["text"]
+        assert "*The team's vote (1 ballot)*: Kafka 1 of 1, PostgreSQL 0 of 1." in headline
         # Nobody gave it anything.
         assert NONE_OF_THESE not in headline
         assert "the team is for Kafka, the agents are for PostgreSQL" in headline
