@@ -1,4 +1,4 @@
-"""What is promised of speed, measured in one table: figure, target, ratio (`make bench`).
+"""All figures of speed in one table: figure, target, ratio (`make bench`).
 
     python -m bench.all [--debates 30] [--parked 200]
 
@@ -34,7 +34,7 @@ _CROWD = load.Wish(debates=24, seconds=2.0, spread=2.0)
 
 @dataclass(frozen=True)
 class Line:
-    """One figure beside what is wanted; less is better."""
+    """One figure and its target; less is better."""
 
     name: str
     figure: float
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether it is as wanted; None: nothing was set."""
+        """Whether the target is met; None: there is none."""
         return None if self.target is None else self.figure <= self.target
 
 

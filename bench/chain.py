@@ -79,7 +79,7 @@ class ChainCall:
 
 @dataclass(frozen=True)
 class Paces:
-    """How long everybody takes, in seconds, and whether a model dies."""
+    """Seconds that each agent's replies take, and whether a model hangs."""
 
     usual: float
     slow: float
@@ -87,7 +87,7 @@ class Paces:
 
 
 class RecordingProvider:
-    """A real provider that is told each agent's pace; it notes whose replies each prompt holds."""
+    """A real provider with a pace per agent, which records whose replies each prompt holds."""
 
     def __init__(self, inner: ModelProvider, paces: Paces) -> None:
         self.name = inner.name
@@ -98,7 +98,7 @@ class RecordingProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask the real one, and mark its reply."""
+        """Ask the real provider, and mark its reply."""
         number, call = len(self.calls), self._asked_for(request)
         self.calls.append(call)
         times = 0 if call.hangs else call.seconds / self._paces.usual
@@ -110,7 +110,7 @@ class RecordingProvider:
         return replace(reply, text=text)
 
     async def close(self) -> None:
-        """Close nothing: other debates ask the real one too."""
+        """Close nothing: other debates share the real provider."""
 
     def _asked_for(self, request: ModelRequest) -> ChainCall:
         seconds = self._paces.slow if request.role == SLOW else self._paces.usual
@@ -149,7 +149,7 @@ class ChainFigures:
 
     @property
     def ratio(self) -> float:
-        """What waiting for anything else adds."""
+        """The ratio of the debate's time to its longest chain."""
         return self.took / self.chain
 
 

@@ -104,7 +104,7 @@ class Marked:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask the real one; the mark is the last thing in the prompt, so it breaks no cache."""
+        """Ask the real provider; the mark ends the prompt, so that it breaks no cache."""
         number = len(self.requests)
         self.requests.append(request)
         *parts, task = request.parts
@@ -112,7 +112,7 @@ class Marked:
         return await self.inner.complete(replace(request, parts=(*parts, marked)), on_first_token)
 
     async def close(self) -> None:
-        """Close the real one."""
+        """Close the real provider."""
         await self.inner.close()
 
 
@@ -166,7 +166,7 @@ class CachingRules:
 
 
 def _settings(body: Mapping[str, Any]) -> tuple[object, ...]:
-    """What must be equal for a beginning to be found again."""
+    """The fields that must be equal for a cache hit."""
     names = ("model", "thinking", "reasoning", "output_config", "text", "prompt_cache_key")
     return tuple(body.get(name) for name in names)
 

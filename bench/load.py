@@ -60,13 +60,13 @@ PATIENCE, PATIENCE_BY_DEBATE = 300, 2
 
 
 class Bot:
-    """The bot's process, which does as it is told, a line at a time."""
+    """The bot's process, which reads one command a line."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
 
     async def ask(self, **orders: Any) -> Any:
-        """Give orders; return what came of them."""
+        """Send a command; return its figures."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(orders).encode() + b"\n")
@@ -95,7 +95,7 @@ async def a_bot(workspace: Workspace, database: str, vendor: str) -> AsyncGenera
 
 @dataclass
 class Acknowledgements:
-    """How people who typed and clicked fared."""
+    """How long commands and clicks waited for their acknowledgement."""
 
     #: What people did → seconds that each acknowledgement took.
     seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
@@ -329,7 +329,7 @@ async def measure(wish: Wish) -> None:
 
 
 def main() -> None:
-    """Read what is wanted, measure."""
+    """Read the options, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--debates", type=int, default=Wish.debates)
     parser.add_argument("--seconds", type=float, default=Wish.seconds, help="of each reply")

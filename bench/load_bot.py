@@ -71,14 +71,14 @@ def _by_turns(number: int) -> Settings:
 
 @dataclass
 class Pacing:
-    """How many times as long as the vendor's manner says replies take, and how many came."""
+    """The factor by which replies are slower than the vendor's pace, and their number."""
 
     times: float = 1.0
     replies: int = 0
 
 
 class PacedProvider:
-    """A provider whose replies take a time of their own."""
+    """A provider with its own time per reply."""
 
     def __init__(self, provider: ModelProvider, pacing: Pacing) -> None:
         self._provider = provider
@@ -101,14 +101,14 @@ class PacedProvider:
 
 
 class Bench:
-    """Debates in a running bot, and what they cost it."""
+    """Debates in a running bot, and their cost in CPU and memory."""
 
     def __init__(self, moot: Moot, pacing: Pacing) -> None:
         self._moot = moot
         self._pacing = pacing
 
     async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
-        """Do what is asked; return the figures."""
+        """Run one command; return its figures."""
         places = [
             Place(surface="slack", workspace=orders["team"], channel=channel)
             for channel in orders["channels"]
@@ -217,7 +217,7 @@ def _resident() -> int:
 
 
 async def main(access: str, database: str, vendor: str) -> None:
-    """Obey until the other side hangs up."""
+    """Run commands until the other side closes the connection."""
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     vendors = [
         factory.build(protocol.provider, "sk-bench", vendor + protocol.path)

@@ -1,4 +1,4 @@
-"""Which text makes a pattern or a function slow: all of them, against text made to hurt them.
+"""Which text makes a pattern or a function slow: all of them, against hostile text.
 
     python -m bench.patterns [--size 12000] [--only core.redaction]
 
@@ -108,7 +108,7 @@ _TAILS = ("", "\x00", "!")
 
 @dataclass(frozen=True)
 class Worst:
-    """The text that something is slowest with."""
+    """The text with which a pattern or a function is slowest."""
 
     #: What was tried: `core.redaction.redact`.
     name: str
@@ -120,20 +120,20 @@ class Worst:
 
     @property
     def curved(self) -> bool:
-        """Whether it grows faster than the text does."""
+        """Whether the time grows faster than the text."""
         return self.exponent >= CURVED
 
 
 @dataclass(frozen=True)
 class Pump:
-    """Text that can be made as long as one likes."""
+    """Text of any length, made of a repeated part."""
 
     unit: str
     before: str = ""
     after: str = ""
 
     def __call__(self, size: int) -> str:
-        """The text, of about so many characters."""
+        """The text with about so many characters."""
         return self.before + (self.unit * (size // len(self.unit) + 1))[:size] + self.after
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ def modules() -> Sequence[ModuleType]:
 
 @cache
 def patterns() -> Mapping[str, tuple[re.Pattern[str], frozenset[str]]]:
-    """All patterns that stand in modules or in calls, with the methods they are used by."""
+    """All patterns of modules and calls, with the methods that use them."""
     uses = dict[str, tuple[re.Pattern[str], frozenset[str]]]()
     for module in modules():
         for name, value in vars(module).items():
@@ -175,7 +175,7 @@ def patterns() -> Mapping[str, tuple[re.Pattern[str], frozenset[str]]]:
 
 
 def made_while_running() -> Sequence[str]:
-    """Calls that compile a pattern nobody can read off the source: `core.llm.quoting:66`."""
+    """Calls that compile a pattern which is not a constant: `core.llm.quoting:66`."""
     return [
         f"{module.__name__}:{call.lineno}"
         for module in modules()
@@ -371,7 +371,7 @@ def _signs(tree: Any) -> Sequence[str]:
 
 
 def _run(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
-    """What a method does with a text: one look, or a look at all of it."""
+    """A method's call on a text: one match, or all matches."""
     if method in _ANCHORED or method == "search":
         return getattr(pattern, method)
     return pattern.findall
@@ -381,7 +381,7 @@ def _run(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
 
 
 def worst_of_pattern(name: str, size: int) -> Worst:
-    """What a pattern is slowest with, by whichever of its methods."""
+    """The text with which a pattern is slowest, by any of its methods."""
     pattern, methods = patterns()[name]
     runs = {
         ("findall" if method not in {*_ANCHORED, "search"} else method): method
@@ -514,7 +514,7 @@ _PIECES = (
 
 
 def texts() -> Iterator[Pump]:
-    """Text that hurts those who read Markdown, JSON, numbers, secrets, lists."""
+    """Hostile text for readers of Markdown, JSON, numbers, secrets and lists."""
     yield from (Pump(piece) for piece in _PIECES)
     yield from (Pump(piece, after="\n") for piece in ("a ", "*a ", "_a", "`a", "[a"))
     yield from (Pump(piece + "a") for piece in _PIECES)
@@ -572,12 +572,12 @@ def _debate(text: str) -> Debate:
 
 
 def _whole(tell: Callable[[Debate], object]) -> Callable[[str], object]:
-    """What tells of a whole debate, as a function of one text."""
+    """Reports and views of a whole debate, as functions of one text."""
     return lambda text: tell(_debate(text))
 
 
 def _named(find: Callable[[str, Settings], object]) -> Callable[[str], object]:
-    """What finds something by a name, as a function of that name; there is none such."""
+    """Look-ups by name, as functions of a name that does not exist."""
 
     def tried(text: str) -> None:
         with suppress(BadInput):
@@ -680,12 +680,12 @@ def _only(debate: Debate) -> Contribution:
 
 
 def worst_of_function(name: str, size: int, quick: float = _QUICK) -> Worst:
-    """What a function is slowest with."""
+    """The text with which a function is slowest."""
     return worst(name, FUNCTIONS[name], texts(), size, quick=quick)
 
 
 def main() -> None:
-    """Measure everything and print what is worst."""
+    """Measure everything and print the worst cases."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--size", type=int, default=12_000, help="Characters of a text.")
     options.add_argument("--only", default="", help="Only what has this in its name.")

@@ -1,4 +1,4 @@
-"""What a process of a bench takes: its CPU, and how long its event loop is held up."""
+"""CPU time of a bench's process, and the lag of its event loop."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ _BEAT = 0.02
 
 @dataclass(frozen=True, kw_only=True)
 class Pulse:
-    """What a process took while it was watched, in seconds."""
+    """CPU time and loop lag of a process, in seconds."""
 
     cpu: float
     #: How much later than it should have been an event loop came to a timer.

@@ -23,7 +23,7 @@ TARGET_BYTES = 200_000
 
 
 def reply_of(request: ModelRequest) -> str:
-    """A reply of the right form: a text of its own and as long as models', or a usual structure."""
+    """A reply of the right form: a unique text of a model's usual length, or a usual structure."""
     if request.answer is not None:
         return usual_reply(request)
     return long_text(repr(request.parts))

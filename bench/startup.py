@@ -1,4 +1,4 @@
-"""How long one waits: for `moot --help`, for `moot run`, for the first call of `moot debate`.
+"""Seconds to start: `moot --help`, `moot run`, and `moot debate` until its first call.
 
     python -m bench.startup [--runs 3]
 
@@ -54,7 +54,7 @@ async def measure(runs: int) -> Startup:
 
 
 async def _help() -> float:
-    """Seconds until the help is there."""
+    """Seconds until the help is printed."""
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         *_MOOT, "--help", env={"PYTHONPATH": _ROOT}, stdout=DEVNULL
@@ -81,7 +81,7 @@ async def _first_call() -> float:
 
 
 async def _ready(workspace: Workspace) -> float:
-    """Seconds until a new bot may be sent work."""
+    """Seconds until a new bot is ready."""
     with tempfile.TemporaryDirectory() as folder:
         port = _free_port()
         async with _running(Path(folder), _environment(workspace, port), "run") as began:
@@ -129,7 +129,7 @@ def _free_port() -> int:
 
 
 async def _wait_for(address: str) -> None:
-    """Ask again and again until the answer is yes."""
+    """Ask again until the answer is yes."""
     async with aiohttp.ClientSession() as session:
         while not await _says_yes(session, address):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.02)
@@ -144,7 +144,7 @@ async def _says_yes(session: aiohttp.ClientSession, address: str) -> bool:
 
 
 def main() -> None:
-    """Read what is wanted, measure."""
+    """Read the options, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
     times = asyncio.run(measure(parser.parse_args().runs))

@@ -1,4 +1,4 @@
-"""A vendor in a process of its own: replies as long as models', at models' pace, by any protocol.
+"""A vendor in a process of its own: replies of a model's length and pace, by any protocol.
 
     python -m bench.vendor '{"seconds": 5}'
 
@@ -178,7 +178,7 @@ class RunningVendor:
     process: Process
 
     async def pulse(self) -> Pulse:
-        """What it took since it was asked last, or else since it began."""
+        """Its figures since the last request for them, or since its start."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.write(b"?\n")

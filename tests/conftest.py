@@ -1,4 +1,4 @@
-"""For all tests: settings of the person who runs them stay outside, and slow machines are fine.
+"""For all tests: no settings of the person who runs them, and patience with slow machines.
 
 The network is shut but for the loopback, and warnings are errors: see `[tool.pytest]`.
 """

@@ -1,11 +1,11 @@
-"""A port of the loopback for a program that has to be told one."""
+"""A free port of the loopback for a program that takes one."""
 
 import secrets
 import socket
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on.
+    """Return a free port.
 
     It is below those that systems give to connections by themselves. One of these may be taken by
     any test that connects somewhere before the program listens; who tries it until the program does

@@ -25,7 +25,7 @@ DEEDS = ("say", "edit", "delete", "react", "command", "shortcut", "click", "clic
 
 
 def by_chance(seed: str) -> Callable[[], float]:
-    """Return what draws for how many seconds something is late; mostly for none."""
+    """Return a function that draws a delay in seconds, mostly 0."""
     chance = Random(seed)
 
     def draw() -> float:

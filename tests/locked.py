@@ -26,7 +26,7 @@ async def locked(database: Path) -> AsyncGenerator[None]:
 async def change(
     database: Path, statement: str, values: Mapping[str, object] | Sequence[object] = ()
 ) -> int:
-    """Change the file as nobody should, in a thread; return how many rows it concerned."""
+    """Change the file from outside, in a thread; return the number of changed rows."""
 
     def work() -> int:
         with closing(sqlite3.connect(database, timeout=30)) as connection, connection:

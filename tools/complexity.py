@@ -25,7 +25,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def complexity(function: ast.AST) -> int:
-    """How many ways lead through a function; see the module."""
+    """The complexity of a function; see the module."""
     nodes = list(ast.walk(function))
     operands = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
     return 1 + operands + sum(isinstance(node, _BRANCHES) for node in nodes)
@@ -59,7 +59,7 @@ def listed(text: str) -> dict[str, int]:
 
 
 def faults(values: Mapping[str, int], limits: Mapping[str, int]) -> Iterator[str]:
-    """What must be mended, a line each."""
+    """The faults, a line each."""
     for name, value in sorted(values.items()):
         most = max(MOST, limits.get(name, 0))
         if value > most:
@@ -72,7 +72,7 @@ def faults(values: Mapping[str, int], limits: Mapping[str, int]) -> Iterator[str
 
 
 def lowered(values: Mapping[str, int], limits: Mapping[str, int]) -> dict[str, int]:
-    """The list without what is gone or small enough now, and with lower values."""
+    """The list without functions that were removed or simplified, and with lower values."""
     return {
         name: min(value, values[name])
         for name, value in limits.items()

@@ -294,7 +294,7 @@ def terminal_picture(folder: Path) -> None:
 
 
 def shortened(output: str) -> str:
-    """Return what was said, without the sections between the reasoning and the last lines."""
+    """Return the output without the sections between the reasoning and the last lines."""
     reasoning, _, rest = output.partition("\n# Implementation")
     last = rest.strip().splitlines()[-2:]
     return "\n".join([reasoning, "[…]", "", *last])

@@ -154,7 +154,7 @@ def _logs(seed: int, seconds: float) -> Iterator[str]:
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
     @given(log=odd_logs())
-    def shown(log: list[Recorded]) -> None:
+    def read_log(log: list[Recorded]) -> None:
         nonlocal number
         if time.process_time() - began > seconds:
             raise KeyboardInterrupt  # nothing else ends it at once
@@ -165,7 +165,7 @@ def _logs(seed: int, seconds: float) -> Iterator[str]:
                 posts_of(fold(log), released)
 
     try:
-        shown()
+        read_log()
     except KeyboardInterrupt:
         pass
     except Exception as error:  # noqa: BLE001 - each is a fault
