@@ -238,7 +238,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             takes_writes,
             gateway,
             client=installation.client,
-            held=lambda: runner.held,
+            debates=lambda: runner.held,
             seconds=parts.timeouts.check,
         )
         http = HttpServer(

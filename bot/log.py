@@ -31,8 +31,8 @@ OWN = ("bot", "core")
 
 def redactor(secrets: Sequence[str]) -> Callable[[str], str]:
     """Return a function that blanks these secrets, and whatever looks like a token."""
-    known = sorted((secret for secret in secrets if len(secret) > 3), key=len, reverse=True)  # noqa: PLR2004 - shorter ones would blank half of every line
-    exact = re.compile("|".join(map(re.escape, known))) if known else None
+    long_secrets = sorted((secret for secret in secrets if len(secret) > 3), key=len, reverse=True)  # noqa: PLR2004 - shorter ones would blank half of every line
+    exact = re.compile("|".join(map(re.escape, long_secrets))) if long_secrets else None
 
     return lambda text: redact(exact.sub(REDACTED, text) if exact else text)
 

@@ -43,9 +43,9 @@ class PacedProvider:
             ProviderError: The other provider's.
         """
         async with self._places:
-            # The same question always takes as long.
-            asked = "\n".join((request.system, *(part.text for part in request.parts)))
-            share = (zlib.crc32(asked.encode()) % 1000) / 1000
+            # The same request always takes the same time.
+            prompt = "\n".join((request.system, *(part.text for part in request.parts)))
+            share = (zlib.crc32(prompt.encode()) % 1000) / 1000
             await self._clock.sleep(SHORTEST + (LONGEST - SHORTEST) * share)
             return await self._provider.complete(request, on_first_token)
 

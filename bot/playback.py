@@ -30,15 +30,15 @@ class Playback:
                 pass
 
     async def read(self, seconds: float) -> None:
-        """Wait for as long as reading takes, and for as long as it is paused."""
-        left = seconds
-        while left > 0 or self.is_paused:
-            tick = min(left, _TICK_SECONDS) if left > 0 else _TICK_SECONDS
+        """Wait so many seconds, and while it is paused."""
+        remaining = seconds
+        while remaining > 0 or self.is_paused:
+            tick = min(remaining, _TICK_SECONDS) if remaining > 0 else _TICK_SECONDS
             try:
                 async with asyncio.timeout(tick):
                     await self._skip.wait()
             except TimeoutError:
-                left -= 0 if self.is_paused else tick
+                remaining -= 0 if self.is_paused else tick
             else:
                 break
         self._skip.clear()

@@ -22,27 +22,29 @@ def build_receivers(
     """Return every receiver, ready to be used.
 
     Args:
-        places: What the settings say.
+        places: From the settings.
         environment: Has the secrets.
-        clock: Says when messages are signed.
+        clock: For timestamps of messages.
 
     Raises:
         ConfigurationBroken: A secret is missing or an address must not be called; names who has it.
     """
-    found: list[Receiver] = [_webhook(webhook, environment, clock) for webhook in places.webhooks]
+    receivers: list[Receiver] = [
+        _webhook(webhook, environment, clock) for webhook in places.webhooks
+    ]
     for place in places.records:
         if place.folder:
-            found.append(FolderReceiver(records=place))
+            receivers.append(FolderReceiver(records=place))
         else:
             who = f"The records {place.name}"
             _check_address(who, place.repository, environment)
             token = environment.key_in(place.token_variable)
             if place.token_variable and not token:
                 raise ConfigurationBroken(f"{who}: {place.token_variable} is not set.")
-            found.append(
+            receivers.append(
                 RepositoryReceiver(records=place, token=token, usual=environment.for_program(()))
             )
-    return found
+    return receivers
 
 
 def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> WebhookReceiver:

@@ -27,10 +27,10 @@ _NOBODY = "/dev/null"
 class GitFailed(Exception):
     """Git ended with an error."""
 
-    def __init__(self, said: str) -> None:
-        """Keep what it said on standard error: partly the server's words."""
-        super().__init__(said)
-        self.said = said
+    def __init__(self, words: str) -> None:
+        """Keep its standard error, which may hold text of the server."""
+        super().__init__(words)
+        self.words = words
 
 
 class GitMissing(Exception):
@@ -51,18 +51,18 @@ class Git:
     #: Name and address of who commits.
     author: tuple[str, str] = ("Moot", "moot@localhost")
 
-    async def __call__(self, *arguments: str, given: bytes = b"") -> str:
-        """Run git with these arguments; return what it said on standard output.
+    async def __call__(self, *arguments: str, stdin: bytes = b"") -> str:
+        """Run git with these arguments; return its standard output.
 
         Args:
             arguments: No secret.
-            given: Its standard input.
+            stdin: Its standard input.
 
         Raises:
             GitFailed: It ended with an error.
             GitMissing: It is not installed.
         """
-        return (await self._run(arguments, given))[0]
+        return (await self._run(arguments, stdin))[0]
 
     async def push(self, commit: str, ref: str) -> str:
         """Add a commit to a branch of the server; return what the server said.
@@ -73,8 +73,8 @@ class Git:
         """
         return (await self._run(["push", "--no-verify", "origin", f"{commit}:{ref}"], b""))[1]
 
-    async def _run(self, arguments: Sequence[str], given: bytes) -> tuple[str, str]:
-        """Run it; it and all it started are ended if this is cancelled, as by a time limit."""
+    async def _run(self, arguments: Sequence[str], stdin: bytes) -> tuple[str, str]:
+        """Run git; end its whole process group if this is cancelled, as by a time limit."""
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
                 "git",
@@ -89,19 +89,19 @@ class Git:
         )
 
         def end_group(begun: asyncio.Future[Process]) -> None:
-            # Git's helpers hold the connections: the whole group ends.
+            # Git's helpers hold the connections: end the whole group.
             if not begun.exception() and begun.result().returncode is None:
                 with suppress(ProcessLookupError):
                     os.killpg(begun.result().pid, signal.SIGKILL)
 
         try:
             process = await asyncio.shield(starting)
-            spoken = await _talk(process, given)
+            spoken = await _talk(process, stdin)
         except FileNotFoundError:
             raise GitMissing from None
         finally:
-            # Not given up while it starts: asyncio would end git alone, and wait for its helpers.
-            # A callback, because this may be given up a second time meanwhile.
+            # Not cancelled while it starts: asyncio would end git alone, and wait for its helpers.
+            # A callback, because a second cancellation may come meanwhile.
             starting.add_done_callback(end_group)
             await asyncio.wait([starting])
             if not starting.exception():
@@ -156,25 +156,25 @@ class Git:
         }
 
 
-async def _talk(process: Process, given: bytes) -> Sequence[bytes]:
+async def _talk(process: Process, stdin: bytes) -> Sequence[bytes]:
     """Give a process its input and read both its outputs, each up to a bound, to their end."""
 
     async def read(stream: asyncio.StreamReader | None) -> bytes:
-        kept = bytearray()
+        content = bytearray()
         while stream and (chunk := await stream.read(_CHUNK)):
-            kept += chunk[: _MOST_SAID - len(kept)]
-        return bytes(kept)
+            content += chunk[: _MOST_SAID - len(content)]
+        return bytes(content)
 
     async def write() -> None:
         if process.stdin:
             with suppress(BrokenPipeError, ConnectionResetError):
-                process.stdin.write(given)
+                process.stdin.write(stdin)
                 await process.stdin.drain()
             process.stdin.close()
 
-    out, said, _ = await asyncio.gather(read(process.stdout), read(process.stderr), write())
+    out, errors, _ = await asyncio.gather(read(process.stdout), read(process.stderr), write())
     await process.wait()
-    return out, said
+    return out, errors
 
 
 #: Parts of what git says, in small letters, as git 2.39 and the usual servers say it.
@@ -193,14 +193,14 @@ _PROTECTED = ("protected branch", "gh006", "gh013", "hook declined")
 _OVERTAKEN = ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "already exists")
 
 
-def refusal_of(said: str, records: RecordPlace) -> LandingFailed:
-    """Return what git's words come to. They are not quoted: a server may say anything.
+def refusal_of(errors: str, records: RecordPlace) -> LandingFailed:
+    """Return the failure for git's error output, which is not quoted, as a server wrote it.
 
     Args:
-        said: What git said on standard error.
+        errors: Git's standard error.
         records: The repository, its token's variable, its branches.
     """
-    words, where = said.lower(), records.repository
+    words, where = errors.lower(), records.repository
     variable = records.token_variable or "token_variable"
 
     def says(parts: Sequence[str]) -> bool:

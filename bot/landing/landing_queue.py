@@ -161,8 +161,8 @@ class LandingQueue:
         if isinstance(error, ReceiverClosed):
             state, wait = PostState.GONE, 0.0  # it waits as long as the receiver is closed
         elif not error.is_final and row.attempts <= len(WAITS):
-            asked = min(error.after or 0.0, LONGEST_PAUSE)
-            state, wait = PostState.WAITING, max(WAITS[row.attempts - 1], asked)
+            pause = min(error.after or 0.0, LONGEST_PAUSE)
+            state, wait = PostState.WAITING, max(WAITS[row.attempts - 1], pause)
         is_due = wait is None or row.attempts == TOLD_AFTER
         if self.tell and receiver.undone and is_due:
             await self.tell.failed(receiver, landing, why, again_after=wait)

@@ -54,23 +54,22 @@ class RecordFolder:
     def read(cls, folder: Path) -> "RecordFolder":
         """Look through a folder.
 
-        Only facts at the top of a file say whose record it is: below them is what people and
-        models wrote.
+        The debate's id is read only from the facts at the top, above text of people and models.
 
         Raises:
             OSError: It cannot be read.
         """
-        found = dict[str, str]()
+        records = dict[str, str]()
         for file in sorted(folder.iterdir()):
             if not _NUMBERED.fullmatch(file.name):
                 continue
-            found[file.name] = ""
+            records[file.name] = ""
             if file.is_file() and not file.is_symlink():
                 with file.open("rb") as opened:
                     top = opened.read(_HEAD_BYTES).decode("utf-8", "replace").partition("\n## ")[0]
                 ids = (_OWN_LINE.fullmatch(line) for line in top.splitlines())
-                found[file.name] = next((match[1] for match in ids if match), "")
-        return cls(folder, found)
+                records[file.name] = next((match[1] for match in ids if match), "")
+        return cls(folder, records)
 
     def name_of(self, debate_id: str) -> str:
         """The file with a debate's record; empty if there is none."""

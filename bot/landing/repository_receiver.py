@@ -52,11 +52,11 @@ def pull_link(repository: str, base: str, branch: str) -> str:
             return ""
 
 
-def suggested_link(repository: str, said: str) -> str:
-    """Return the page that a server names after a push, if it is one of the repository itself."""
+def suggested_link(repository: str, output: str) -> str:
+    """Return the page that a server suggests after a push, if it belongs to the repository."""
     page = _page_of(repository)
-    found = (branch.rstrip(".,)") for branch in _ADDRESS.findall(said))
-    return next((branch for branch in found if branch.startswith(f"{page}/")), "")
+    addresses = (branch.rstrip(".,)") for branch in _ADDRESS.findall(output))
+    return next((branch for branch in addresses if branch.startswith(f"{page}/")), "")
 
 
 def _forge_of(repository: str) -> str:
@@ -131,8 +131,8 @@ class RepositoryReceiver(RecordReceiver):
         except GitMissing:
             raise LandingFailed("git is not installed where Moot runs.", is_final=True) from None
         except GitFailed as error:
-            _log.warning("git failed", repository=address, said=error.said)
-            raise refusal_of(error.said, self.records) from None
+            _log.warning("git failed", repository=address, said=error.words)
+            raise refusal_of(error.words, self.records) from None
         except OSError:
             words = f"{self.records.path} is no folder in {address}, or cannot be written."
             raise LandingFailed(words, is_final=True) from None
@@ -177,12 +177,14 @@ class RepositoryReceiver(RecordReceiver):
         await git("add", "--sparse", "--force", "--", f"{self.records.path}/{name}")
         tree = (await git("write-tree")).strip()
         subject = f"Record decision {name.removesuffix('.md')}"[:_LONGEST_SUBJECT]
-        # No word of people or models: a server may act on what a message says ("closes #1").
+        # No text of people or models: a server may act on a message ("closes #1").
         message = (
             f"{subject}\n\nMoot-Debate: {debate.id}\nMoot-Record: {self.records.path}/{name}\n"
         )
-        made = [part for parent in parents for part in ("-p", parent)]
-        return (await git("commit-tree", tree, *made, "-F", "-", given=message.encode())).strip()
+        parent_options = [part for parent in parents for part in ("-p", parent)]
+        return (
+            await git("commit-tree", tree, *parent_options, "-F", "-", stdin=message.encode())
+        ).strip()
 
     async def _check_path(self, git: Git, commit: str) -> None:
         """Make sure that nothing but folders is where the folder of records is to be.
@@ -212,12 +214,12 @@ class RepositoryReceiver(RecordReceiver):
             *(f"+{_HEADS}{ref}:{_ORIGIN}{ref}" for ref in refs),
         )
         await git("sparse-checkout", "set", "--no-cone", f"/{self.records.path}/")
-        found = {branch: Tip(branch, "", RecordFolder(git.folder, {}))}
+        tips = {branch: Tip(branch, "", RecordFolder(git.folder, {}))}
         for ref in refs:
             commit = (await git("rev-parse", f"{_ORIGIN}{ref}")).strip()
             await git("checkout", "--quiet", "--force", "--detach", commit)
-            found[ref] = Tip(ref, commit, await asyncio.to_thread(self._records_here, git, ref))
-        return found[base], found[branch]
+            tips[ref] = Tip(ref, commit, await asyncio.to_thread(self._records_here, git, ref))
+        return tips[base], tips[branch]
 
     def _branches(self, listed: str) -> tuple[str, set[str]]:
         """The base, and those branches that are there, of what the server lists.
@@ -225,13 +227,13 @@ class RepositoryReceiver(RecordReceiver):
         Raises:
             NotLanded: There is no base.
         """
-        address, wanted = self.records.repository, self.records.base
+        address, own = self.records.repository, self.records.base
         head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)
         there = set(re.findall(r"^[0-9a-f]{40,64}\trefs/heads/(\S+)$", listed, re.MULTILINE))
         if not listed.strip():
             raise LandingFailed(f"{address} is empty: push a first commit to it.", is_final=True)
-        base = wanted or (head[1] if head else "")
-        if not base or (wanted and wanted not in there):
+        base = own or (head[1] if head else "")
+        if not base or (own and own not in there):
             missing = f"no branch {base}" if base else "no default branch; name one with `base`"
             raise LandingFailed(f"{address} has {missing}.", is_final=True)
         return base, there
@@ -251,18 +253,18 @@ class RepositoryReceiver(RecordReceiver):
 
     def _name_of(self, debate: Debate, tips: Sequence[Tip], places: Mapping[str, str]) -> str:
         """The file of a debate's record: as it is, or was, called; else the next free number."""
-        known = [tip.records.name_of(debate.id) for tip in tips]
-        known.append(places.get(debate.id, "").rpartition("/")[2])
-        if name := next(filter(None, known), ""):
+        names = [tip.records.name_of(debate.id) for tip in tips]
+        names.append(places.get(debate.id, "").rpartition("/")[2])
+        if name := next(filter(None, names), ""):
             return name
         # Numbers on branches that are not merged yet are taken as well.
-        taken = [name for tip in tips for name in tip.records.records]
-        return record_name(next_number([*taken, *places.values()]), debate)
+        all_names = [name for tip in tips for name in tip.records.records]
+        return record_name(next_number([*all_names, *places.values()]), debate)
 
-    def _landed(self, tip: Tip, base: Tip, name: str, said: str = "") -> LandedRecord:
+    def _landed(self, tip: Tip, base: Tip, name: str, output: str = "") -> LandedRecord:
         address = self.records.repository
         is_merged = tip.branch == base.branch
-        opened = suggested_link(address, said) or pull_link(address, base.branch, tip.branch)
+        opened = suggested_link(address, output) or pull_link(address, base.branch, tip.branch)
         return LandedRecord(
             place=f"{self.records.path}/{name}",
             inside=address,

@@ -40,11 +40,11 @@ _PREFIX = "whsec_"
 _SHORTEST, _LONGEST = 24, 64
 
 
-def secret_of(written: str, variable: str) -> bytes:
-    """Return the bytes of a secret as it is written: `whsec_` and base64.
+def secret_of(text: str, variable: str) -> bytes:
+    """Return the bytes of a secret: `whsec_` and base64.
 
     Args:
-        written: What the variable holds.
+        text: The variable's value.
         variable: Its name, for the error.
 
     Raises:
@@ -54,15 +54,15 @@ def secret_of(written: str, variable: str) -> bytes:
         f"Put `{_PREFIX}` and {_SHORTEST} to {_LONGEST} random bytes in base64 there, for example "
         f"with: echo {_PREFIX}$(openssl rand -base64 32)"
     )
-    if not written:
+    if not text:
         raise ConfigurationBroken(f"{variable} is not set. {how}")
     try:
-        found = base64.b64decode(written.strip().removeprefix(_PREFIX), validate=True)
+        secret = base64.b64decode(text.strip().removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
         raise ConfigurationBroken(f"{variable} is no secret of a webhook. {how}") from None
-    if not written.strip().startswith(_PREFIX) or not _SHORTEST <= len(found) <= _LONGEST:
+    if not text.strip().startswith(_PREFIX) or not _SHORTEST <= len(secret) <= _LONGEST:
         raise ConfigurationBroken(f"{variable} is no secret of a webhook. {how}")
-    return found
+    return secret
 
 
 def signed_headers(
@@ -74,14 +74,16 @@ def signed_headers(
         message_id: The same for every attempt.
         timestamp: Seconds since 1970, of this attempt.
         body: As it is sent.
-        secrets: The newest first; while one takes another's place, both sign.
+        secrets: The newest first; during a change of secrets both sign.
     """
     signed = f"{message_id}.{timestamp}.".encode() + body
-    made = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in secrets]
+    signatures = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in secrets]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": " ".join(f"v1,{base64.b64encode(body).decode()}" for body in made),
+        "webhook-signature": " ".join(
+            f"v1,{base64.b64encode(body).decode()}" for body in signatures
+        ),
     }
 
 
@@ -124,7 +126,7 @@ def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Ma
         whole_text: With people's reasons and the decision record.
     """
     debate, setup, verdict = landing.debate, landing.debate.setup, landing.debate.verdict
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "debate": debate.id,
         "workspace": setup.place.workspace,
         "channel": setup.place.channel,
@@ -137,22 +139,22 @@ def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Ma
     why = ""
     match landing.recorded.event:
         case DecisionRecorded(decision=decision):
-            known["decided_by"], why = _person(decision.by), decision.why
+            fields["decided_by"], why = _person(decision.by), decision.why
             if decision.revisit_on:
-                known["revisit_on"] = decision.revisit_on.isoformat()
+                fields["revisit_on"] = decision.revisit_on.isoformat()
             if decision.superseded_by:
-                known["superseded_by"] = decision.superseded_by
+                fields["superseded_by"] = decision.superseded_by
         case OutcomeGiven(outcome=outcome):
-            known |= {"outcome": outcome.kind.value, "said_by": _person(outcome.by)}
+            fields |= {"outcome": outcome.kind.value, "said_by": _person(outcome.by)}
             why = outcome.why
         case DebateFailed(reason=reason):
-            known["failure"] = reason
+            fields["failure"] = reason
         case _:
             pass
     if whole_text:
-        known |= {"why": why, "record": adr(debate)}
+        fields |= {"why": why, "record": adr(debate)}
     at = landing.recorded.at.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    return {"type": f"debate.{event.value}", "timestamp": at, "data": known}
+    return {"type": f"debate.{event.value}", "timestamp": at, "data": fields}
 
 
 def _redacted(value: Any) -> Any:
@@ -212,9 +214,9 @@ class WebhookReceiver:
         async with self._in_words():
             check_address(self.webhook.url, self.may_call)
             port = parts.port or (443 if is_tls else 80)
-            found = (await GuardedResolver(self.may_call).resolve(host, port))[0]
+            target = (await GuardedResolver(self.may_call).resolve(host, port))[0]
             _, writer = await asyncio.open_connection(
-                found["host"],
+                target["host"],
                 port,
                 ssl=ssl.create_default_context() if is_tls else None,
                 server_hostname=host if is_tls else None,
@@ -276,7 +278,7 @@ class WebhookReceiver:
                 self.webhook.url, data=body, headers=headers, allow_redirects=False
             ) as answer,
         ):
-            # Nothing but code and headers is read: a body without an end holds nobody up.
+            # The body, which may not end, is not read.
             status = answer.status
             after = answer.headers.get("Retry-After", "")
         if status // 100 == 2:  # noqa: PLR2004 - any code of success
@@ -286,8 +288,8 @@ class WebhookReceiver:
             raise ReceiverClosed(f"{words} It wants nothing more, so nothing more is sent.")
         if status // 100 == 3:  # noqa: PLR2004 - a redirect
             raise LandingFailed(f"{words} Redirects are not followed: put the new address in.")
-        asked = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
-        raise LandingFailed(words, after=float(after[:9]) if asked else None)
+        has_wait = status in {_TOO_MANY, _UNAVAILABLE} and after.isascii() and after.isdigit()
+        raise LandingFailed(words, after=float(after[:9]) if has_wait else None)
 
 
 def check_address(url: str, may_call: Callable[[Ip], bool]) -> None:

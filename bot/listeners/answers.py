@@ -125,14 +125,14 @@ def command_only(words: str) -> str:
     )
 
 
-def not_here(standing: Standing) -> str:
+def not_here(membership: Standing) -> str:
     """Return why no debate can be held in a channel; empty if one can."""
-    if standing is Standing.OUTSIDE:
+    if membership is Standing.OUTSIDE:
         return (
             "I am not in this channel. Type `/invite @Moot`, then your question again; "
             "nothing was started."
         )
-    if standing is Standing.ARCHIVED:
+    if membership is Standing.ARCHIVED:
         return "This channel is archived; nothing was started."
     return ""
 
@@ -214,7 +214,7 @@ def shown(debate: Debate) -> str:
     setup = debate.setup
     question = " ".join(setup.question.split())
     question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
-    agents, voters = len(setup.agents), {made.turn.agent for made in debate.ballots.values()}
+    agents, voters = len(setup.agents), {ballot.turn.agent for ballot in debate.ballots.values()}
     voted = f"{len(voters)} of {counted(agents, 'agent')} voted."
     lines = [
         f"*{plain(question)}*",

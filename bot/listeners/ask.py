@@ -18,23 +18,23 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.ASK_FORM, take_question)
 
 
-async def open_ask_form(context: ListenerContext, found: ClickEvent) -> None:
+async def open_ask_form(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form to ask something.
 
     Raises:
         BadInput: The debate takes no questions; says why.
     """
-    debate = await context.debate_to_join(found.click.value, found.click)
+    debate = await context.debate_to_join(event.click.value, event.click)
     context.ask.check(debate)
-    await found.open(ask_form(debate))
+    await event.open(ask_form(debate))
 
 
-async def ask_what_was_written(context: ListenerContext, found: ClickEvent) -> MessageView:
-    """Put what somebody wrote in the thread to the judge, once however often it is clicked."""
-    asked = offered(found.click.value)
-    debate = await context.debate_to_join(asked["debate"], found.click)
+async def ask_what_was_written(context: ListenerContext, event: ClickEvent) -> MessageView:
+    """Put a message of the thread to the judge; repeated clicks change nothing."""
+    offer = offered(event.click.value)
+    debate = await context.debate_to_join(offer["debate"], event.click)
     await context.ask.ask(
-        debate.id, question_id=asked["message"], by=person(found.click), text=asked["text"]
+        debate.id, question_id=offer["message"], by=person(event.click), text=offer["text"]
     )
     return answers.words("The judge answers in the thread.")
 

@@ -26,29 +26,29 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.RUN_COMMAND, run_command)
 
 
-async def debate_it(context: ListenerContext, found: ClickEvent) -> MessageView:
-    """Start a debate on what was typed, once however often the button is pressed.
+async def debate_it(context: ListenerContext, event: ClickEvent) -> MessageView:
+    """Start a debate on the typed text; repeated clicks change nothing.
 
     Raises:
         BadInput: No debate can be started here; says why.
     """
-    click, typed = found.click, typed_in(found.click.value)
+    click, typed = event.click, typed_in(event.click.value)
     text, thread = typed["text"], typed["thread"]
     if click.channel_id.startswith("D"):
         raise BadInput(answers.IN_DIRECT_MESSAGE)
-    standing = await context.access.of(click.team_id).standing(click.channel_id)
-    if reason := answers.not_here(standing):
+    membership = await context.access.of(click.team_id).standing(click.channel_id)
+    if reason := answers.not_here(membership):
         raise BadInput(reason)
     anew, reading = "anew" in typed, read(text)
-    # As it was typed, with its options; else only its words, which may look like a command.
-    asked = reading if anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
+    # With its options if a new debate was requested; else as plain text.
+    question = reading if anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
     request = DebateRequest(
-        question=asked.text,
+        question=question.text,
         asked_by=person(click),
         place=place(click.team_id, click.channel_id),
-        format=asked.format or None,
-        playbook=asked.playbook or None,
-        when=asked.when,
+        format=question.format or None,
+        playbook=question.playbook or None,
+        when=question.when,
         anew=anew,
     )
     if thread:
@@ -61,18 +61,18 @@ async def debate_it(context: ListenerContext, found: ClickEvent) -> MessageView:
     try:
         begun = await start_with_links(context, request, text, origin=origin, thread=thread)
     except AskedAlready as refusal:
-        told = answers.not_started(str(refusal), text)
-        return asked_already(told, text, origin=origin, ts=typed["ts"], thread=thread)
+        words = answers.not_started(str(refusal), text)
+        return asked_already(words, text, origin=origin, ts=typed["ts"], thread=thread)
     return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
 
 
-async def run_command(context: ListenerContext, found: ClickEvent) -> MessageView | None:
-    """Carry out the command that stands on the button.
+async def run_command(context: ListenerContext, event: ClickEvent) -> MessageView | None:
+    """Carry out the button's command.
 
     Raises:
         BadInput: It cannot be done; the question stays with its buttons.
     """
-    click = found.click
+    click = event.click
     command = Command(
         command="/debate",
         text=click.value,
@@ -82,7 +82,7 @@ async def run_command(context: ListenerContext, found: ClickEvent) -> MessageVie
         team_id=click.team_id,
         trigger_id=click.trigger_id,
     )
-    answer, is_done = await answer_in_time(context, command, read(click.value), found.client)
+    answer, is_done = await answer_in_time(context, command, read(click.value), event.client)
     if answer and not is_done:
         raise BadInput(answer.text)
     return answer

@@ -166,26 +166,28 @@ class CatchUp:
         return True
 
     async def _read_thread(self, debate_id: str) -> None:
-        """Take every reply in a debate's thread that was not taken before."""
+        """Take every reply, edit and deletion in a debate's thread that was missed."""
         debate = fold(await self._context.answer.facts.store.events(debate_id))
         place = debate.setup.place
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if place.surface != SLACK or board is None or not board.ts:
-            return  # nobody can have replied
-        known = {origin for origin, _ in debate.heard} | {note.id for note in debate.all_notes}
-        seen, newest, since = set[str](), 0.0, self._upto.get(debate_id, 0.0)
+            return  # there is no thread
+        known_origins = {origin for origin, _ in debate.heard} | {
+            note.id for note in debate.all_notes
+        }
+        present, newest, since = set[str](), 0.0, self._upto.get(debate_id, 0.0)
         async for message in self._messages(place.workspace, place.channel, since, thread=board.ts):
             origin = note_id(place.channel, message.ts)
-            seen.add(origin)
+            present.add(origin)
             newest = max(newest, float(message.ts))
             if message.edited_at and message.is_reply:
                 await take_edit(self._context, place.workspace, message)
-            elif origin not in known | debate.withdrawn:
+            elif origin not in known_origins | debate.withdrawn:
                 await take_reply(self._context, _event(place.workspace, message))
-        # What a message said that is not there any more was taken back.
-        for origin in known - debate.withdrawn:
+        # Withdraw the texts of deleted messages.
+        for origin in known_origins - debate.withdrawn:
             ts = note_ts(origin)
-            if ts and origin not in seen and since <= float(ts):
+            if ts and origin not in present and since <= float(ts):
                 await self._context.answer.withdraw(debate_id, origin)
         self._upto[debate_id] = newest - _OVERLAP
 
@@ -252,27 +254,27 @@ class CatchUp:
                 yield message.model_copy(update={"channel": channel})
 
     async def _pages(
-        self, team: str, method: Method, shape: type[P], **wanted: Any
+        self, team: str, method: Method, shape: type[P], **values: Any
     ) -> AsyncGenerator[P]:
-        """What a method answers, page after page; patiently where Slack asks for it.
+        """The pages of a method's answer; waits where Slack limits the rate.
 
         Args:
             team: The workspace to ask.
             method: What to call.
-            shape: What its answers are.
-            wanted: Arguments of every page.
+            shape: Model of a page.
+            **values: Arguments of every page.
 
         Raises:
             NotInstalled: Moot is not installed there.
-            SlackAway: It may be shown later.
-            SlackRefuses: It will not be shown.
+            SlackAway: A later call may succeed.
+            SlackRefuses: Slack refuses the call for good.
             StoreError: The database does not answer.
         """
         try:
             client = (await self._context.clients.of(team)).client
         except (SlackApiError, *UNREACHED) as error:
             raise SlackAway(outcome_of(error).words) from None
-        arguments, clock = {"limit": PAGE, **wanted}, self._context.clock
+        arguments, clock = {"limit": PAGE, **values}, self._context.clock
         while True:
             await clock.sleep(self._pace.look)
             try:

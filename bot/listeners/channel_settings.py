@@ -32,8 +32,8 @@ async def open_settings(context: ListenerContext, command: Command, client: Asyn
     """
     if command.is_direct:
         raise BadInput(answers.IN_DIRECT_MESSAGE)
-    standing = await context.access.of(command.team_id).standing(command.channel_id)
-    if reason := answers.not_here(standing):
+    membership = await context.access.of(command.team_id).standing(command.channel_id)
+    if reason := answers.not_here(membership):
         raise BadInput(reason)
     now = await context.channels.get(place(command.team_id, command.channel_id))
     options, usual = form_options(context.start), context.start.built_in()
@@ -43,43 +43,43 @@ async def open_settings(context: ListenerContext, command: Command, client: Asyn
 
 
 async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
-    """Keep the settings and say so in the channel, once however often the form arrives.
+    """Store the settings and post a notice in the channel, once per form.
 
     Raises:
         BadInput: The person is not in the channel, or of another organisation.
     """
     most_cost = context.start.settings().limits.most_debate_cost
-    chosen, here = (
+    settings, here = (
         checked_settings(form, most_cost),
         place(form.team_id, form.kept.get("channel", "")),
     )
     if not await context.access.may_see(form.user_id, here):
         raise BadInput(NOT_A_MEMBER)
     await context.check_colleague(form.user_id, here)
-    await context.channels.put(here, chosen)
+    await context.channels.put(here, settings)
     post = NewPost(
         key=f"settings/{form.view_id}",
         workspace=here.workspace,
         channel=here.channel,
         method="post",
-        payload=settings_changed(person(form), chosen).payload,
+        payload=settings_changed(person(form), settings).payload,
     )
     await context.outbox.post([post])
 
 
 def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoices:
-    """Return what a channel is to have set.
+    """Return a channel's settings from the form.
 
     Args:
-        form: What was filled in.
+        form: The submitted form.
         most_cost: The highest cost cap; None: any.
 
     Raises:
         FieldWrong: Something in it cannot be used.
     """
-    said = {"on": True, "off": False}
+    states = {"on": True, "off": False}
     fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
-    asks, alone, is_open = (said.get(form.chosen(field.value)) for field in fields)
+    asks, alone, is_open = (states.get(form.chosen(field.value)) for field in fields)
     check_agents(form)
     choices = choices_of(form, clarify=asks, cap=checked_cap(form, most_cost))
     return ChannelChoices(

@@ -131,8 +131,8 @@ async def open_form_of(
         await open_settings(context, command, client)
         return
     debate = await context.debate(order.debate_id, command)
-    shown = form_for_outcome(context, debate, debate.outcome)
-    await open_form(client, command.trigger_id, shown)
+    form = form_for_outcome(context, debate, debate.outcome)
+    await open_form(client, command.trigger_id, form)
 
 
 async def answer_to(context: ListenerContext, command: Command, reading: Reading) -> MessageView:
@@ -240,11 +240,11 @@ async def export_debate(context: ListenerContext, debate: Debate) -> MessageView
 async def start_debate(
     context: ListenerContext, command: Command, typed: TypedQuestion
 ) -> MessageView:
-    """Start a debate in the channel the command was typed in; return what its typist is told."""
+    """Start a debate in the command's channel; return the answer to its author."""
     if command.is_direct:
         return answers.words(answers.IN_DIRECT_MESSAGE)
-    standing = await context.access.of(command.team_id).standing(command.channel_id)
-    if reason := answers.not_here(standing):
+    membership = await context.access.of(command.team_id).standing(command.channel_id)
+    if reason := answers.not_here(membership):
         return answers.words(reason)
     request = DebateRequest(
         question=typed.text,

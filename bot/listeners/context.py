@@ -114,8 +114,8 @@ class ListenerContext:
         Raises:
             BadInput: They are of another organisation, or Slack does not say of which.
         """
-        chosen = (await self.channels.get(place)).open_to_others
-        is_open = place.workspace in self.open_workspaces if chosen is None else chosen
+        own = (await self.channels.get(place)).open_to_others
+        is_open = place.workspace in self.open_workspaces if own is None else own
         if not is_open:
             await self.check_colleague(person_id, place)
 

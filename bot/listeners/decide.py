@@ -48,65 +48,65 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.COMMENT_FORM, take_comment)
 
 
-async def open_ballot(context: ListenerContext, found: ClickEvent) -> None:
+async def open_ballot(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form to choose between the options."""
-    debate = await context.debate(found.click.value, found.click)
-    context.decide.check_ballot(debate, person(found.click))
-    await found.open(ballot_form(debate, found.click.user_id))
+    debate = await context.debate(event.click.value, event.click)
+    context.decide.check_ballot(debate, person(event.click))
+    await event.open(ballot_form(debate, event.click.user_id))
 
 
 async def take_ballot(context: ListenerContext, form: FormSubmitted) -> None:
-    """Record a ballot; an option chosen twice is said at its field."""
+    """Record a ballot; an option chosen twice is an error of its field."""
     debate = await context.debate(form.kept.get("debate", ""), form)
-    chosen = list[str]()
+    options = list[str]()
     for place in range(places_of(debate)):
         option = form.chosen(rank_field(place))
-        if option and option in chosen:
+        if option and option in options:
             raise FieldWrong(rank_field(place), answers.CHOSEN_TWICE)
         if place == 0 and not option:
             raise FieldWrong(rank_field(place), answers.NO_CHOICE)
-        chosen += [option] if option else []
-    ballot = PeopleBallot(by=person(form), options=tuple(chosen), origin=form.view_id)
+        options += [option] if option else []
+    ballot = PeopleBallot(by=person(form), options=tuple(options), origin=form.view_id)
     await context.decide.vote(debate, ballot)
 
 
 def _deciding(kind: DecisionKind) -> OnClick:
-    """Return what opens the form for one kind of decision."""
+    """Return the listener that opens the form for one kind of decision."""
 
-    async def clicked(context: ListenerContext, found: ClickEvent) -> None:
-        debate = await context.debate(found.click.value, found.click)
+    async def clicked(context: ListenerContext, event: ClickEvent) -> None:
+        debate = await context.debate(event.click.value, event.click)
         context.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
         newer = await context.decide.newer_than(debate) if supersedes else ()
         today = context.decide.today()
         if kind is DecisionKind.REVISIT:
-            today = await _today(context, found.click)
-        await found.open(decision_form(debate, kind, today=today, newer=newer))
+            today = await _today(context, event.click)
+        await event.open(decision_form(debate, kind, today=today, newer=newer))
 
     return clicked
 
 
-async def open_to_supersede(context: ListenerContext, found: ClickEvent) -> None:
+async def open_to_supersede(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form that lets a newer verdict stand in place of an earlier decision.
 
     Raises:
         BadInput: One of them is gone, the earlier one is superseded already, or the newer one has
             no verdict any more.
     """
-    earlier_id, _, newer_id = found.click.value.partition("/")
-    earlier = await context.debate(earlier_id, found.click)
-    newer = await context.debate(newer_id, found.click)
+    earlier_id, _, newer_id = event.click.value.partition("/")
+    earlier = await context.debate(earlier_id, event.click)
+    newer = await context.debate(newer_id, event.click)
     this_one = context.decide.stand_in(earlier, newer)
     today = context.decide.today()
     form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=[this_one])
-    await found.open(form)
+    await event.open(form)
 
 
 async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form | None:
-    """Record a decision with who and why, once however often the form arrives.
+    """Record a decision with person and reason, once per form.
 
-    Somebody who was a moment slower than another is shown what stands, and sends the form again to
-    replace it.
+    If another decision was recorded meanwhile, return the form again with that one; sending it
+    replaces that one.
     """
     debate = await context.debate(form.kept.get("debate", ""), form)
     try:
@@ -135,12 +135,12 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
         superseded_by=newer or None,
         origin=form.view_id,
     )
-    seen = form.kept.get("stands", "")
-    standing = await context.decide.decide(debate, decision, previous=seen)
-    if standing.origin == decision.origin:
+    previous = form.kept.get("stands", "")
+    current = await context.decide.decide(debate, decision, previous=previous)
+    if current.origin == decision.origin:
         return None
-    if says_the_same(standing, decision):
-        return said("Decided already", already_decided(standing, decision.why))
+    if says_the_same(current, decision):
+        return said("Decided already", already_decided(current, decision.why))
     debate = await context.debate(debate.id, form)
     newer_ones = [context.decide.stand_in(debate, instead)] if instead else ()
     today = await _today(context, form)
@@ -148,25 +148,25 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
 
 
 def _turned_out(kind: OutcomeKind) -> OnClick:
-    """Return what records one outcome at once, then opens the form to say why."""
+    """Return the listener that records an outcome, then opens the form for its reason."""
 
-    async def clicked(context: ListenerContext, found: ClickEvent) -> MessageView | None:
-        debate = await context.debate(found.click.value, found.click)
-        outcome = DecisionOutcome(kind=kind, by=person(found.click), origin=found.click.trigger_id)
-        standing = await context.decide.say_outcome(debate, outcome)
+    async def clicked(context: ListenerContext, event: ClickEvent) -> MessageView | None:
+        debate = await context.debate(event.click.value, event.click)
+        outcome = DecisionOutcome(kind=kind, by=person(event.click), origin=event.click.trigger_id)
+        current = await context.decide.say_outcome(debate, outcome)
         try:
-            await found.open(form_for_outcome(context, debate, standing))
+            await event.open(form_for_outcome(context, debate, current))
         except BadInput:  # it is recorded all the same
-            return answers.words(recorded(debate, standing))
+            return answers.words(recorded(debate, current))
         return None
 
     return clicked
 
 
-async def change_outcome(context: ListenerContext, found: ClickEvent) -> None:
-    """Open the form with what was said about the decision."""
-    debate = await context.debate(found.click.value, found.click)
-    await found.open(form_for_outcome(context, debate, debate.outcome))
+async def change_outcome(context: ListenerContext, event: ClickEvent) -> None:
+    """Open the form with the recorded outcome."""
+    debate = await context.debate(event.click.value, event.click)
+    await event.open(form_for_outcome(context, debate, debate.outcome))
 
 
 def form_for_outcome(
@@ -196,26 +196,26 @@ async def take_outcome(context: ListenerContext, form: FormSubmitted) -> None:
     await context.decide.give_outcome(debate, outcome)
 
 
-async def take_feedback(context: ListenerContext, found: ClickEvent) -> MessageView:
+async def take_feedback(context: ListenerContext, event: ClickEvent) -> MessageView:
     """Record whether the verdict was of use; return thanks, with a way to say why."""
-    debate_id, _, mark = found.click.value.partition("/")
-    debate = await context.debate(debate_id, found.click)
+    debate_id, _, mark = event.click.value.partition("/")
+    debate = await context.debate(debate_id, event.click)
     feedback = Feedback(
-        by=person(found.click), helpful=mark == "good", origin=found.click.trigger_id
+        by=person(event.click), helpful=mark == "good", origin=event.click.trigger_id
     )
     await context.decide.say_helpful(debate, feedback)
     return thanks(debate, feedback)
 
 
-async def open_comment(context: ListenerContext, found: ClickEvent) -> None:
-    """Open the form to say why, with what this person said before.
+async def open_comment(context: ListenerContext, event: ClickEvent) -> None:
+    """Open the form for the reason, filled with this person's earlier comment.
 
     Raises:
-        BadInput: They have not said whether the verdict was of use.
+        BadInput: The person has given no feedback.
     """
-    debate = await context.debate(found.click.value, found.click)
-    feedback = context.decide.feedback_of(debate, person(found.click))
-    await found.open(comment_form(debate, feedback))
+    debate = await context.debate(event.click.value, event.click)
+    feedback = context.decide.feedback_of(debate, person(event.click))
+    await event.open(comment_form(debate, feedback))
 
 
 async def take_comment(context: ListenerContext, form: FormSubmitted) -> None:

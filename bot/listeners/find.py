@@ -75,33 +75,33 @@ class DebateLists:
         here = Place(surface=SLACK, workspace=team, channel=command.channel_id)
         return channel_list(await self.rows(await self.find.in_channel(here, person, MOST_LISTED)))
 
-    async def found(self, command: Command, wanted: str) -> MessageView:
+    async def found(self, command: Command, query: str) -> MessageView:
         """Return debates of one's channels that hold these words."""
-        found = await self.find.search(command.team_id, command.user_id, wanted, MOST_LISTED)
-        return search_list(wanted, await self.rows(found))
+        hits = await self.find.search(command.team_id, command.user_id, query, MOST_LISTED)
+        return search_list(query, await self.rows(hits))
 
-    async def recalled(self, found: Sequence[RecalledDecision]) -> MessageView:
-        """Return what was decided, for the person who asked for it."""
+    async def recalled(self, decisions: Sequence[RecalledDecision]) -> MessageView:
+        """Return the recalled decisions that the person may see."""
         rows = await self.rows(
-            (FoundDebate(debate=decision.debate) for decision in found),
+            (FoundDebate(debate=decision.debate) for decision in decisions),
             lambda row: recalled([row], sure=True),
         )
-        by_id = {decision.debate.id: decision for decision in found}
+        by_id = {decision.debate.id: decision for decision in decisions}
         is_sure = bool(rows) and by_id[rows[0].debate.id].likeness >= SURE_FROM
         return recalled(rows, sure=is_sure, by_meaning=self.by_meaning)
 
     async def rows(
-        self, found: Iterable[FoundDebate], show: Callable[[DebateRow], object] = row_text
+        self, hits: Iterable[FoundDebate], show: Callable[[DebateRow], object] = row_text
     ) -> Sequence[DebateRow]:
         """Return debates with the addresses of their boards, as far as those are posted.
 
         Args:
-            found: Debates.
-            show: How each will be shown; one that cannot be is left out.
+            hits: Debates.
+            show: Renders a row; debates that it cannot render are left out.
         """
-        found, rows = list(found), list[DebateRow]()
-        boards = await self.posts.rows_with_keys([board_key(hit.debate.id) for hit in found])
-        for hit in found:
+        hits, rows = list(hits), list[DebateRow]()
+        boards = await self.posts.rows_with_keys([board_key(hit.debate.id) for hit in hits])
+        for hit in hits:
             board, address = boards.get(board_key(hit.debate.id)), ""
             if board and board.ts:
                 place = hit.debate.setup.place
@@ -189,8 +189,8 @@ class HomeTab:
                 _log.warning("Home not redrawn", reason=type(error).__name__)
 
     async def _draw(self, team: str, person: str, channels: Collection[str]) -> None:
-        found = await self.lists.find.newest(team, channels, MOST_AT_HOME)
-        rows = await self.lists.rows(found)
+        hits = await self.lists.find.newest(team, channels, MOST_AT_HOME)
+        rows = await self.lists.rows(hits)
         cases = await self.outcomes.cases(team, channels, MOST_COUNTED)
         view = home(rows, models=self.models, turned_out=calibration(cases))
         await self._publish(team, person, view)
@@ -208,6 +208,6 @@ def register(app: AsyncApp, tab: HomeTab) -> None:
 
     @app.event("app_home_opened")
     async def opened(body: dict[str, Any]) -> None:
-        found = HomeOpened.model_validate(body)
-        if found.tab == "home":
-            await tab.opened(found.team_id, found.user_id)
+        event = HomeOpened.model_validate(body)
+        if event.tab == "home":
+            await tab.opened(event.team_id, event.user_id)

@@ -67,10 +67,10 @@ def on_click(
     async def clicked(
         ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond, client: AsyncWebClient
     ) -> None:
-        found, is_done = ClickEvent(Click.model_validate(body), client), False
+        event, is_done = ClickEvent(Click.model_validate(body), client), False
         try:
             async with asyncio.timeout(context.timeouts.answer):
-                view = await do(context, found)
+                view = await do(context, event)
                 is_done = True
         except (BadInput, StoreError, TimeoutError) as error:
             view = answers.words(_refusal(error))
@@ -78,18 +78,18 @@ def on_click(
         if view is None:
             return
         try:
-            if found.click.channel_id:
+            if event.click.channel_id:
                 blocks = [dict(block) for block in view.blocks]
                 await respond(
                     text=view.text,
                     blocks=blocks,
                     response_type="ephemeral",
-                    # What asked only this person is answered; in the thread, if it is there.
-                    replace_original=is_done and found.click.is_ephemeral,
-                    thread_ts=found.click.thread or None,
+                    # An answered ephemeral message is replaced; in its thread, if it has one.
+                    replace_original=is_done and event.click.is_ephemeral,
+                    thread_ts=event.click.thread or None,
                 )
             else:  # in App Home or a form there is no message to answer beside
-                await found.open(said("Not done", view.text))
+                await event.open(said("Not done", view.text))
         except (BadInput, SlackClientError, *UNREACHED) as error:
             _log.warning("refusal not shown", reason=type(error).__name__)
 

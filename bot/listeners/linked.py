@@ -150,26 +150,26 @@ async def tell_refusals(
     debate_id: str,
     thread: str = "",
 ) -> None:
-    """Say to whoever wrote links why they are not read, and what to do: each reason once a debate.
+    """Tell the author of links why they are not read, each reason once per debate.
 
     Args:
-        context: What listeners work with.
+        context: Of the listeners.
         here: The channel.
-        refusals: Why, in sentences.
-        by: Who wrote them.
-        debate_id: The debate they are about.
-        thread: Where they wrote; empty: in the channel.
+        refusals: The reasons, as sentences.
+        by: The author.
+        debate_id: The debate.
+        thread: The links' thread; empty: in the channel.
     """
     keys = {
         reason: f"{debate_id}/unread/{by.id}/{hashlib.sha256(reason.encode()).hexdigest()[:16]}"
         for reason in refusals
     }
     new = [item for item, key in keys.items() if not await context.posts.row_by_key(key)]
-    told = [(keys[link], [link]) for link in new[:_MOST_ALONE]]
+    groups = [(keys[link], [link]) for link in new[:_MOST_ALONE]]
     if rest := new[_MOST_ALONE:]:
         digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()[:16]
-        told.append((f"{debate_id}/unread/{by.id}/{digest}", rest))
-    for key, reasons in told:
+        groups.append((f"{debate_id}/unread/{by.id}/{digest}", rest))
+    for key, reasons in groups:
         lines = "\n".join(f"• {plain(reason)}" for reason in reasons)
         payload = {
             "user": by.id,

@@ -73,27 +73,27 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
 
     In a debate's own thread it is a note while that runs, and a question about it afterwards.
 
-    A mention is known by its channel and message, so that one that was edited starts nothing: Slack
-    sends it again. What is no question is answered like the command, for who mentioned the bot
-    only; forms and what takes long need the command itself.
+    A mention's id is its channel and message, so that an edited one, which Slack sends again,
+    starts nothing. Other texts are answered like the command, ephemerally; forms and slow commands
+    need the command itself.
     """
-    said = event.message
+    message = event.message
     bot = (await context.clients.of(event.team_id)).identity.user_id
-    if not said.mentions(bot):
+    if not message.mentions(bot):
         return  # only in code, or in what it quotes
-    if not await context.access.of(event.team_id).is_person(said):
-        _log.info("mention by an app left alone", channel=said.channel, app=said.bot_id)
+    if not await context.access.of(event.team_id).is_person(message):
+        _log.info("mention by an app left alone", channel=message.channel, app=message.bot_id)
         return
-    origin = note_id(said.channel, said.ts)
-    debate_id = await debate_of_thread(context, event.team_id, said)
+    origin = note_id(message.channel, message.ts)
+    debate_id = await debate_of_thread(context, event.team_id, message)
     try:
         if debate_id is None:
             await _answer_mention(context, event, origin)
         else:
             await _ask(context, event, debate_id, origin)
-    except LogBroken as error:  # it stays so: nobody need deliver or find it again
-        await say_broken(context, event.team_id, said, error)
-    # Whoever looks for mentions that nobody heard leaves this one out, whatever becomes of it.
+    except LogBroken as error:  # permanent: no redelivery needed
+        await say_broken(context, event.team_id, message, error)
+    # The search for missed mentions leaves this one out.
     await context.deliveries.seen(MENTION, origin, context.clock.now())
 
 
@@ -108,42 +108,43 @@ async def _answer_mention(context: ListenerContext, event: MessageEvent, origin:
 
 async def _answer(context: ListenerContext, event: MessageEvent, origin: str) -> MessageView | None:
     """Do what a mention says; return the answer, or None where a debate begins."""
-    said = event.message
+    message = event.message
     words, name = await asyncio.gather(
-        as_told(context, event.team_id, said), context.access.of(event.team_id).name_of(said.user)
+        as_told(context, event.team_id, message),
+        context.access.of(event.team_id).name_of(message.user),
     )
     text = "".join(words)
-    reading, by = read(text), Person(id=said.user, name=name)
-    if isinstance(reading, AskBack) and (said.files or said.forwarded):
+    reading, by = read(text), Person(id=message.user, name=name)
+    if isinstance(reading, AskBack) and (message.files or message.forwarded):
         reading = TypedQuestion(reading.text)  # a file beside two words makes a question
     if is_greeted(text, reading):
         return greeting()
     if isinstance(reading, TypedQuestion):
-        if not _is_sure(reading, said) and len(text) <= MOST_ORDER_CHARS:
-            return preview(reading.text, origin=origin, ts=said.ts)
+        if not _is_sure(reading, message) and len(text) <= MOST_ORDER_CHARS:
+            return preview(reading.text, origin=origin, ts=message.ts)
         return await _debate_mention(context, event, reading, by, origin=origin)
     if isinstance(reading, AskBack):
         form, command = reading.subcommand.form, reading.command
         return asked_back(
-            reading.text, form, command, origin=origin, ts=said.ts, thread=said.thread_ts
+            reading.text, form, command, origin=origin, ts=message.ts, thread=message.thread_ts
         )
     command = Command(
         command="/debate",
         text=text,
         user_id=by.id,
         user_name=by.name,
-        channel_id=said.channel,
+        channel_id=message.channel,
         team_id=event.team_id,
         trigger_id=event.event_id,
     )
     return await _do_command(context, command, reading)
 
 
-def _is_sure(reading: TypedQuestion, said: PostedMessage) -> bool:
+def _is_sure(reading: TypedQuestion, message: PostedMessage) -> bool:
     """Whether a mention is surely to be debated, or asks what was decided."""
     if reading.asks or reading.has_options or asks_what_was_decided(reading.text):
         return True
-    return bool(said.thread_ts or said.files or said.forwarded)
+    return bool(message.thread_ts or message.files or message.forwarded)
 
 
 async def _do_command(context: ListenerContext, command: Command, reading: Reading) -> MessageView:
@@ -159,51 +160,64 @@ async def _do_command(context: ListenerContext, command: Command, reading: Readi
 
 
 async def _debate_mention(
-    context: ListenerContext, event: MessageEvent, asked: TypedQuestion, by: Person, *, origin: str
+    context: ListenerContext,
+    event: MessageEvent,
+    question: TypedQuestion,
+    by: Person,
+    *,
+    origin: str,
 ) -> MessageView | None:
     """Start the debate a mention asks for, or answer what was decided.
 
     Returns:
-        What the person is answered; None: a debate begins, and its board says so.
+        The answer to the person; None: a debate begins, and its board says so.
     """
-    said, team = event.message, event.team_id
+    message, team = event.message, event.team_id
     try:
-        if not asked.has_options and asks_what_was_decided(asked.text):
-            decisions = await context.recall.for_person(asked.text, person=by.id, workspace=team)
+        if not question.has_options and asks_what_was_decided(question.text):
+            decisions = await context.recall.for_person(question.text, person=by.id, workspace=team)
             return await context.lists.recalled(decisions)
         request = DebateRequest(
-            question=asked.text,
-            context=await forwarded_to(context, team, said),
+            question=question.text,
+            context=await forwarded_to(context, team, message),
             asked_by=by,
-            place=place(team, said.channel),
-            format=asked.format or None,
-            playbook=asked.playbook or None,
-            when=asked.when,
+            place=place(team, message.channel),
+            format=question.format or None,
+            playbook=question.playbook or None,
+            when=question.when,
         )
-        request = await _with_sources(context, team, said, request)
-        await start_with_links(context, request, said.text, origin=origin, thread=said.thread_ts)
+        request = await _with_sources(context, team, message, request)
+        await start_with_links(
+            context, request, message.text, origin=origin, thread=message.thread_ts
+        )
     except BadInput as refusal:
-        text = answers.not_started(str(refusal), asked.text)
-        # A button has no room for a long question, nor for what came with it.
-        is_whole = len(asked.text) <= MOST_ORDER_CHARS and not (said.files or said.forwarded)
+        text = answers.not_started(str(refusal), question.text)
+        # A button has no room for a long question, nor for files.
+        is_whole = len(question.text) <= MOST_ORDER_CHARS and not (
+            message.files or message.forwarded
+        )
         if isinstance(refusal, AskedAlready) and is_whole:
-            typed = "".join(await as_told(context, team, said))
-            return asked_already(text, typed, origin=origin, ts=said.ts, thread=said.thread_ts)
+            typed = "".join(await as_told(context, team, message))
+            return asked_already(
+                text, typed, origin=origin, ts=message.ts, thread=message.thread_ts
+            )
         return answers.words(text)
     return None
 
 
 async def _with_sources(
-    context: ListenerContext, team: str, said: PostedMessage, request: DebateRequest
+    context: ListenerContext, team: str, message: PostedMessage, request: DebateRequest
 ) -> DebateRequest:
     """Return the request with its evidence: the message's files, and the thread it is in."""
     by = request.asked_by
-    references = file_references(said.files, by)
-    if not said.thread_ts:
+    references = file_references(message.files, by)
+    if not message.thread_ts:
         return replace(request, references=references)
-    address = await context.access.of(team).link_to(said.channel, said.thread_ts)
-    thread = thread_reference(said.channel, said.thread_ts, without=said.ts, by=by, address=address)
-    mention = Mention(message=said.ts, thread=said.thread_ts)
+    address = await context.access.of(team).link_to(message.channel, message.thread_ts)
+    thread = thread_reference(
+        message.channel, message.thread_ts, without=message.ts, by=by, address=address
+    )
+    mention = Mention(message=message.ts, thread=message.thread_ts)
     return replace(request, references=(thread, *references), mention=mention)
 
 
@@ -212,11 +226,11 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
 
     While the debate runs, a mention is a note, which is recorded as any reply is.
     """
-    said, team = event.message, event.team_id
+    message, team = event.message, event.team_id
     if await context.posts.row_by_key(f"{origin}/steer"):
         return  # a line of it steered the debate
     debate = await context.ask.facts.debate(debate_id)
-    words = " ".join("".join(await as_told(context, team, said)).split())
+    words = " ".join("".join(await as_told(context, team, message)).split())
     reading = read(words)
     is_over = debate.status is not Status.RUNNING and debate.verdict is not None
     if (
@@ -228,10 +242,10 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
         return
     if not is_over:
         return
-    by = Person(id=said.user, name=await context.access.of(team).name_of(said.user))
+    by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
     try:
         await context.check_taking_part(by.id, debate.setup.place)
         await context.ask.ask(debate_id, question_id=origin, by=by, text=words)
     except BadInput as refusal:
-        told = {"text": str(refusal)}
-        await whisper(context, team, said, told, key=f"{origin}/answer", debate_id=debate_id)
+        payload = {"text": str(refusal)}
+        await whisper(context, team, message, payload, key=f"{origin}/answer", debate_id=debate_id)

@@ -80,9 +80,9 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
                 await take_deletion(context, event.team_id, deleted)
             else:
                 await take_reply(context, MessageEvent.model_validate(body))
-        except LogBroken as error:  # it stays so: Slack need not repeat it
-            said = edited or deleted or MessageEvent.model_validate(body).message
-            await say_broken(context, event.team_id, said, error)
+        except LogBroken as error:  # permanent: Slack need not repeat it
+            message = edited or deleted or MessageEvent.model_validate(body).message
+            await say_broken(context, event.team_id, message, error)
         except StoreError:
             on_unrecorded()  # Slack repeats it for five minutes only
             raise
@@ -118,17 +118,17 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
 async def _may_take_part(
     context: ListenerContext, team: str, message: PostedMessage, debate_id: str
 ) -> bool:
-    """Whether a reply reaches the agents; tell somebody of another organisation, once a debate.
+    """Whether a reply reaches the agents; tell people of another organisation, once per debate.
 
-    A reply whose author Slack does not say of is taken: it costs nothing, and would be lost.
+    If Slack does not answer about the author, the reply is taken: it costs nothing.
     """
     try:
         await context.check_taking_part(message.user, place(team, message.channel))
     except SlackSilent:
         return True
     except BadInput as refusal:
-        told, key = {"text": str(refusal)}, f"{debate_id}/others/{message.user}"
-        await whisper(context, team, message, told, key=key, debate_id=debate_id)
+        payload, key = {"text": str(refusal)}, f"{debate_id}/others/{message.user}"
+        await whisper(context, team, message, payload, key=key, debate_id=debate_id)
         return False
     return True
 
@@ -141,10 +141,10 @@ async def _take_evidence(
     *,
     has_links: bool,
 ) -> None:
-    """Take the files of a reply, and what it links to, as evidence, with notes of their own.
+    """Take the files and links of a reply as evidence, with notes of their own.
 
     Args:
-        context: What listeners work with.
+        context: Of the listeners.
         team: The workspace.
         message: The reply.
         debate_id: The debate of its thread.
@@ -174,8 +174,8 @@ async def _take_evidence(
         thread = message.thread_ts
         await take_links(context, debate, message.text, by, note=note, thread=thread)
     if not was_taken and not has_words(message.all_text):  # else its words are answered
-        told, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by.id)
-        await whisper(context, team, message, told, key=key, debate_id=debate_id)
+        payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by.id)
+        await whisper(context, team, message, payload, key=key, debate_id=debate_id)
 
 
 async def take_edit(context: ListenerContext, team: str, message: PostedMessage) -> None:
@@ -238,10 +238,10 @@ async def _take(
     *,
     debate_id: str,
 ) -> bool:
-    """Record what somebody wrote in a debate's thread, and say what only they need to know.
+    """Record a message of a debate's thread; tell its author what they need to know.
 
     Returns:
-        Whether it was not refused.
+        False if it was refused.
     """
     reply = await _reply_of(context, team, message, debate_id)
     try:
@@ -254,8 +254,8 @@ async def _take(
         await _ask_which(context, team, message, reply)
     elif outcome is ReplyOutcome.REFERRED:
         key = f"{'/'.join(filter(None, (reply.origin, reply.edited)))}/referred"
-        told = {"text": answers.REFERRED}
-        await whisper(context, team, message, told, key=key, debate_id=debate_id)
+        payload = {"text": answers.REFERRED}
+        await whisper(context, team, message, payload, key=key, debate_id=debate_id)
     elif outcome is ReplyOutcome.AFTER_END:
         await _say_ended(context, team, message, reply)
     return True
@@ -339,26 +339,26 @@ async def _steer(
     return True
 
 
-async def is_order(context: ListenerContext, team: str, said: PostedMessage) -> bool:
+async def is_order(context: ListenerContext, team: str, message: PostedMessage) -> bool:
     """Whether a message calls the bot with a subcommand, and tells the agents nothing."""
-    if not said.mentions((await context.clients.of(team)).identity.user_id):
+    if not message.mentions((await context.clients.of(team)).identity.user_id):
         return False
-    words = "".join(await as_told(context, team, said))
+    words = "".join(await as_told(context, team, message))
     return isinstance(read(words), Order) or says_nothing(words)
 
 
-async def as_told(context: ListenerContext, team: str, said: PostedMessage) -> tuple[str, str]:
-    """Whom somebody tells something, and what, with names of people in place of Slack's ids."""
+async def as_told(context: ListenerContext, team: str, message: PostedMessage) -> tuple[str, str]:
+    """The addressee and the text of a message, with names of people in place of Slack's ids."""
     bot = (await context.clients.of(team)).identity.user_id
-    names = await names_of(context.access.of(team), mentioned_in([said.text]))
-    to, text = addressed(told_bot(said.text, bot))
+    names = await names_of(context.access.of(team), mentioned_in([message.text]))
+    to, text = addressed(told_bot(message.text, bot))
     return f"{readable(to, names)} " if to else "", readable(text, names)
 
 
-async def forwarded_to(context: ListenerContext, team: str, said: PostedMessage) -> str:
-    """What a message passes on, with names in place of ids; empty if nothing."""
-    text = "\n".join(said.forwarded)
-    names = await names_of(context.access.of(team), mentioned_in(said.forwarded))
+async def forwarded_to(context: ListenerContext, team: str, message: PostedMessage) -> str:
+    """The forwarded text of a message, with names in place of ids; empty if none."""
+    text = "\n".join(message.forwarded)
+    names = await names_of(context.access.of(team), mentioned_in(message.forwarded))
     return readable(text, names)
 
 
@@ -367,7 +367,7 @@ async def debate_of_thread(
 ) -> str | None:
     """Return the debate whose board began the message's thread.
 
-    A board just posted may be known to Slack before it is known to us: then we wait a little.
+    A board just posted may be in Slack before its row is settled: then wait a little.
 
     Raises:
         BoardUnknownYet: It still is not known; Slack will deliver the message again.
@@ -377,11 +377,11 @@ async def debate_of_thread(
         return None
     channel = Channel(team, message.channel)
     for _ in range(_LOOKS):
-        # In this order: a board that arrives between the two is found.
+        # In this order, as a board may arrive between the two.
         is_board_under_way = await context.posts.is_board_under_way(channel)
-        found = await context.posts.debate_of_thread(channel, thread_ts)
-        if found or not is_board_under_way:
-            return found
+        debate_id = await context.posts.debate_of_thread(channel, thread_ts)
+        if debate_id or not is_board_under_way:
+            return debate_id
         await context.clock.sleep(_LOOK_SECONDS)
     raise BoardUnknownYet
 
@@ -389,26 +389,26 @@ async def debate_of_thread(
 async def say_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> None:
     """Tell the author of an event, once an hour, that messages in a debate's thread were left out.
 
-    What was left out elsewhere nobody would have taken.
+    Messages outside of debates' threads are ignored.
     """
     change = ChangeEvent.model_validate(body).change
-    team, said = Delivery.model_validate(body).team_id, change.edited or change.deleted
-    message = said or MessageEvent.model_validate(body).message
+    team, changed_message = Delivery.model_validate(body).team_id, change.edited or change.deleted
+    message = changed_message or MessageEvent.model_validate(body).message
     if not message.is_reply or not await context.access.of(team).is_person(message):
         return
     if debate_id := await debate_of_thread(context, team, message):
         key = f"{debate_id}/{message.user}/fast/{context.clock.now():%Y%m%d%H}"
-        told = {"text": answers.TOO_FAST}
-        await whisper(context, team, message, told, key=key, debate_id=debate_id)
+        payload = {"text": answers.TOO_FAST}
+        await whisper(context, team, message, payload, key=key, debate_id=debate_id)
 
 
 async def say_broken(
     context: ListenerContext, team: str, message: PostedMessage, error: LogBroken
 ) -> None:
-    """Tell a message's author only that the log of the debate it is about cannot be read."""
+    """Tell a message's author, ephemerally, that the log of its debate cannot be read."""
     _log.warning("message not taken", reason=str(error))
-    told, key = {"text": answers.LOG_BROKEN}, f"{note_id(message.channel, message.ts)}/answer"
-    await whisper(context, team, message, told, key=key)
+    payload, key = {"text": answers.LOG_BROKEN}, f"{note_id(message.channel, message.ts)}/answer"
+    await whisper(context, team, message, payload, key=key)
 
 
 async def whisper(

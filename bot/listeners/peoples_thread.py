@@ -34,10 +34,10 @@ class ThreadRead:
 async def read_thread(
     context: ListenerContext, team: str, channel: str, root: str, *, without: str = ""
 ) -> ThreadRead:
-    """Read a thread as far as Slack lets us in about two seconds.
+    """Read a thread as far as it is possible in `timeouts.thread` seconds.
 
     Args:
-        context: What listeners work with.
+        context: Of the listeners.
         team: The workspace.
         channel: Where the thread is.
         root: Its first message.
@@ -56,11 +56,11 @@ async def read_thread(
             is_whole = True
     except (SlackApiError, *UNREACHED, MootError) as error:
         _log.warning("thread of people not read to its end", reason=type(error).__name__)
-    said = [message for message in messages if message.ts != without and message.words]
+    posts = [message for message in messages if message.ts != without and message.words]
     return ThreadRead(
-        messages=said,
+        messages=posts,
         is_whole=is_whole,
-        names=await names_of(context.access.of(team), people_in(said)),
+        names=await names_of(context.access.of(team), people_in(posts)),
     )
 
 

@@ -50,8 +50,8 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to the ends of places; they are recorded before they are acknowledged."""
 
     async def channel_gone(body: Body, next_: Next) -> None:
-        gone = ChannelGone.model_validate(body)
-        await end_debates(context, gone.team_id, _ARCHIVED, channels=[gone.channel])
+        event = ChannelGone.model_validate(body)
+        await end_debates(context, event.team_id, _ARCHIVED, channels=[event.channel])
         await next_()
 
     async def channel_back(body: Body, next_: Next) -> None:

@@ -31,29 +31,29 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.ANSWER_FORM, take_answers)
 
 
-async def open_answer_form(context: ListenerContext, found: ClickEvent) -> None:
+async def open_answer_form(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form with every question that is still open."""
-    debate = await context.debate_to_join(found.click.value, found.click)
+    debate = await context.debate_to_join(event.click.value, event.click)
     items = open_questions(debate)
     if not items:
         raise BadInput(answers.QUESTIONS_CLOSED)
-    await found.open(answer_form(debate, items))
+    await event.open(answer_form(debate, items))
 
 
-async def skip_one(context: ListenerContext, found: ClickEvent) -> None:
-    """Let one assumption hold. A second click on it changes nothing."""
-    click = found.click
+async def skip_one(context: ListenerContext, event: ClickEvent) -> None:
+    """Skip one question; a second click changes nothing."""
+    click = event.click
     debate_id, _, number = click.value.partition("/")
     debate = await context.debate_to_join(debate_id, click)
-    meant = [open_number for open_number in open_numbers(debate) if str(open_number) == number]
-    if not meant:
+    numbers = [open_number for open_number in open_numbers(debate) if str(open_number) == number]
+    if not numbers:
         raise BadInput(answers.QUESTION_CLOSED)
-    await context.answer.skip(debate.id, meant, person(click), click.trigger_id)
+    await context.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
-async def skip_open(context: ListenerContext, found: ClickEvent) -> None:
-    """Let the assumptions of all open questions hold."""
-    click = found.click
+async def skip_open(context: ListenerContext, event: ClickEvent) -> None:
+    """Skip all open questions."""
+    click = event.click
     debate = await context.debate_to_join(click.value, click)
     numbers = open_numbers(debate)
     if not numbers:
@@ -61,11 +61,11 @@ async def skip_open(context: ListenerContext, found: ClickEvent) -> None:
     await context.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
-async def choose_question(context: ListenerContext, found: ClickEvent) -> MessageView:
+async def choose_question(context: ListenerContext, event: ClickEvent) -> MessageView:
     """Take a reply as the answer to the question that was clicked."""
-    debate_id, _, rest = found.click.value.partition("/")
+    debate_id, _, rest = event.click.value.partition("/")
     number, _, note = rest.partition("/")
-    debate = await context.debate_to_join(debate_id, found.click)
+    debate = await context.debate_to_join(debate_id, event.click)
     if not number.isdecimal():
         raise BadInput(answers.QUESTION_CLOSED)
     await context.answer.choose(debate.id, note, int(number))
@@ -73,19 +73,19 @@ async def choose_question(context: ListenerContext, found: ClickEvent) -> Messag
 
 
 async def take_answers(context: ListenerContext, form: FormSubmitted) -> Form | None:
-    """Record the answers of the form; say so where somebody was faster.
+    """Record the answers of the form; return a notice of those that came too late.
 
-    What was left empty is skipped where that box is ticked.
+    Empty fields are skipped where that box is ticked.
     """
     debate = await context.debate_to_join(form.kept.get("debate", ""), form)
-    asked = [item.number for opened in debate.clarifications.values() for item in opened.items]
-    typed = {number: form.typed(question_field(number)) for number in asked}
-    given = [GivenAnswer(number, text) for number, text in typed.items() if text]
+    numbers = [item.number for opened in debate.clarifications.values() for item in opened.items]
+    typed = {number: form.typed(question_field(number)) for number in numbers}
+    new_answers = [GivenAnswer(number, text) for number, text in typed.items() if text]
     if form.all_chosen(FieldId.REST.value):
         empty = [number for number in open_numbers(debate) if not typed.get(number)]
-        given += [GivenAnswer(number, "") for number in empty]
+        new_answers += [GivenAnswer(number, "") for number in empty]
     reply = PersonsReply(debate_id=debate.id, by=person(form), origin=form.view_id)
-    late = await context.answer.form(reply, given)
+    late = await context.answer.form(reply, new_answers)
     said_in_all = "\n".join(typed.values())
     await take_links(context, debate, said_in_all, person(form), note=form.view_id + LINKS)
     return said("Answers", answers.too_late(late)) if late else None

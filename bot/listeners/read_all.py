@@ -20,10 +20,10 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.READ_ALL, read_all)
 
 
-async def read_all(context: ListenerContext, found: ClickEvent) -> None:
+async def read_all(context: ListenerContext, event: ClickEvent) -> None:
     """Open a window with everything."""
-    debate_id, _, what = found.click.value.partition("/")
-    debate = await context.debate(debate_id, found.click)
+    debate_id, _, what = event.click.value.partition("/")
+    debate = await context.debate(debate_id, event.click)
     contribution = debate.contributions.get(what)
     if what == VERDICT and debate.verdict:
         fold = whole(debate, debate.verdict)
@@ -31,4 +31,4 @@ async def read_all(context: ListenerContext, found: ClickEvent) -> None:
         fold = everything(debate, contribution.turn, said_together(debate, contribution.turn))
     else:
         raise BadInput(answers.NOTHING_TO_READ)
-    await found.open(shown(READ_ALL, in_full(fold, MOST_BLOCKS)))
+    await event.open(shown(READ_ALL, in_full(fold, MOST_BLOCKS)))

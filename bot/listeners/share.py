@@ -21,9 +21,9 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.SHARE_PAGE, share_clicked)
 
 
-async def share_clicked(context: ListenerContext, found: ClickEvent) -> MessageView:
+async def share_clicked(context: ListenerContext, event: ClickEvent) -> MessageView:
     """Answer the button below the verdict."""
-    return await share_page(context, await context.debate(found.click.value, found.click))
+    return await share_page(context, await context.debate(event.click.value, event.click))
 
 
 async def share_page(context: ListenerContext, debate: Debate) -> MessageView:

@@ -96,22 +96,22 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.START_FORM, start_from_form)
 
 
-async def open_empty_form(context: ListenerContext, found: ClickEvent) -> None:
+async def open_empty_form(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form from a button; the channel is chosen in it."""
-    click = found.click
+    click = event.click
     opening = FormOpening(trigger_id=click.trigger_id, team=click.team_id, by=person(click))
-    await open_start_form(context, found.client, opening)
+    await open_start_form(context, event.client, opening)
 
 
-async def open_to_go_on(context: ListenerContext, found: ClickEvent) -> None:
-    """Open the form with a verdict as its beginning: the same question, and what is new.
+async def open_to_go_on(context: ListenerContext, event: ClickEvent) -> None:
+    """Open the form to continue a decided debate, with its question.
 
     Raises:
         BadInput: There is no verdict to go on from.
     """
-    debate = await context.debate(found.click.value, found.click)
+    debate = await context.debate(event.click.value, event.click)
     context.decide.check_decision(debate)
-    click, place_of = found.click, debate.setup.place
+    click, place_of = event.click, debate.setup.place
     access = context.access.of(click.team_id)
     opening = FormOpening(
         trigger_id=click.trigger_id,
@@ -126,7 +126,7 @@ async def open_to_go_on(context: ListenerContext, found: ClickEvent) -> None:
         ),
         continues=debate.id,
     )
-    await open_start_form(context, found.client, opening)
+    await open_start_form(context, event.client, opening)
 
 
 async def open_start_form(
@@ -138,18 +138,18 @@ async def open_start_form(
         BadInput: Slack does not open it any more, or no debate can be held in the channel.
     """
     if opening.channel:
-        standing = await context.access.of(opening.team).standing(opening.channel)
-        if reason := answers.not_here(standing):
+        membership = await context.access.of(opening.team).standing(opening.channel)
+        if reason := answers.not_here(membership):
             raise BadInput(reason)
     here = place(opening.team, opening.channel)
-    # A message that asks and tells is taken whole as context, with the question found in it.
+    # The question is found in the message; a longer message is the context as a whole.
     text = opening.text.strip()
     question = question_in(text)
-    told = "" if question == text else text
-    # What no field has room for is read again at the start, where that can be: not in a direct
-    # message, of which the form holds everything, for the person to see what others will.
-    is_long = len(told) > TYPED_LIMIT and bool(opening.message)
-    first, *more = in_fields("" if is_long else told)
+    context_text = "" if question == text else text
+    # A message too long for the fields is read again at the start. One of a direct message is in
+    # the form as a whole, so that the person sees what others will.
+    is_long = len(context_text) > TYPED_LIMIT and bool(opening.message)
+    first, *more = in_fields("" if is_long else context_text)
     usual = await context.start.usual(here, opening.playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
     target = FormTarget(
@@ -157,7 +157,7 @@ async def open_start_form(
         source=opening.source,
         message=opening.message,
         thread=opening.thread,
-        long=len(told) if is_long else 0,
+        long=len(context_text) if is_long else 0,
         references=opening.references,
         continues=opening.continues,
     )
@@ -247,13 +247,13 @@ async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
     return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 
-async def show_estimate(context: ListenerContext, found: ClickEvent) -> None:
-    """Bring the estimate of an open form up to date; fill in what a chosen playbook says.
+async def show_estimate(context: ListenerContext, event: ClickEvent) -> None:
+    """Update the estimate of an open form; fill in the fields of a chosen playbook.
 
     Raises:
         BadInput: The playbook is gone.
     """
-    click = found.click
+    click = event.click
     if click.callback_id != CallbackId.START_FORM.value:
         return  # the same menus are in the form for a channel's settings
     draft, here = draft_of(click), place(click.team_id, channel_of(click))
@@ -263,7 +263,7 @@ async def show_estimate(context: ListenerContext, found: ClickEvent) -> None:
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
     view = await _estimated(context, draft, target_of(click), here, by=person(click))
     try:
-        await found.client.views_update(view_id=click.view_id, view=dict(view))
+        await event.client.views_update(view_id=click.view_id, view=dict(view))
     except (SlackClientError, *UNREACHED) as error:
         _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
 
@@ -320,10 +320,10 @@ async def _long_message(
     """Read a message that the form had no room for; empty where it had.
 
     Args:
-        context: What listeners work with.
-        form: What was filled in.
+        context: Of the listeners.
+        form: The submitted form.
         target: The message it was opened on.
-        room: Characters that are left for it.
+        room: Characters at most.
 
     Raises:
         SlackSilent: Slack does not show it now.
@@ -332,10 +332,10 @@ async def _long_message(
         return ""
     root = target.thread or target.message
     read = await read_thread(context, form.team_id, target.channel, root)
-    found = [message.all_text for message in read.messages if message.ts == target.message]
-    if not found:
+    texts = [message.all_text for message in read.messages if message.ts == target.message]
+    if not texts:
         raise SlackSilent
-    return cut(f"The message:\n{readable(found[0], read.names)}", room)
+    return cut(f"The message:\n{readable(texts[0], read.names)}", room)
 
 
 async def _pasted(
@@ -417,14 +417,14 @@ def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | N
 def choices_of(
     form: FormValues, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
 ) -> Choices:
-    """Return what is chosen in the menus; None for "as usual", and for what is none of ours."""
+    """Return the choices of the menus; None for "as usual" and for unknown values."""
     menus = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.MODELS, FieldId.ROUNDS, FieldId.WAIT)
-    chosen = {menu: form.chosen(menu.value) for menu in menus}
-    names = {menu: None if name in {"", AS_USUAL} else name for menu, name in chosen.items()}
+    values = {menu: form.chosen(menu.value) for menu in menus}
+    names = {menu: None if name in {"", AS_USUAL} else name for menu, name in values.items()}
     numbers = {
-        menu: int(chosen[menu])
+        menu: int(values[menu])
         for menu, most in ((FieldId.ROUNDS, MOST_ROUNDS), (FieldId.WAIT, max(WAITS)))
-        if re.fullmatch(r"[0-9]{1,4}", chosen[menu]) and 1 <= int(chosen[menu]) <= most
+        if re.fullmatch(r"[0-9]{1,4}", values[menu]) and 1 <= int(values[menu]) <= most
     }
     return Choices(
         playbook=names[FieldId.PLAYBOOK],
@@ -457,6 +457,6 @@ def check_agents(form: FormValues) -> None:
     Raises:
         FieldWrong: One alone cannot debate.
     """
-    chosen = form.all_chosen(FieldId.AGENTS.value)
-    if 0 < len(chosen) < FEWEST_AGENTS:
+    agents = form.all_chosen(FieldId.AGENTS.value)
+    if 0 < len(agents) < FEWEST_AGENTS:
         raise FieldWrong(FieldId.AGENTS.value, "Choose at least two: one alone cannot debate.")

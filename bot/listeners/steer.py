@@ -29,22 +29,22 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
-    async def clicked(context: ListenerContext, found: ClickEvent) -> None:
-        debate = await context.debate(found.click.value, found.click)
-        await steer(debate, person(found.click))
+    async def clicked(context: ListenerContext, event: ClickEvent) -> None:
+        debate = await context.debate(event.click.value, event.click)
+        await steer(debate, person(event.click))
 
     return clicked
 
 
-async def open_context_form(context: ListenerContext, found: ClickEvent) -> None:
+async def open_context_form(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form for what the agents should know.
 
     Raises:
         BadInput: The person may not; says what they may do.
     """
-    debate = await context.debate(found.click.value, found.click)
-    await context.steer.check_context(debate, person(found.click))
-    await found.open(context_form(debate))
+    debate = await context.debate(event.click.value, event.click)
+    await context.steer.check_context(debate, person(event.click))
+    await event.open(context_form(debate))
 
 
 async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
@@ -55,15 +55,15 @@ async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
     await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 
 
-async def open_options(context: ListenerContext, found: ClickEvent) -> None:
+async def open_options(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form to rename, merge and add options.
 
     Raises:
         BadInput: The person may not, or there are none to change.
     """
-    debate = await context.debate(found.click.value, found.click)
-    await context.steer.check_options(debate, person(found.click))
-    await found.open(options_form(debate))
+    debate = await context.debate(event.click.value, event.click)
+    await context.steer.check_options(debate, person(event.click))
+    await event.open(options_form(debate))
 
 
 async def take_options(context: ListenerContext, form: FormSubmitted) -> None:

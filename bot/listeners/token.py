@@ -27,7 +27,7 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
     """
     holds, now = _validity(context), context.clock.now()
     await context.check_colleague(command.user_id, place(command.team_id, command.channel_id))
-    wanted = PersonalToken(
+    draft = PersonalToken(
         id="",
         workspace=command.team_id,
         person=command.user_id,
@@ -38,13 +38,13 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
         used_at=None,
     )
     most = context.start.bounds.tokens_per_person
-    token = await context.tokens.make(wanted, origin=command.trigger_id, most=most)
+    token = await context.tokens.make(draft, origin=command.trigger_id, most=most)
     if not token:
         raise BadInput(
             f"You have {most} tokens, as many as one person may. No token was made. "
             "`/debate token list` shows them, `/debate token revoke N` ends one."
         )
-    return made(token, wanted.expires_at)
+    return made(token, draft.expires_at)
 
 
 async def list_tokens(context: ListenerContext, command: Command, _order: Order) -> MessageView:

@@ -38,8 +38,8 @@ async def purge_for_good(
 ) -> Sequence[str]:
     """Delete debates with their posts, reminders and search words, while others write.
 
-    No word of them is left in the tables; `Database.shrink` or `clean` does the rest. If it is
-    ended in its midst, what is left is deleted by the next call.
+    Their rows are removed; `Database.shrink` or `clean` frees the pages. An interrupted call is
+    completed by the next one.
 
     Args:
         database: Open.
@@ -60,8 +60,8 @@ async def purge_for_good(
         return debates
 
     deleted: list[str] = []
-    while found := await database.write(some):
-        deleted += found
+    while ids := await database.write(some):
+        deleted += ids
     # Also if nothing was deleted now: an earlier call may have come to its end before this.
     pages = -_PAGES
     while await database.write(lambda c, pages=pages: merge_words(c, pages)):
@@ -138,10 +138,10 @@ def _copy(source: Path, draft: Path) -> None:
         (answer,) = copy.execute("PRAGMA integrity_check").fetchone()
         if answer != "ok":
             raise sqlite3.DatabaseError(f"the copy is damaged ({answer})")
-        # Whoever starts a bot on it must know that Slack is ahead of it.
+        # Marks it as a backup, so that a bot started on it knows that Slack is ahead.
         if copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'installation'").fetchone():
-            made = SystemClock().now().isoformat()
-            copy.execute("INSERT OR REPLACE INTO installation VALUES (?, ?)", (BACKUP, made))
+            now = SystemClock().now().isoformat()
+            copy.execute("INSERT OR REPLACE INTO installation VALUES (?, ?)", (BACKUP, now))
             copy.commit()
         copy.execute("PRAGMA journal_mode=DELETE")  # one file, also when somebody looks into it
 

@@ -161,15 +161,15 @@ def ask_health(url: str) -> HealthAnswer:
 
 def _answer(body: bytes, *, healthy: bool) -> HealthAnswer:
     try:
-        said = json.loads(body)
+        report = json.loads(body)
     except ValueError:
         return HealthAnswer(healthy=healthy, words="The answer is not a health report.")
-    words = json.dumps(said, indent=2)
-    if not isinstance(said, dict) or not all(part in said for part in PARTS):
+    words = json.dumps(report, indent=2)
+    if not isinstance(report, dict) or not all(part in report for part in PARTS):
         return HealthAnswer(healthy=healthy, words=words)  # another program answers there
-    found = cast("dict[str, Any]", said)
+    fields = cast("dict[str, Any]", report)
     return HealthAnswer(
         healthy=healthy,
         words=words,
-        troubles=[f"{part} {found[part]}" for part in PARTS if found[part] != "ok"],
+        troubles=[f"{part} {fields[part]}" for part in PARTS if fields[part] != "ok"],
     )

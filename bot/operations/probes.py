@@ -21,7 +21,7 @@ def health_of(
     gateway: SocketGateway | None,
     *,
     client: AsyncWebClient,
-    held: Callable[[], Sized],
+    debates: Callable[[], Sized],
     seconds: float,
 ) -> Health:
     """Return the health check of a bot.
@@ -30,7 +30,7 @@ def health_of(
         database: Writes to it, so that a full disk is noticed.
         gateway: The WebSocket; None in HTTP mode, where Slack comes to us.
         client: Has the token; with OAuth none, as every workspace has its own.
-        held: The debates that are worked on.
+        debates: The debates that this process runs.
         seconds: How long each part may take.
     """
 
@@ -52,5 +52,5 @@ def health_of(
         database=Probe("database", database, seconds, kept=DATABASE_SECONDS),
         slack=Probe("slack", connected, seconds),
         token=Probe("token", token_good, seconds, kept=TOKEN_SECONDS),
-        debates=lambda: len(held()),
+        debates=lambda: len(debates()),
     )

@@ -141,12 +141,12 @@ class TracingSink:
             }
         end = _nanoseconds(recorded.at)
         begun = self._began.get(debate.id, {}).pop(turn.key, None)
-        asked = end - (call.latency_ms if call else 0) * 1_000_000
+        start = end - (call.latency_ms if call else 0) * 1_000_000
         span = self.tracing.tracer.start_span(
             turn.act.value,
             set_span_in_context(NonRecordingSpan(context_of(debate.id))),
             attributes=attributes,
-            start_time=min(begun or asked, asked),  # which a slow sink heard of later
+            start_time=min(begun or start, start),  # which a slow sink heard of later
         )
         if failure := failure_of(recorded.event):
             span.set_status(Status(StatusCode.ERROR, failure))

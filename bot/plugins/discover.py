@@ -138,43 +138,43 @@ NO_PLUGINS = Plugins()
 def installed() -> Sequence[EntryPoint]:
     """Every entry point of a plugin in this Python environment; nothing of them is imported."""
     everything = entry_points()  # once: it reads a file of every package that is installed
-    found = (entry for kind in PluginKind for entry in everything.select(group=kind.value))
-    return sorted(found, key=lambda entry: (entry.group, _package(entry), entry.name))
+    entries = (entry for kind in PluginKind for entry in everything.select(group=kind.value))
+    return sorted(entries, key=lambda entry: (entry.group, _package(entry), entry.name))
 
 
 def discover(
     entries: Iterable[EntryPoint],
     allowed: str,
     variable: Variable,
-    taken: Mapping[PluginKind, Collection[str]],
+    reserved: Mapping[PluginKind, Collection[str]],
 ) -> Plugins:
     """Load the plugins that are allowed, and leave out those that cannot be used.
 
     Args:
-        entries: What is installed.
+        entries: Of installed packages.
         allowed: `all`, `none`, or names of packages with commas between.
-        variable: Gives plugins what the environment says for them.
-        taken: Names of what is built in.
+        variable: Reads variables of the environment for plugins.
+        reserved: Names of built-in parts.
 
     Raises:
         ConfigurationBroken: `allowed` names a package that is not there.
     """
     entries = list(entries)
     let_in = _let_in(map(_package, entries), allowed)
-    found, brought = list[Plugin](), dict[tuple[PluginKind, str], object]()
+    plugins, brought = list[Plugin](), dict[tuple[PluginKind, str], object]()
     for entry in entries:
         kind, package = PluginKind(entry.group), _package(entry)
         is_allowed = package in let_in
         fault = ""
         try:
-            if is_allowed and (entry.name in taken[kind] or (kind, entry.name) in brought):
+            if is_allowed and (entry.name in reserved[kind] or (kind, entry.name) in brought):
                 fault = "its name is taken"
             elif is_allowed:
                 _check_version(entry)
                 brought[kind, entry.name] = _TAKE[kind](entry, package, variable)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another's code does
             fault = _in_short(error)
-        found.append(
+        plugins.append(
             Plugin(kind=kind, name=entry.name, package=package, is_allowed=is_allowed, fault=fault)
         )
 
@@ -183,7 +183,7 @@ def discover(
 
     served = cast("Iterable[ServedModels]", all_of(PluginKind.PROVIDER))
     return Plugins(
-        found=tuple(found),
+        found=tuple(plugins),
         roles=tuple(cast("Iterable[Role]", all_of(PluginKind.ROLE))),
         agendas=tuple(cast("Iterable[Agenda]", all_of(PluginKind.FORMAT))),
         providers={item.provider.name: item for item in served},
@@ -199,13 +199,14 @@ def _let_in(packages: Iterable[str], allowed: str) -> Collection[str]:
     from packaging.utils import canonicalize_name  # noqa: PLC0415 - few name packages
 
     names = {canonicalize_name(name.strip()) for name in words.split(",") if name.strip()}
-    known = {package: canonicalize_name(package.split(" ")[0]) for package in there}
-    if absent := sorted(names.difference(known.values())):
+    names_by_package = {package: canonicalize_name(package.split(" ")[0]) for package in there}
+    if absent := sorted(names.difference(names_by_package.values())):
         raise ConfigurationBroken(
             f"MOOT_PLUGINS names {absent[0]}, which brings no plugin. Packages with plugins: "
-            f"{', '.join(sorted(known.values())) or 'none is installed'}. Or write {ALL} or {NONE}."
+            f"{', '.join(sorted(names_by_package.values())) or 'none is installed'}. "
+            f"Or write {ALL} or {NONE}."
         )
-    return [package for package, name in known.items() if name in names]
+    return [package for package, name in names_by_package.items() if name in names]
 
 
 def _package(entry: EntryPoint) -> str:

@@ -69,8 +69,8 @@ class LivingPosts:
         elif post.name == "board":
             scene = replace(scene, remarks=await self._remarks(debate))
         elif post.name == "pin" and self.channels and debate.status is Status.CONCLUDED:
-            chosen = await self.channels.get(debate.setup.place)
-            scene = replace(scene, keep_pinned=chosen.keep_pinned)
+            settings = await self.channels.get(debate.setup.place)
+            scene = replace(scene, keep_pinned=settings.keep_pinned)
         view: Content = post.shows(scene) if post.shows else {}
         content = view.payload if isinstance(view, MessageView) else view
         return marked_content(debate, content)

@@ -157,14 +157,14 @@ class Reaction(Post[E]):
             return
         if ts := note_ts(self.message(occasion.event)):
             view = [{"name": self.emoji, "target_ts": ts}]
-            made = Post(
+            post = Post(
                 on=self.on,
                 view=lambda _: view,
                 key=lambda occasion, _: of_event(occasion, self.emoji),
                 method=self.method,
                 where=self.where,
             )
-            yield from made.posts(occasion)
+            yield from post.posts(occasion)
 
 
 def occasion_of(

@@ -231,7 +231,9 @@ def _told_in_asked(occasion: Occasion[VerdictReached]) -> MessageView:
 
 def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
     debate, origin = occasion.debate, occasion.event.decision
-    return [reminder(debate, made) for made in debate.decisions if made.origin == origin]
+    return [
+        reminder(debate, decision) for decision in debate.decisions if decision.origin == origin
+    ]
 
 
 def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
@@ -515,7 +517,7 @@ def turn_of(recorded: Recorded) -> Turn | None:
 def posts_of(
     debate: Debate, recorded: Recorded, options: ViewOptions | None = None
 ) -> Sequence[NewPost]:
-    """Return the posts an event leads to, in order, but for those that are made from the log.
+    """Return the posts of an event, in order, without those made from the log.
 
     Args:
         debate: The debate with this event in it.
@@ -523,16 +525,16 @@ def posts_of(
         options: What the installation shows.
     """
     occasion = occasion_of(debate, recorded, options)
-    made = [post for post in posts_on(recorded.event) if not post.from_log]
-    return [post for declared in made for post in declared.posts(occasion)]
+    declarations = [post for post in posts_on(recorded.event) if not post.from_log]
+    return [post for declared in declarations for post in declared.posts(occasion)]
 
 
 def posts_of_group(
     debate: Debate, group: Sequence[Recorded], options: ViewOptions | None = None
 ) -> Sequence[NewPost]:
-    """Return the posts that events which go out together lead to.
+    """Return the posts of events that go out together.
 
-    Where the debate is quiet, what an agent said is one post, and what failed is said in it.
+    In a quiet debate an agent's contributions and failures are one post.
 
     Args:
         debate: The debate with these events in it.
@@ -541,14 +543,14 @@ def posts_of_group(
     """
     events = [recorded.event for recorded in group]
     contributions = [event.contribution for event in events if isinstance(event, ContributionMade)]
-    said = [contribution for contribution in contributions if is_shown(contribution)]
-    if not debate.setup.quiet or not said:
+    visible = [contribution for contribution in contributions if is_shown(contribution)]
+    if not debate.setup.quiet or not visible:
         return [post for recorded in group for post in posts_of(debate, recorded, options)]
     failures = [event.failure for event in events if isinstance(event, TurnFailed)]
     spoken = Post[Any](
         on=object,
-        view=lambda _: [group_post(debate, said, failures)],
-        key=lambda _, part: turn_key(debate.id, said[0].turn.key, part),
+        view=lambda _: [group_post(debate, visible, failures)],
+        key=lambda _, part: turn_key(debate.id, visible[0].turn.key, part),
     )
     return list(spoken.posts(occasion_of(debate, group[0], options)))
 

@@ -54,21 +54,21 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded)
     frontier, waits = _frontier(debate)
     groups = dict[object, list[Recorded]]()
     entries = list[Recorded]()
-    for held in sorted(waiting, key=lambda held: (_place(debate, held), held.seq)):
-        said = turn_of(held)
-        at = _place(debate, held)
+    for entry in sorted(waiting, key=lambda entry: (_place(debate, entry), entry.seq)):
+        entry_turn = turn_of(entry)
+        at = _place(debate, entry)
         is_free = at <= frontier
-        if said and debate.setup.quiet:
+        if entry_turn and debate.setup.quiet:
             is_free = at < frontier or (
-                at == frontier and turn_groups.is_complete(debate, said.agent, at)
+                at == frontier and turn_groups.is_complete(debate, entry_turn.agent, at)
             )
         if not is_free:
-            entries.append(held)
+            entries.append(entry)
         else:
-            key = (at, said.agent) if said and debate.setup.quiet else held.seq
-            groups.setdefault(key, []).append(held)
+            key = (at, entry_turn.agent) if entry_turn and debate.setup.quiet else entry.seq
+            groups.setdefault(key, []).append(entry)
     at_once = [] if turn else [[recorded]]
-    entries.sort(key=lambda held: held.seq)
+    entries.sort(key=lambda entry: entry.seq)
     reached = ReadingPosition(debate, tuple(entries))
     return Release(reached, [*groups.values(), *at_once], is_parked=waits)
 
@@ -99,7 +99,7 @@ def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:
     return min(places, default=(inf, inf)), waits
 
 
-def _place(debate: Debate, held: Recorded) -> tuple[int, int]:
-    turn = turn_of(held)
+def _place(debate: Debate, entry: Recorded) -> tuple[int, int]:
+    turn = turn_of(entry)
     place = turn_groups.group_of if debate.setup.quiet else order
     return place(debate, turn) if turn else (0, 0)

@@ -35,7 +35,7 @@ from core.use_cases.debate_cache import DebateLog
 
 
 def words_of(debate: Debate) -> str:
-    """The question, the options, what was decided and why, and what the team said to it."""
+    """The words for the search: question, options, verdict, decisions and outcomes."""
     setup, verdict = debate.setup, debate.verdict
     options = (item.name for item in options_of(debate).items)
     parts = [debate.id, setup.question, setup.context, *options]
@@ -48,7 +48,7 @@ def words_of(debate: Debate) -> str:
             *verdict.open_questions,
         ]
     parts += [decision.why for decision in debate.decisions]
-    parts += [said.why for said in debate.outcomes]
+    parts += [outcome.why for outcome in debate.outcomes]
     return "\n".join(part for part in parts if part)
 
 
@@ -172,11 +172,11 @@ class Presenter:
             return ()
         log = await self.log.events(debate.id)
         occasion = with_log(occasion_of(debate, recorded, self.options), log)
-        # Seven rounds take 50 ms to write down: too long to keep everybody else waiting.
-        made = await asyncio.to_thread(
+        # In a thread: the posts of seven rounds take 50 ms.
+        posts = await asyncio.to_thread(
             lambda: [post for item in declared for post in item.posts(occasion)]
         )
-        return [marked(debate, post) for post in made]
+        return [marked(debate, post) for post in posts]
 
     async def _follow_up(self, debate: Debate, recorded: Recorded) -> None:
         """Do what an end, and what people decided, leads to besides posts."""
@@ -234,14 +234,14 @@ class LandingPosts:
         view = not_landed(landing.debate, receiver.undone, why, again_after=again_after)
         await self._post(landing, part, view)
 
-    async def _post(self, landing: Landing, part: str, shown: MessageView) -> None:
+    async def _post(self, landing: Landing, part: str, view: MessageView) -> None:
         debate = landing.debate
         post = NewPost(
             key=event_key(debate.id, landing.recorded.seq, part),
             workspace=debate.setup.place.workspace,
             channel=debate.setup.place.channel,
             method="post",
-            payload=shown.payload,
+            payload=view.payload,
             debate_id=debate.id,
             thread_key=board_key(debate.id),
         )

@@ -99,9 +99,9 @@ class Edits:
         return row.method == SESSION and row.workspace in self.outgoing.without_sessions
 
     async def _note_same(self, rows: Sequence[PostRow], seq: int) -> bool:
-        known = [row for row in rows if row.shown_hash]
-        noted = not known or await self.outgoing.posts.note_same(
-            known, self.outgoing.leases.owner, seq
+        comparable = [row for row in rows if row.shown_hash]
+        noted = not comparable or await self.outgoing.posts.note_same(
+            comparable, self.outgoing.leases.owner, seq
         )
         for row in rows:
             if not row.shown_hash:
@@ -175,6 +175,6 @@ class Edits:
             is_starter_gone = isinstance(outcome, Rejected) and outcome.code == _STARTER_GONE
             if not is_starter_gone or _STARTER not in call.content:
                 raise
-            # Who asked has left the channel: the session then is nobody's.
-            left = {name: call.content[name] for name in call.content if name != _STARTER}
-            await self.outgoing.carry_out(replace(call, content=left), edit, deadline)
+            # The starter has left the channel: make the session without them.
+            rest = {name: call.content[name] for name in call.content if name != _STARTER}
+            await self.outgoing.carry_out(replace(call, content=rest), edit, deadline)

@@ -129,15 +129,15 @@ class FirstCalls:
             content=_bare(content) if is_bare else {**content, **beneath},
             target_ts=target.ts if target else None,
         )
-        # Links that lead nowhere yet: what is shown is not the newest state.
-        shown = {name: content[name] for name in rendered.contents[row.key]}
-        state = (0 if is_early else rendered.seq, digest(shown)) if row.post else None
+        # With links to posts that are not sent yet, the content is not the newest state.
+        rendered_content = {name: content[name] for name in rendered.contents[row.key]}
+        state = (0 if is_early else rendered.seq, digest(rendered_content)) if row.post else None
         if state and is_bare:
-            state = (UNKNOWN, None)  # an edit brings the rest, where Slack takes it
+            state = (UNKNOWN, None)  # an edit adds the rest, where Slack takes it
         return await unhurried(self._call(lane, call, state))
 
     async def _call(
-        self, lane: str, call: SlackCall, shown: tuple[int, str | None] | None
+        self, lane: str, call: SlackCall, version: tuple[int, str | None] | None
     ) -> float:
         outgoing, posts = self.outgoing, self.outgoing.posts
         began = time.monotonic()
@@ -158,13 +158,13 @@ class FirstCalls:
         if UNDER in call.content:  # it may show an older state now
             await posts.distrust(row.payload["target_key"])
             outgoing.wake(f"edit/{row.workspace}")
-        await self._settle_sent(row, ts, shown)
+        await self._settle_sent(row, ts, version)
         return 0.0
 
     async def _settle_sent(
-        self, row: PostRow, ts: str | None, shown: tuple[int, str | None] | None
+        self, row: PostRow, ts: str | None, version: tuple[int, str | None] | None
     ) -> None:
-        await self.outgoing.posts.settle(row, PostState.SENT, ts=ts, shown=shown)
+        await self.outgoing.posts.settle(row, PostState.SENT, ts=ts, version=version)
         if row.post:  # its edits, its pin and its session waited for it
             for kind in ("edit", "pin"):
                 self.outgoing.wake(f"{kind}/{row.workspace}")
@@ -208,13 +208,13 @@ class FirstCalls:
         return True
 
     async def _reconcile(self, lane: str, row: PostRow) -> float:
-        """Find out whether a row in doubt arrived; have it sent again only if it did not."""
+        """Look in Slack for a post in doubt; send it again only if it has not arrived."""
         outgoing, posts, pace = self.outgoing, self.outgoing.posts, self.outgoing.pace
-        left = pace.grace_of(row.method) - row.attempt_age
-        # A negative age: the clock was set back since, and nobody knows when the attempt was.
+        remaining = pace.grace_of(row.method) - row.attempt_age
+        # A negative age: the clock was set back, so that the time of the attempt is unknown.
         is_dated = row.attempted_at is not None and row.attempt_age >= 0
-        if row.state is PostState.SENDING and is_dated and left > 0:
-            await posts.put_off(row, left)
+        if row.state is PostState.SENDING and is_dated and remaining > 0:
+            await posts.put_off(row, remaining)
             return 0.0
         workspace = await outgoing.clients.of(row.workspace)
         looks = f"look/{row.workspace}"
@@ -329,7 +329,7 @@ class FirstCalls:
 
 
 def _bare(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The same words without what Slack may refuse."""
-    kept = {name: value for name, value in content.items() if name not in _EXTRAS}
-    text = kept.pop(ALONE, kept.get("text", ""))
-    return {**kept, "text": str(text)[:_MOST_CHARACTERS]}
+    """The text of a content, without parts that Slack may refuse."""
+    rest = {name: value for name, value in content.items() if name not in _EXTRAS}
+    text = rest.pop(ALONE, rest.get("text", ""))
+    return {**rest, "text": str(text)[:_MOST_CHARACTERS]}

@@ -78,22 +78,22 @@ class Landings:
 
         None where its receiver wants nothing more, until `retry`.
         """
-        wanted = {"in_lane": lane}
-        row = await self._database.read(lambda c: c.execute(_NEXT, wanted).mappings().first())
+        values = {"in_lane": lane}
+        row = await self._database.read(lambda c: c.execute(_NEXT, values).mappings().first())
         return None if row is None else read_row(row)
 
     async def retry(self, which: int | str | None) -> Sequence[str]:
         """Send dead letters again, behind what waits, and what waits at once.
 
         Args:
-            which: The number of one; or a receiver's name: all of it, which is opened again if it
-                was closed; None: all of all.
+            which: The number of one; or a receiver's name: all of that receiver, which is opened
+                again if it was closed; None: all of all receivers.
 
         Returns:
             The lane of each that is sent again or at once.
         """
-        chosen = (QUEUE.c.id if isinstance(which, int) else QUEUE.c.channel) == which
-        of = (IS_LANDING,) if which is None else (IS_LANDING, chosen)
+        condition = (QUEUE.c.id if isinstance(which, int) else QUEUE.c.channel) == which
+        of = (IS_LANDING,) if which is None else (IS_LANDING, condition)
 
         def send_again(connection: Connection) -> Sequence[str]:
             dead = connection.execute(select(QUEUE).where(_IS_DEAD, *of).order_by(QUEUE.c.id))
@@ -101,7 +101,7 @@ class Landings:
             again = waiting.values(state=PostState.WAITING, due=0.0, attempts=0)
             lanes = [*connection.execute(again.returning(QUEUE.c.lane)).scalars()]
             for row in map(read_row, dead.mappings().all()):
-                # A new id is a new place: what came after it has overtaken it already.
+                # A new id puts it at the end: later landings have been sent already.
                 connection.execute(delete(QUEUE).where(QUEUE.c.id == row.id))
                 landing = new_landing(row.channel, row.debate_id or "", row.wanted_seq)
                 connection.execute(insert(QUEUE), {**fresh(landing, None), "error": row.error})
@@ -112,8 +112,8 @@ class Landings:
 
     async def places(self, lane: str) -> Mapping[str, str]:
         """Where the records of debates are in a lane's receiver, by the debate's id."""
-        wanted = {"in_lane": lane}
-        rows = await self._database.read(lambda c: c.execute(_PLACES, wanted).all())
+        values = {"in_lane": lane}
+        rows = await self._database.read(lambda c: c.execute(_PLACES, values).all())
         return {row.debate_id: row.ts for row in rows}
 
     async def backlog(self) -> Backlog:

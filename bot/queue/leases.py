@@ -141,17 +141,17 @@ class Leases:
             return
         began = time.monotonic()
         values = {"me": self.owner, "holds": self._holds}
-        held = await self._database.write(lambda c: c.execute(_RENEW, values).scalars().all())
+        lanes = await self._database.write(lambda c: c.execute(_RENEW, values).scalars().all())
         self._ends = {
-            lane: began + self._holds if lane in held else end for lane, end in self._ends.items()
+            lane: began + self._holds if lane in lanes else end for lane, end in self._ends.items()
         }
 
     async def _leave(self, lanes: Iterable[str]) -> None:
-        left = list(lanes)
-        for lane in left:
+        lanes = list(lanes)
+        for lane in lanes:
             self._ends.pop(lane, None)
-        if left:
-            values = {"me": self.owner, "lanes": left}
+        if lanes:
+            values = {"me": self.owner, "lanes": lanes}
             await self._database.write(lambda c: c.execute(_LEAVE, values))
 
 

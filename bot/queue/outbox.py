@@ -126,14 +126,14 @@ class Outbox:
         await self.posts.lose_place(debate_id, channel, why)
 
     async def lose_post(self, row: PostRow) -> None:
-        """Edit a post no more that somebody deleted.
+        """Stop editing a post that was deleted in Slack.
 
         Raises:
             StoreDown: The database failed; nothing was changed.
         """
-        gone = Rejected("it was deleted.", "message_not_found")
-        await self.outgoing.on_refused(row, gone)
-        await self.posts.fail(row, gone.words)
+        rejection = Rejected("it was deleted.", "message_not_found")
+        await self.outgoing.on_refused(row, rejection)
+        await self.posts.fail(row, rejection.words)
 
     async def find_place(self, channel: Channel) -> None:
         """Bring the living posts of a channel that can be reached again to the truth.

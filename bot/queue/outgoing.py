@@ -109,9 +109,9 @@ class Outgoing:
     async def filled(
         self, row: PostRow, content: Mapping[str, Any], team_url: str, seq: int
     ) -> tuple[Mapping[str, Any], bool]:
-        """Leave secrets out, and put addresses of our posts in; for a missing one, its channel's.
+        """Redact the content and fill in addresses of posts; for a missing one, its channel's.
 
-        Files hold what people and models wrote, as they wrote it: no link in them is ours.
+        Files are not changed: they hold texts of people and models, without such links.
 
         Args:
             row: What is sent or edited.
@@ -123,17 +123,17 @@ class Outgoing:
             The content; and whether a post that it links to is on its way still.
         """
         content = without_secrets(content)
-        shown = {name: value for name, value in content.items() if name != "files"}
-        text = json.dumps(shown)
+        texts = {name: value for name, value in content.items() if name != "files"}
+        text = json.dumps(texts)
         keys = addressed(text)
         if not keys:
             return content, False
-        found = await self.posts.rows_with_keys(list(keys))
+        rows = await self.posts.rows_with_keys(list(keys))
         roots = await self.posts.rows_with_keys(
-            [post.thread_key for post in found.values() if post.thread_key]
+            [post.thread_key for post in rows.values() if post.thread_key]
         )
-        addresses = {key: _address(team_url, row.channel, found.get(key), roots) for key in keys}
-        is_early = any(_is_coming(row, key, found.get(key), seq) for key in keys)
+        addresses = {key: _address(team_url, row.channel, rows.get(key), roots) for key in keys}
+        is_early = any(_is_coming(row, key, rows.get(key), seq) for key in keys)
         return {**content, **json.loads(fill_in(text, addresses))}, is_early
 
     async def carry_out(

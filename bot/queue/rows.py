@@ -195,8 +195,10 @@ class Posts:
         """Send again what Slack had refused; nothing where it was not."""
 
         def replace(connection: Connection) -> None:
-            gone = delete(QUEUE).where(QUEUE.c.key == post.key, QUEUE.c.state == PostState.FAILED)
-            connection.execute(gone)
+            deletion = delete(QUEUE).where(
+                QUEUE.c.key == post.key, QUEUE.c.state == PostState.FAILED
+            )
+            connection.execute(deletion)
             insert_new(connection, QUEUE, fresh(post, None))
 
         await self.database.write(replace)
@@ -210,13 +212,13 @@ class Posts:
         return await self._first(_NEXT, {"in_lane": lane})
 
     async def claim(self, row: PostRow, owner: str) -> PostRow | None:
-        """Note, before the call, that this process begins to send it, or takes it over.
+        """Record, before the call, that this process sends the row.
 
         Returns:
             The row; None: another process holds the lane, or others changed the row.
         """
-        known = {"of_id": row.id, "was": row.state, "tried": row.attempts, "me": owner}
-        return await self._change(_CLAIM, known)
+        values = {"of_id": row.id, "was": row.state, "tried": row.attempts, "me": owner}
+        return await self._change(_CLAIM, values)
 
     async def settle(
         self,
@@ -226,25 +228,25 @@ class Posts:
         ts: str | None = None,
         error: str | None = None,
         after: float = 0.0,
-        shown: tuple[int, str | None] | None = None,
+        version: tuple[int, str | None] | None = None,
     ) -> bool:
         """End the attempt that `claim` began.
 
-        Who began it may do so whoever holds the lane now: what it knows is true.
+        The process that began it may do so even without the lane's lease.
 
         Args:
             row: As `claim` returned it.
-            state: What came of it; *sending*: nobody knows yet.
-            ts: What Slack calls the message.
+            state: The outcome; *sending*: it is unknown yet.
+            ts: Slack's timestamp of the message.
             error: Why it failed, in words.
             after: Seconds until it may be tried again.
-            shown: Of a living post: the event up to which it shows the debate, and the hash.
+            version: Of a living post: the event up to which it shows the debate, and the hash.
 
         Returns:
             False: another process has taken it over meanwhile, and nothing was written.
         """
         is_over = state not in {PostState.WAITING, PostState.SENDING}
-        seq, hash_ = shown or (row.shown_seq, row.shown_hash)
+        seq, hash_ = version or (row.shown_seq, row.shown_hash)
         values = {
             "of_id": row.id,
             "tried": row.attempts,
@@ -262,37 +264,37 @@ class Posts:
     async def stale(self, lane: str, rest: float) -> Sequence[PostRow]:
         """The living posts of one debate that do not show its newest state.
 
-        It is the debate of the post whose edit a person waits for, or which has been stale for the
-        longest; one that nobody waits for rests so many seconds after its last edit.
+        It is the debate of the urgent post, else of the one stale for the longest; posts that are
+        not urgent rest so many seconds after their last edit.
         """
-        wanted = {"in_lane": lane, "rest": rest}
-        found = await self.database.read(lambda c: c.execute(_STALE_ROWS, wanted).mappings().all())
-        return [read_row(row) for row in found if row["debate_id"] == found[0]["debate_id"]]
+        values = {"in_lane": lane, "rest": rest}
+        rows = await self.database.read(lambda c: c.execute(_STALE_ROWS, values).mappings().all())
+        return [read_row(row) for row in rows if row["debate_id"] == rows[0]["debate_id"]]
 
     async def edit_due_in(self, lane: str, rest: float) -> float | None:
         """Seconds until the next stale post of the lane may be edited; None: there is none."""
-        wanted = {"in_lane": lane, "rest": rest}
-        return await self.database.read(lambda c: c.execute(_EDIT_DUE, wanted).scalar())
+        values = {"in_lane": lane, "rest": rest}
+        return await self.database.read(lambda c: c.execute(_EDIT_DUE, values).scalar())
 
     async def note_shown(
         self, row: PostRow, owner: str, *, seq: int, hash_: str, error: str | None = None
     ) -> bool:
-        """Note what a living post shows after an edit; False: nobody knows what it shows.
+        """Record the version that a living post shows after an edit; False: it is unknown.
 
-        That is so where another process holds the lane by now, or somebody has distrusted the row.
+        That is so where another process holds the lane, or the row was distrusted meanwhile.
         """
-        known = {"of_id": row.id, "was_seq": row.shown_seq, "me": owner}
-        values = {**known, "seq": seq, "hash": hash_, "why": error}
+        keys = {"of_id": row.id, "was_seq": row.shown_seq, "me": owner}
+        values = {**keys, "seq": seq, "hash": hash_, "why": error}
         return await self._change(_NOTE_SHOWN, values) is not None
 
     async def note_same(self, rows: Sequence[PostRow], owner: str, seq: int) -> bool:
-        """Note that these show what they should; False: another process holds the lane by now."""
+        """Record that these are up to date; False: another process holds the lane by now."""
         values = [{"of_id": row.id, "me": owner, "seq": seq} for row in rows]
 
         def note(connection: Connection) -> bool:
-            # One at a time: two processes that lock them in different orders wait for each other.
-            found = [connection.execute(_NOTE_SAME, value).first() for value in values]
-            return any(found)
+            # One at a time, against deadlocks with other processes.
+            results = [connection.execute(_NOTE_SAME, value).first() for value in values]
+            return any(results)
 
         return await self.database.write(note)
 
@@ -320,10 +322,10 @@ class Posts:
         await self.database.write(lambda c: c.execute(_LOSE_PLACE, values))
 
     async def find_place(self, channel: Channel) -> Sequence[str]:
-        """Bring living posts of a channel that can be reached again to the truth; their lanes."""
+        """Mark living posts of a channel that can be reached again as stale; return their lanes."""
         here = {"in_workspace": channel.workspace, "in_channel": channel.channel}
-        found = await self.database.write(lambda c: c.execute(_FIND_PLACE, here).scalars().all())
-        return sorted(set(found))
+        lanes = await self.database.write(lambda c: c.execute(_FIND_PLACE, here).scalars().all())
+        return sorted(set(lanes))
 
     async def lanes_with_work(self, owner: str | None = None) -> Sequence[str]:
         """Lanes with something to send or to edit, maybe later.
@@ -332,8 +334,8 @@ class Posts:
             owner: Only those that this process may serve at this moment; None: all of Slack's.
         """
         busy = _BUSY if owner is None else _BUSY_FOR
-        wanted = {} if owner is None else {"me": owner}
-        rows = await self.database.read(lambda c: c.execute(busy, wanted).scalars().all())
+        values = {} if owner is None else {"me": owner}
+        rows = await self.database.read(lambda c: c.execute(busy, values).scalars().all())
         return [str(row) for row in rows]
 
     async def backlog(self) -> int:
@@ -348,33 +350,33 @@ class Posts:
         """The rows with these keys, as far as there are any, by key."""
         if not keys:
             return {}
-        wanted = {"with_keys": keys}
-        rows = await self.database.read(lambda c: c.execute(_BY_KEYS, wanted).mappings().all())
+        values = {"with_keys": keys}
+        rows = await self.database.read(lambda c: c.execute(_BY_KEYS, values).mappings().all())
         return {row["key"]: read_row(row) for row in rows}
 
     async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
         """Id of the debate whose first post began this thread."""
-        wanted = {**channel._asdict(), "thread_ts": thread_ts}
-        return await self.database.read(lambda c: c.execute(_ROOT, wanted).scalar())
+        values = {**channel._asdict(), "thread_ts": thread_ts}
+        return await self.database.read(lambda c: c.execute(_ROOT, values).scalar())
 
     async def debate_of_post(self, channel: Channel, ts: str) -> str | None:
         """Id of the debate that one of our messages is of, in whichever thread it is."""
-        wanted = {**channel._asdict(), "ts": ts}
-        return await self.database.read(lambda c: c.execute(_POSTED, wanted).scalar())
+        values = {**channel._asdict(), "ts": ts}
+        return await self.database.read(lambda c: c.execute(_POSTED, values).scalar())
 
     async def is_board_under_way(self, channel: Channel) -> bool:
         """Whether a board may be in the channel without being known to be."""
-        wanted = channel._asdict()
-        return bool(await self.database.read(lambda c: c.execute(_UNDER_WAY, wanted).first()))
+        values = channel._asdict()
+        return bool(await self.database.read(lambda c: c.execute(_UNDER_WAY, values).first()))
 
     async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
         """All rows of a debate, in order."""
-        wanted = {"debate_id": debate_id}
-        rows = await self.database.read(lambda c: c.execute(_OF_DEBATE, wanted).mappings().all())
+        values = {"debate_id": debate_id}
+        rows = await self.database.read(lambda c: c.execute(_OF_DEBATE, values).mappings().all())
         return [read_row(row) for row in rows]
 
-    async def _first(self, query: Select[Any], wanted: Mapping[str, Any]) -> PostRow | None:
-        row = await self.database.read(lambda c: c.execute(query, wanted).mappings().first())
+    async def _first(self, query: Select[Any], values: Mapping[str, Any]) -> PostRow | None:
+        row = await self.database.read(lambda c: c.execute(query, values).mappings().first())
         return None if row is None else read_row(row)
 
     async def _change(self, change: Any, values: Mapping[str, Any]) -> PostRow | None:

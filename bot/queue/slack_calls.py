@@ -97,13 +97,13 @@ async def _upload(call: SlackCall) -> None:
 
 
 async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
-    """Have a message of ours show files, too; False: Slack does not."""
-    shown = {"text": call.content[UNDER], "blocks": call.content.get("blocks")}
+    """Attach files to a message of the bot; False: Slack refuses."""
+    fields = {"text": call.content[UNDER], "blocks": call.content.get("blocks")}
     try:
         uploaded = await call.client.files_upload_v2(file_uploads=files)
         ids = [file["id"] for file in body_of(uploaded)["files"]]
         answer = await call.client.chat_update(
-            channel=call.channel, ts=call.target_ts or "", file_ids=ids, **shown
+            channel=call.channel, ts=call.target_ts or "", file_ids=ids, **fields
         )
     except SlackApiError as error:
         if isinstance(outcome_of(error), Rejected):
@@ -150,13 +150,13 @@ async def _edit(call: SlackCall) -> None:
         else:
             await client.pins_remove(channel=call.channel, timestamp=call.thread_ts)
     elif call.row.method == SESSION:
-        # The first time that makes the session, with its title.
+        # The first call makes the session, with its title.
         await client.agents_sessions_setStatus(
             channel_id=call.channel, thread_ts=call.thread_ts, **content
         )
     else:
-        shown = {name: value for name, value in content.items() if name in _EDITABLE}
-        await client.chat_update(channel=call.channel, ts=call.row.ts or "", **shown)
+        fields = {name: value for name, value in content.items() if name in _EDITABLE}
+        await client.chat_update(channel=call.channel, ts=call.row.ts or "", **fields)
 
 
 async def _unless_done(calling: Awaitable[str | None]) -> str | None:
@@ -175,23 +175,23 @@ async def find_post(call: SlackCall, attempted_at: float | None) -> str | None:
     Looks in the thread, or in the channel for what begins one.
 
     Args:
-        call: What was sent.
-        attempted_at: When its first attempt began; None: nobody knows.
+        call: The call in doubt.
+        attempted_at: When its first attempt began; None: unknown.
 
     Raises:
         Exception: Whatever the SDK raises.
     """
     names = {file["filename"] for file in call.content.get("files", ())}
-    wanted: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "channel": call.channel,
         "oldest": str(attempted_at - _CLOCK_MARGIN) if attempted_at else "0",
         "limit": _PAGE,
         "include_all_metadata": True,
     }
     if call.thread_ts is None:
-        pages = await call.client.conversations_history(**wanted)
+        pages = await call.client.conversations_history(**arguments)
     else:
-        pages = await call.client.conversations_replies(ts=call.thread_ts, **wanted)
+        pages = await call.client.conversations_replies(ts=call.thread_ts, **arguments)
     async for answer in pages:
         for message in ThreadPage.model_validate(body_of(answer)).messages:
             attached = {file.name for file in message.files}

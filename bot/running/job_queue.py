@@ -68,15 +68,15 @@ async def prepare(conninfo: str) -> None:
                 "CREATE TABLE IF NOT EXISTS moot_jobs_migrations (name text PRIMARY KEY)"
             )
             cursor = await connection.execute("SELECT name FROM moot_jobs_migrations")
-            done = {row[0] for row in await cursor.fetchall()}
+            old_names = {row[0] for row in await cursor.fetchall()}
             steps = _steps()
-            fresh = [name for name in sorted(steps) if name not in done]
+            fresh = [name for name in sorted(steps) if name not in old_names]
             for name in fresh:
                 await connection.execute("INSERT INTO moot_jobs_migrations VALUES (%s)", (name,))
-            wanted: list[LiteralString] = (
-                [steps[name] for name in fresh] if done else [SchemaManager.get_schema()]
+            statements: list[LiteralString] = (
+                [steps[name] for name in fresh] if old_names else [SchemaManager.get_schema()]
             )
-            for step in wanted:
+            for step in statements:
                 await connection.execute(sql.SQL(step))
     except psycopg.Error as error:
         words = f"The tables of the job queue cannot be made ({type(error).__name__})."

@@ -33,17 +33,17 @@ class Signals:
     """
 
     def __init__(
-        self, conninfo: str, *, heard: Callable[[str], object], missed: Callable[[], None]
+        self, conninfo: str, *, on_signal: Callable[[str], object], missed: Callable[[], None]
     ) -> None:
-        """Keep whom to tell.
+        """Keep the callbacks.
 
         Args:
             conninfo: The database.
-            heard: Told of each signal.
-            missed: Told whenever signals may have been missed.
+            on_signal: Called with each signal.
+            missed: Called whenever signals may have been missed.
         """
         self._conninfo = conninfo
-        self._heard = heard
+        self._heard = on_signal
         self._missed = missed
         self._task: asyncio.Task[None] | None = None
 
@@ -102,7 +102,7 @@ class ReplicatedRunner:
         self._debates = JobTasks(jobs, "debates", self._hold)
         self._telling = KeyedTasks[str](self._tell)
         self._taking_up = KeyedTasks[str](self._take_up)
-        self._signals = Signals(jobs.conninfo, heard=engine.wake, missed=self._look_again)
+        self._signals = Signals(jobs.conninfo, on_signal=engine.wake, missed=self._look_again)
         jobs.reminders.append(self._remind)
 
     @property

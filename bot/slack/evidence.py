@@ -367,8 +367,8 @@ async def _thread(
     async def waits(seconds: float) -> None:
         nonlocal is_told
         if messages and not is_told:
-            left = min(messages[0].reply_count + 1, _MOST_MESSAGES) - len(messages)
-            seconds *= math.ceil(left / len(page.messages))
+            count = min(messages[0].reply_count + 1, _MOST_MESSAGES) - len(messages)
+            seconds *= math.ceil(count / len(page.messages))
             if is_told := seconds >= _LONG_WAIT:
                 await is_slow(len(page.messages), seconds)
 

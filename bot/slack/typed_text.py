@@ -55,10 +55,10 @@ def links_in(text: str) -> Sequence[str]:
 
 def people_in(messages: Iterable[PostedMessage]) -> list[str]:
     """Return who wrote messages, and whom they mention, by id."""
-    found = list(messages)
+    posts = list(messages)
     return [
-        *(message.user for message in found if message.user),
-        *mentioned_in(message.all_text for message in found),
+        *(message.user for message in posts if message.user),
+        *mentioned_in(message.all_text for message in posts),
     ]
 
 
@@ -84,7 +84,7 @@ def readable(text: str, names: Mapping[str, str]) -> str:
     Source: https://docs.slack.dev/messaging/formatting-message-text (which marks there are).
     """
 
-    def shown(mark: re.Match[str]) -> str:
+    def plain_mark(mark: re.Match[str]) -> str:
         what, label = mark["what"], mark["label"] or ""
         match mark["sign"]:
             case "@":
@@ -101,7 +101,7 @@ def readable(text: str, names: Mapping[str, str]) -> str:
                 is_same |= not label or label == what
                 return (label or what) if is_same else f"{label} ({what})"
 
-    return plain(_MARK.sub(shown, text)).strip()
+    return plain(_MARK.sub(plain_mark, text)).strip()
 
 
 def told_bot(text: str, bot: str) -> str:

@@ -178,13 +178,15 @@ def told(debate: Debate, reached: Verdict) -> str:
     names = gist(source_names(debate, " ".join([*lines, hinges])), _NOTE_LIMIT)
     if len(hinges.split()) > _HINGES_WORDS or len(hinges) > _HINGES_LIMIT:
         hinges = ""
-    # One fact, and fewer reasons, rather than several that end in the middle of a sentence.
+    # Rather one fact and fewer reasons than sentences cut in the middle.
     fewer = whole.model_copy(update={"overturned_by": whole.overturned_by[:1]})
     forms = [(whole, _MOST_REASONS), *((fewer, most) for most in range(_MOST_REASONS, -1, -1))]
     short_lines = ""
     for form, most in (*forms, (fewer, 1)):
-        said = [*_short_form(debate, form, most)]
-        short_lines, is_broken = _in_words(said, _MOST_WORDS - len(f"{names} {hinges}".split()))
+        form_lines = [*_short_form(debate, form, most)]
+        short_lines, is_broken = _in_words(
+            form_lines, _MOST_WORDS - len(f"{names} {hinges}".split())
+        )
         if not is_broken:
             break
     # Of what was cut no source is left to name.
@@ -202,8 +204,8 @@ def _in_words(lines: Sequence[tuple[str, str, bool]], most: int) -> tuple[str, b
         for shorter, text in zip(cut, shared, strict=True)
     )
     texts = iter(cut)
-    told = [(name, next(texts) if is_shared else text) for name, text, is_shared in lines]
-    return "\n".join(f"{name}{text}" for name, text in told if text), is_broken
+    short_lines = [(name, next(texts) if is_shared else text) for name, text, is_shared in lines]
+    return "\n".join(f"{name}{text}" for name, text in short_lines if text), is_broken
 
 
 def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[str, str, bool]]:

@@ -69,10 +69,10 @@ class Budget:
                     amount=worst,
                     expires_at=now + timedelta(seconds=seconds),
                 )
-                known = await self.reservations.reserve(reservation, caps, at=now)
-                if not known:
+                current = await self.reservations.reserve(reservation, caps, at=now)
+                if not current:
                     break
-                check_caps(known, worst)
+                check_caps(current, worst)
                 await clock.sleep(LOOK_AGAIN_SECONDS)
             yield
         finally:

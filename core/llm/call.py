@@ -285,29 +285,29 @@ class ModelCalls:
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
     ) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
-        asked, useless, down = replace(request, model=ref.model), 0, 0
-        # Nobody waits through a second silence where the debate goes on without the model.
+        current, useless, down = replace(request, model=ref.model), 0, 0
+        # Only one silence is waited for where the debate can go on without the model.
         hurried = so_far.options.patient or (not is_last and request.act in ALL_WAIT_FOR)
 
         async def attempt() -> ModelReply:
             window = self._measure.capability(*ref).context_tokens
             try:
-                return await self._attempt(ref, asked, so_far, Attempt())
+                return await self._attempt(ref, current, so_far, Attempt())
             except PromptTooLong as error:
-                self._measure.learn_too_long(ref.provider, asked, window, error.tokens)
-                return await self._attempt(ref, asked, so_far, Attempt())
+                self._measure.learn_too_long(ref.provider, current, window, error.tokens)
+                return await self._attempt(ref, current, so_far, Attempt())
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
-            nonlocal asked, useless, down
+            nonlocal current, useless, down
             down = down + 1 if isinstance(error, ProviderDown) else 0
             if isinstance(error, ProviderBusy) and error.retry_after:
                 self._availability.limits_rate(ref, error.retry_after)
                 wait += error.retry_after
             if isinstance(error, ReplyUnusable):
-                # Replies are cut off, or lost in thought, for want of room: twice as much.
+                # The reply, or its reasoning, did not fit: allow twice as many tokens.
                 useless += 1
-                asked = replace(asked, max_output_tokens=2 * asked.max_output_tokens)
+                current = replace(current, max_output_tokens=2 * current.max_output_tokens)
             most = 1 if hurried and isinstance(error, ProviderSilent) else FAILURES
             is_over = useless >= TRIES_IF_UNUSABLE or down >= most or wait >= so_far.seconds_left
             return wait if error.retryable and not is_over else None
@@ -324,9 +324,9 @@ class ModelCalls:
     async def _attempt(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
     ) -> ModelReply:
-        """One attempt: fitted, its worst case held under the caps, behind its leader, in a slot.
+        """One attempt: fit the request, hold its worst cost, wait for the warm-up and a slot, call.
 
-        Money comes first: who waits for it must not keep a slot or a lead from others.
+        Money is held first, so that a call waiting for it blocks no slot and leads no warm-up.
         """
         await self._ask_for_context(ref)
         whole, request = request, self._measure.fitted(ref.provider, request)

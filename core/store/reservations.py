@@ -41,9 +41,9 @@ def reserve(
             )
         ).one()
         recorded, settled, unsettled = (Decimal(int(total or 0)) / NANO for total in sums)
-        known = max(recorded, cap.spent) + settled
-        spent.append(replace(cap, spent=known))
-        has_room &= replace(cap, spent=known + unsettled).has_room_for(reservation.amount)
+        amount = max(recorded, cap.spent) + settled
+        spent.append(replace(cap, spent=amount))
+        has_room &= replace(cap, spent=amount + unsettled).has_room_for(reservation.amount)
     if not has_room:
         return spent
     for cap in caps:

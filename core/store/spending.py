@@ -54,5 +54,5 @@ def spending_under(scope: SpendingScope) -> Select[Any]:
         SPENDING.c.token_id: scope.token,
         SPENDING.c.debate_id: scope.debate_id,
     }
-    wanted = [column == value for column, value in columns.items() if value is not None]
-    return select(func.sum(SPENDING.c.nanodollars)).where(*wanted)
+    conditions = [column == value for column, value in columns.items() if value is not None]
+    return select(func.sum(SPENDING.c.nanodollars)).where(*conditions)

@@ -21,8 +21,8 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
     """A checked text as Markdown: each verified quote with its source, page or line as a link.
 
     Args:
-        text: As it was recorded: what is not verified is struck out.
-        citations: What its check showed.
+        text: As recorded, with unverified quotes struck out.
+        citations: The result of its check.
     """
     by_words = {(citation.source, citation.words): citation for citation in citations}
 
@@ -43,7 +43,7 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
 def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
     """The verdict with the quotes in its texts as people read them.
 
-    A reason is whole, with its quotes in place; where it quotes no source, it says so.
+    Reasons without a quote say so, if the debate has sources.
     """
     citations = verdict.citations
     texts = {field: cited(getattr(verdict, field), citations) for field in _TEXTS}

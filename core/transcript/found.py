@@ -80,7 +80,7 @@ def _findings(debate: Debate) -> Sequence[ReviewFinding]:
 def task_list(debate: Debate) -> str:
     """The verdict of a review as a comment for GitHub: a task for each finding that is open.
 
-    Nothing in it that people or agents wrote mentions anybody, refers to an issue, or is HTML.
+    Text of people and agents in it is inert: no mentions, no references to issues, no HTML.
 
     Raises:
         BadInput: The debate is no review.
@@ -120,13 +120,13 @@ def task_list(debate: Debate) -> str:
 
 
 def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Foreign text as one line of GitHub's Markdown that only reads as it was written.
+    """Untrusted text as one inert line of GitHub's Markdown.
 
     Quotes in it read as in reports, without the marks of their check; code stays code.
 
     Args:
-        text: What people or agents wrote.
-        names: Titles of sources by their ids, which are known only here.
+        text: Of people or agents.
+        names: Titles of sources by id.
     """
 
     def quote(mention: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's

@@ -72,12 +72,12 @@ async def check_database(
     folder = _folder(place.parent)
     if not await asyncio.to_thread(place.exists):
         if is_in_use:
-            gone = bad(
+            finding = bad(
                 what,
                 "was deleted while Moot was using it; nothing is written any more",
                 "Put the file back, or stop Moot and restore a backup.",
             )
-            return [*folder, gone]
+            return [*folder, finding]
         absent = skipped(what, "is not there yet; it is made when it is needed")
         return [*folder, absent]
     return [*folder, *await _contents(what, look, newest)]
@@ -123,26 +123,26 @@ def _try_to_show(debate_id: str, log: Sequence[Recorded]) -> None:
 
 async def _contents(what: str, look: DatabaseProbe, newest: Mapping[str, str]) -> Sequence[Finding]:
     try:
-        seen = await look()
+        state = await look()
     except ConfigurationBroken as error:
         return [bad(what, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
     except StoreError as error:
         return [bad(what, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
-    if seen.damage:
-        return [bad(what, f"is damaged: {seen.damage}", "Restore it from a backup.")]
-    if seen.is_locked:
+    if state.damage:
+        return [bad(what, f"is damaged: {state.damage}", "Restore it from a backup.")]
+    if state.is_locked:
         remedy = "Close that program. Until then Moot records nothing."
         return [bad(what, "is locked by another program", remedy)]
     name = f"tables of {what.removeprefix('database ')}"
-    found = seen.versions
-    newer = [version for table, version in found.items() if version > newest.get(table, version)]
+    versions = state.versions
+    newer = [version for table, version in versions.items() if version > newest.get(table, version)]
     if newer:
         tables = bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
-    elif any(version != newest[table] for table, version in found.items() if table in newest):
+    elif any(version != newest[table] for table, version in versions.items() if table in newest):
         tables = skipped(
             name, "are older than this program; they are brought up to date at its next start"
         )
-    elif newest.keys() - found.keys():
+    elif newest.keys() - versions.keys():
         tables = skipped(name, "are not all there yet; the bot makes its own when it starts")
     else:
         tables = good(name, "are up to date")

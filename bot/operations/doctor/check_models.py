@@ -37,29 +37,29 @@ class Vendors:
 
 
 def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
-    """Every model the settings may ask, with who asks it."""
-    found: dict[ModelChoice, list[str]] = {}
+    """Every model that the settings use, with its users."""
+    users: dict[ModelChoice, list[str]] = {}
     for choice in settings.mixed_models or (settings.agent_model,):
-        found.setdefault(choice, []).append("agents")
+        users.setdefault(choice, []).append("agents")
     for choice in settings.judge_models or (settings.judge_model,):
-        found.setdefault(choice, []).append("the judge")
-    there = {choice.provider for choice in found} | {agent.provider for agent in settings.agents}
+        users.setdefault(choice, []).append("the judge")
+    there = {choice.provider for choice in users} | {agent.provider for agent in settings.agents}
     if background := settings.background_model(there):
-        found.setdefault(background, []).append("summaries")
+        users.setdefault(background, []).append("summaries")
     for choice in settings.fallbacks:
-        found.setdefault(choice, []).append("fallback")
+        users.setdefault(choice, []).append("fallback")
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
         own = ModelChoice(provider=agent.provider, model=agent.model)
-        found.setdefault(own, []).append(agent.name)
+        users.setdefault(own, []).append(agent.name)
         for choice in agent.fallbacks or ():
-            found.setdefault(choice, []).append(f"fallback of {agent.name}")
-    return found
+            users.setdefault(choice, []).append(f"fallback of {agent.name}")
+    return users
 
 
 async def check_models(settings: Settings, vendors: Vendors, today: date) -> Sequence[Finding]:
     """All findings about models."""
-    wanted = models_of(settings)
-    used = {choice.provider for choice in wanted}
+    users = models_of(settings)
+    used = {choice.provider for choice in users}
     names = [
         *vendors.keys,
         OLLAMA,
@@ -81,7 +81,7 @@ async def check_models(settings: Settings, vendors: Vendors, today: date) -> Seq
     else:
         offline = good("offline", "needs nothing; it is an engine of checklists, not a model")
         rest = [offline] if OFFLINE in used else []
-    return [*(finding for group in groups for finding in group), *rest, *_retiring(wanted, today)]
+    return [*(finding for group in groups for finding in group), *rest, *_retiring(users, today)]
 
 
 async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Sequence[Finding]:
@@ -153,7 +153,7 @@ def _is_same(model: str, listed: str) -> bool:
 async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
     """Whether the context of a model of Ollama is as large as settings say; else it is asked."""
     what = f"context of {model}"
-    taken = capability(OLLAMA, model, settings.models).context_tokens
+    tokens = capability(OLLAMA, model, settings.models).context_tokens
     try:
         size = await vendors.context(model)
     except MootError as error:
@@ -161,30 +161,30 @@ async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
     if not size:
         return skipped(what, "Ollama does not say")
     if not says_context(OLLAMA, model, settings.models):
-        taken = size
-    if size < taken:
+        tokens = size
+    if size < tokens:
         record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'
         return bad(
             what,
-            f"{counted(size, 'token')}, Moot would use {number(taken)}",
+            f"{counted(size, 'token')}, Moot would use {number(tokens)}",
             f"Add to the settings: {record}",
         )
-    return good(what, f"{counted(size, 'token')}; Moot asks for up to {number(taken)}")
+    return good(what, f"{counted(size, 'token')}; Moot asks for up to {number(tokens)}")
 
 
-def _retiring(wanted: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:
+def _retiring(users: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:
     """Models that go out of service."""
-    for choice, who in wanted.items():
-        known = retirement(choice.provider, choice.model)
-        if not known:
+    for choice, who in users.items():
+        notice = retirement(choice.provider, choice.model)
+        if not notice:
             continue
         what = f"model {choice.provider}/{choice.model} ({', '.join(who)})"
-        remedy = f"Take {known.instead}."
-        if known.on is None:
+        remedy = f"Take {notice.instead}."
+        if notice.on is None:
             yield skipped(what, "its vendor will retire it; no day is known", remedy)
-        elif known.on <= today:
-            yield bad(what, f"was retired on {known.on}", remedy, is_configuration=True)
-        elif known.on - today <= _SOON:
-            yield bad(what, f"retires on {known.on}", remedy)
+        elif notice.on <= today:
+            yield bad(what, f"was retired on {notice.on}", remedy, is_configuration=True)
+        elif notice.on - today <= _SOON:
+            yield bad(what, f"retires on {notice.on}", remedy)
         else:
-            yield skipped(what, f"retires on {known.on}", remedy)
+            yield skipped(what, f"retires on {notice.on}", remedy)

@@ -92,10 +92,13 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
         return [_refused_or_lost(_BOT, who, "Install the app anew and copy its bot token.")]
     identity = Identity.model_validate(who.body)
     named = set(manifest()["oauth_config"]["scopes"]["bot"])
-    wanted = named - _OPTIONAL.keys()
-    missing, unneeded = sorted(wanted - who.scopes), sorted(who.scopes - named - {_OF_AGENTS})
+    required_scopes = named - _OPTIONAL.keys()
+    missing, unneeded = (
+        sorted(required_scopes - who.scopes),
+        sorted(who.scopes - named - {_OF_AGENTS}),
+    )
     more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
-    scopes = good("scopes", f"all {len(wanted)} that are needed are granted{more}")
+    scopes = good("scopes", f"all {len(required_scopes)} that are needed are granted{more}")
     if missing:
         remedy = "Paste manifest.yaml into the app's settings (App Manifest), then install it anew."
         words = f"missing: {', '.join(missing)}"
@@ -120,10 +123,10 @@ async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
     """Whether a WebSocket could be opened; none is."""
     if not access.app_token:
         return skipped(_APP, "HTTP mode: Slack comes to us, no socket is opened")
-    said = await _ask(client, "apps.connections.open", token=access.app_token)
-    if said.refused or said.lost:
+    answer = await _ask(client, "apps.connections.open", token=access.app_token)
+    if answer.refused or answer.lost:
         remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
-        return _refused_or_lost(_APP, said, remedy)
+        return _refused_or_lost(_APP, answer, remedy)
     return good(_APP, "accepted; Socket Mode is on")
 
 
@@ -132,29 +135,31 @@ async def _pinning(client: AsyncWebClient, channel: str) -> Finding:
     if not channel:
         return skipped("pinning", "not tried", "Name a channel: moot doctor --channel C0123456789")
     what = f"pinning in {channel}"
-    said = await _ask(client, "conversations.info", params={"channel": channel})
-    if said.refused or said.lost:
-        return _refused_or_lost(what, said, "Take the channel's id, and type /invite @Moot there.")
-    facts = ChannelFacts.model_validate(said.body)
+    answer = await _ask(client, "conversations.info", params={"channel": channel})
+    if answer.refused or answer.lost:
+        return _refused_or_lost(
+            what, answer, "Take the channel's id, and type /invite @Moot there."
+        )
+    facts = ChannelFacts.model_validate(answer.body)
     if facts.is_archived:
         return bad(what, "the channel is archived", "Name another channel.")
     if not facts.is_member:
         return bad(what, "Moot is not in this channel", "Type /invite @Moot there.")
-    said = await _ask(client, "pins.list", params={"channel": channel})
-    if said.refused or said.lost:
-        return _refused_or_lost(what, said, "Paste manifest.yaml anew; it has pins:read.")
-    pinned = len(PinsPage.model_validate(said.body).items)
+    answer = await _ask(client, "pins.list", params={"channel": channel})
+    if answer.refused or answer.lost:
+        return _refused_or_lost(what, answer, "Paste manifest.yaml anew; it has pins:read.")
+    pinned = len(PinsPage.model_validate(answer.body).items)
     if pinned >= _MOST_PINS:
         return bad(what, f"{pinned} messages are pinned, and Slack takes no more", "Unpin some.")
     return good(what, f"Moot is a member; {pinned} of {_MOST_PINS} pins are taken")
 
 
-def _refused_or_lost(what: str, said: Said, remedy: str) -> Finding:
-    if said.lost:
+def _refused_or_lost(what: str, answer: Said, remedy: str) -> Finding:
+    if answer.lost:
         return bad(
-            what, f"Slack does not answer ({said.lost})", "Check the network, then try again."
+            what, f"Slack does not answer ({answer.lost})", "Check the network, then try again."
         )
-    return bad(what, f"Slack refuses it ({said.refused})", remedy, is_configuration=True)
+    return bad(what, f"Slack refuses it ({answer.refused})", remedy, is_configuration=True)
 
 
 async def _ask(client: AsyncWebClient, method: str, *, token: str = "", **options: Any) -> Said:

@@ -69,32 +69,32 @@ async def _check(receiver: Receiver) -> Finding:
         return bad(what, str(error) or type(error).__name__)
 
 
-def unlanded_findings(found: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
-    """A finding for what has not landed; none where nothing is sent and nothing waits.
+def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
+    """Findings on landings that wait or failed; none without receivers and landings.
 
     Args:
-        found: What was seen in the database.
+        backlog: From the database.
         names: Receivers that the settings name.
     """
-    for name, why in found.closed.items():
+    for name, why in backlog.closed.items():
         if name in names:
             remedy = f"Take it out of the settings, or: moot landings retry {name}"
             yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
     what = "landings"
-    if found.counts.dead:
-        words = f"{counted(found.counts.dead, 'dead letter')}, not tried again by themselves"
+    if backlog.counts.dead:
+        words = f"{counted(backlog.counts.dead, 'dead letter')}, not tried again by themselves"
         remedy = f"Mend what each says below. {_AGAIN}"
         yield bad(what, words, remedy)
-    elif found.counts.waiting:
-        yield skipped(what, f"{counted(found.counts.waiting, 'landing')} on the way")
+    elif backlog.counts.waiting:
+        yield skipped(what, f"{counted(backlog.counts.waiting, 'landing')} on the way")
     elif names:
         yield good(what, "all have landed")
-    for row in found.rows:
+    for row in backlog.rows:
         if row.is_dead:
             yield skipped(f"dead letter {row.id} to {row.receiver}", row.error)
         elif row.receiver not in names:
-            gone = "waits for a receiver that the settings do not name any more"
-            yield skipped(f"landing {row.id} to {row.receiver}", gone)
+            reason = "waits for a receiver that the settings do not name any more"
+            yield skipped(f"landing {row.id} to {row.receiver}", reason)
         else:
             at = f" It is tried again {when(row.again_at)}." if row.again_at else ""
             yield skipped(f"landing {row.id} to {row.receiver}", f"{row.error}{at}")
@@ -105,26 +105,26 @@ _REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS;
 
 def check_plugins(plugins: Plugins) -> Sequence[Finding]:
     """A finding for each plugin; one for all where there are none."""
-    found = list[Finding]()
+    findings = list[Finding]()
     for plugin in plugins.found:
         if plugin.fault:
-            found.append(
+            findings.append(
                 bad(plugin.title, f"left out: {plugin.fault}", _REMEDY, is_configuration=True)
             )
         elif not plugin.is_allowed:
-            found.append(skipped(plugin.title, "not allowed by MOOT_PLUGINS"))
+            findings.append(skipped(plugin.title, "not allowed by MOOT_PLUGINS"))
         else:
-            found.append(good(plugin.title, "is used"))
+            findings.append(good(plugin.title, "is used"))
     for sink in plugins.sinks:
         if sink.is_out:
             words = f"failed too often and hears nothing until a restart: {sink.fault}"
-            found.append(bad(f"sink {sink.name}", words))
+            findings.append(bad(f"sink {sink.name}", words))
         elif sink.fault:
-            found.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
+            findings.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
         if sink.lost:
             words = f"is too slow: it did not hear {counted(sink.lost, 'event')}"
-            found.append(bad(f"sink {sink.name}", words))
-    return found or [skipped("plugins", "none is installed")]
+            findings.append(bad(f"sink {sink.name}", words))
+    return findings or [skipped("plugins", "none is installed")]
 
 
 _COMPATIBLE = "compatible"
@@ -143,9 +143,9 @@ async def examine(
         channel: Where pinning shall be tried; empty: nowhere.
     """
     plugins = find_plugins(environment)
-    settings, found = await _settings(environment, file, plugins)
-    found = [*found, *check_plugins(plugins)]
-    found = [*found, *proxy_findings()]
+    settings, findings = await _settings(environment, file, plugins)
+    findings = [*findings, *check_plugins(plugins)]
+    findings = [*findings, *proxy_findings()]
     checks = [
         check_slack(environment, channel),
         database_findings(environment),
@@ -155,9 +155,9 @@ async def examine(
     if settings:
         checks.insert(0, models_findings(environment, settings))
         checks.append(landing_findings(environment, settings))
-        found = [*found, *playbook_findings(settings)]
+        findings = [*findings, *playbook_findings(settings)]
     groups = await asyncio.gather(*checks)
-    return [*found, *(finding for group in groups for finding in group)]
+    return [*findings, *(finding for group in groups for finding in group)]
 
 
 async def examine_here(
@@ -183,11 +183,11 @@ async def examine_here(
         database_findings(environment),
         landing_findings(environment, settings),
     )
-    # That none answers there is nothing to say where this very bot answers.
+    # A skipped finding (no bot answers) says nothing where this bot runs.
     running = await running_findings(environment) if is_served else ()
     running = [finding for finding in running if finding.mark is not CheckMark.SKIPPED]
-    found = [*(finding for group in groups for finding in group), *running]
-    return [*found, *playbook_findings(settings), *check_plugins(plugins)]
+    findings = [*(finding for group in groups for finding in group), *running]
+    return [*findings, *playbook_findings(settings), *check_plugins(plugins)]
 
 
 def playbook_findings(settings: Settings) -> Sequence[Finding]:
@@ -220,14 +220,14 @@ def proxy_findings() -> Sequence[Finding]:
         check_proxies()
     except ConfigurationBroken as error:
         return [bad("proxies", str(error), is_configuration=True)]
-    found = [
+    findings = [
         good(variable, f"{urlsplit(address).hostname} is the proxy; this machine is asked directly")
         for variable, address in proxies().items()
     ]
     paths = ssl.get_default_verify_paths()
     if paths.cafile and paths.cafile != paths.openssl_cafile:
-        found.append(good("SSL_CERT_FILE", f"certificates of {paths.cafile}"))
-    return found
+        findings.append(good("SSL_CERT_FILE", f"certificates of {paths.cafile}"))
+    return findings
 
 
 async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
@@ -343,9 +343,9 @@ async def _settings(
         return None, [bad(what, "; ".join(str(error).splitlines()), remedy, is_configuration=True)]
     notices = "; ".join((*loaded.notices, *loaded.settings.warnings))
     used = "can be used" if name else "no file: the built-in settings hold"
-    found = [good(what, f"{used}. {notices}" if notices else used)]
+    findings = [good(what, f"{used}. {notices}" if notices else used)]
     try:
         check_settings(loaded.settings, environment)
     except ConfigurationBroken as error:
-        found.append(bad("keys the settings need", str(error), is_configuration=True))
-    return loaded.settings, found
+        findings.append(bad("keys the settings need", str(error), is_configuration=True))
+    return loaded.settings, findings

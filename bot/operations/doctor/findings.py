@@ -30,19 +30,19 @@ class Finding:
     is_configuration: bool = False
 
 
-def good(what: str, found: str) -> Finding:
+def good(what: str, words: str) -> Finding:
     """All is well."""
-    return Finding(CheckMark.GOOD, what, found)
+    return Finding(CheckMark.GOOD, what, words)
 
 
-def bad(what: str, found: str, remedy: str = "", *, is_configuration: bool = False) -> Finding:
+def bad(what: str, words: str, remedy: str = "", *, is_configuration: bool = False) -> Finding:
     """Something must be done."""
-    return Finding(CheckMark.BAD, what, found, remedy, is_configuration)
+    return Finding(CheckMark.BAD, what, words, remedy, is_configuration)
 
 
-def skipped(what: str, found: str, remedy: str = "") -> Finding:
+def skipped(what: str, words: str, remedy: str = "") -> Finding:
     """Nothing must be done."""
-    return Finding(CheckMark.SKIPPED, what, found, remedy)
+    return Finding(CheckMark.SKIPPED, what, words, remedy)
 
 
 def as_text(findings: Iterable[Finding]) -> str:
@@ -67,8 +67,8 @@ def as_json(findings: Sequence[Finding]) -> str:
         }
         for finding in findings
     ]
-    said = {"well": is_well(findings), "findings": listed}
-    return json.dumps(said, ensure_ascii=False, indent=2) + "\n"
+    report = {"well": is_well(findings), "findings": listed}
+    return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
 
 
 def is_well(findings: Iterable[Finding]) -> bool:

@@ -52,12 +52,12 @@ def split(text: str, limit: int) -> list[str]:
         raise ValueError(f"a piece needs at least {SMALLEST_LIMIT} characters, not {limit}")
     longest = limit // 2
 
-    def shown(match: re.Match[str]) -> str:
+    def shortened(match: re.Match[str]) -> str:
         # A link that would fill a piece of its own becomes text.
         link = match.group()
         return link if len(link) <= longest else link[1:-1].replace("|", " ")
 
-    pieces, rest = list[str](), LINK.sub(shown, text)
+    pieces, rest = list[str](), LINK.sub(shortened, text)
     while len(rest) > limit:
         cut = _cut(rest, limit - len(_CLOSE))
         piece, rest = rest[:cut], rest[cut:]

@@ -49,7 +49,7 @@ class Queue:
         row = await self.claim()
         assert row.key == key
         version = (seq, "hash") if row.post else None
-        assert await self.posts.settle(row, PostState.SENT, ts=ts, shown=version)
+        assert await self.posts.settle(row, PostState.SENT, ts=ts, version=version)
 
     async def drain(self, lane: str = LANE) -> list[str]:
         """Keys in the order they are to be sent."""
@@ -237,7 +237,7 @@ async def test_a_thread_leads_to_its_debate_and_its_board(queue: Queue) -> None:
     row = await queue.claim()
     assert await queue.posts.is_board_under_way(GENERAL)
     assert not await queue.posts.is_board_under_way(RANDOM)
-    await queue.posts.settle(row, PostState.SENT, ts="17.1", shown=(1, "hash"))
+    await queue.posts.settle(row, PostState.SENT, ts="17.1", version=(1, "hash"))
     assert not await queue.posts.is_board_under_way(GENERAL)
     assert await queue.posts.debate_of_thread(GENERAL, "17.1") == "d1"
     assert await queue.posts.debate_of_thread(RANDOM, "17.1") is None
