@@ -423,6 +423,6 @@ async def whisper(
     """Say something to a message's author only, where they wrote, once however often it comes."""
     # In the thread, if they wrote there.
     here = {"thread_ts": message.thread_ts} if message.thread_ts not in {"", message.ts} else {}
-    told = {"user": message.user, **here, **payload}
+    content = {"user": message.user, **here, **payload}
     channel = Channel(team, message.channel)
-    await context.outbox.whisper(channel, told, key=key, debate_id=debate_id)
+    await context.outbox.whisper(channel, content, key=key, debate_id=debate_id)

@@ -29,7 +29,7 @@ _PAUSE = 0.5
 class Signals:
     """Listens on PostgreSQL's NOTIFY, and listens again when the connection is lost.
 
-    A signal may be lost with the connection, so whoever listens is told of each new beginning.
+    A signal may be lost with the connection, so each new connection is reported.
     """
 
     def __init__(

@@ -226,7 +226,7 @@ def resumed(by: Person) -> MessageView:
 
 def options_changed(debate: Debate, edit: OptionEdit) -> MessageView:
     """Return the line that says what a person did to the options."""
-    origins = [known.origin for known in debate.option_edits]
+    origins = [edit.origin for edit in debate.option_edits]
     text = line_shown(debate, edit_lines(debate)[origins.index(edit.origin)])
     return notice(f":pencil2: {text} The agents go by it from their next turn on.")
 

@@ -172,12 +172,12 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
     ballots = list[str]()
     for ballot in voting.counted(debate, tally):
         ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
-        held = gist(shares(debate, ballot.probabilities), _OPTIONS_LIMIT)
+        share_text = gist(shares(debate, ballot.probabilities), _OPTIONS_LIMIT)
         sure = ""
-        if ballot.confidence is not None and not held:
+        if ballot.confidence is not None and not share_text:
             sure = f" (confidence {percent(ballot.confidence)})"
-        held = f"{held}; " if held else ""
-        ballots.append(f"{name_of(debate, ballot.voter)}: {held}ranked {ranking}{sure}")
+        share_text = f"{share_text}; " if share_text else ""
+        ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}{sure}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
     rules = (_BY_TEXT if tally.options else _RULES).format(own=own)
     return [listed(ballots, _BALLOTS_LIMIT), rules]
@@ -196,11 +196,11 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
 
 def _positions_table(debate: Debate, tally: Tally) -> list[Block]:
     """Points of each text: all there is in debates of older versions, which had no options."""
-    shown = tally.model_copy(update={"scores": tally.scores[:_MOST_ROWS]})
-    head, scores = score_rows(debate, shown)
+    tally = tally.model_copy(update={"scores": tally.scores[:_MOST_ROWS]})
+    head, scores = score_rows(debate, tally)
     labels, names = _labelled([bare(str(name), _CELL_WIDTH) for name, *_ in scores])
     rows = [(name, *cells[1:]) for name, cells in zip(names, scores, strict=True)]
-    totals = [score.points for score in shown.scores]
+    totals = [score.points for score in tally.scores]
     chart = _chart("Points of each text", labels, totals, POINTS)
     return [*chart, _table([head, *rows], right=(1, 2, 3))]
 

@@ -378,7 +378,7 @@ def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
             if critique.turn.act is Act.CRITIQUE and critique.turn.target == target
         ]
         last = max((critique.turn.round for critique in about), default=0)
-        about.sort(key=lambda made: roster.index(made.turn.agent))
+        about.sort(key=lambda critique: roster.index(critique.turn.agent))
         contributions += [critique for critique in about if critique.turn.round == last]
     return contributions
 

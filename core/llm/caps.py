@@ -19,12 +19,12 @@ _DAY_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.d
 def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
     """Every cap that is set: the debate's own, its starter's, its token's, the day's.
 
-    What is spent under those that debates share is found out when money is reserved.
+    The amounts spent under shared caps are read when money is reserved.
     """
     workspace, day = debate.setup.place.workspace, now.astimezone(UTC).date()
-    person, token, found = debate.setup.asked_by, debate.setup.token, [*own_cap(debate)]
+    person, token, bounds = debate.setup.asked_by, debate.setup.token, [*own_cap(debate)]
     if caps.person_day_cost is not None:
-        found.append(
+        bounds.append(
             Cap(
                 f"person/{workspace}/{person.id}/{day}",
                 f"{person.name or 'one person'} today",
@@ -34,7 +34,7 @@ def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
             )
         )
     if caps.token_day_cost is not None and token:
-        found.append(
+        bounds.append(
             Cap(
                 f"token/{token}/{day}",
                 "this token today",
@@ -44,7 +44,7 @@ def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
             )
         )
     if caps.day_cost is not None:
-        found.append(
+        bounds.append(
             Cap(
                 f"day/{workspace}/{day}",
                 "all debates today",
@@ -53,7 +53,7 @@ def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
                 scope=SpendingScope(day, workspace),
             )
         )
-    return found
+    return bounds
 
 
 def own_cap(debate: Debate) -> Sequence[Cap]:
