@@ -25,12 +25,13 @@ from core.figures import counted, duration, money, when
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import how_it_ended, rounds_words, state_of, state_words, why_held
 from core.transcript.adr import adr, title_of
+from core.transcript.ballots import options_words
 from core.transcript.cited import title_in
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
 from core.transcript.markdown import visible
-from core.transcript.options import headline_option, moves_section, options_table
+from core.transcript.options import headline_option, moves_section
 from core.transcript.people import (
     adr_status,
     outcome_words,
@@ -39,6 +40,7 @@ from core.transcript.people import (
 )
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.transcript.sections import as_markdown
 from core.transcript.words import seconds_taken
 from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 
@@ -260,8 +262,9 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     so_far = (*why_held(debate), *how_it_ended(debate))
     if debate.verdict is None and so_far:
         parts.append("\n".join(so_far))
-    if minds := options_table(debate):
-        parts += [f"# Who stands where\n\n{minds}", *filter(None, [moves_section(debate, level=1)])]
+    if minds := options_words(debate):
+        moves = as_markdown(moves_section(debate), 1)
+        parts += [f"# Who stands where\n\n{minds}", *filter(None, [moves])]
     if metrics:
         expected = setup.forecast
         if expected is None:  # nobody estimated when it began

@@ -76,14 +76,19 @@ def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
     yield from filter(None, (cross_check_line(debate, verdict), gap_line(debate)))
 
 
+def options_words(debate: Debate) -> str:
+    """The table of options, of a sealed debate a list of their names; empty without options."""
+    head, options = option_rows(debate)
+    if debate.is_sealed:
+        return bullets(name for name, *_ in options.values())
+    return table(head, options.values()) if options else ""
+
+
 def vote_section(debate: Debate) -> str:
     """Options and vote; empty if there is nothing to choose and nobody voted."""
-    head, options = option_rows(debate)
-    if not (options or debate.tally or debate.ballots or debate.people_ballots):
+    minds = options_words(debate)
+    if not (minds or debate.tally or debate.ballots or debate.people_ballots):
         return ""
-    minds = table(head, options.values()) if options else ""
-    if debate.is_sealed:
-        minds = bullets(name for name, *_ in options.values())
     parts = ["## Options and vote" if minds else "## Vote", minds]
     parts += [bullets(map(line_words, edit_lines(debate)))]
     if debate.tally:
