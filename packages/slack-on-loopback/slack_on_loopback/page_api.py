@@ -84,7 +84,7 @@ class PageApi:
     async def channel(self, user: User, body: Json) -> Json:
         """The messages of a channel, with those only this user sees."""
         channel = self._visible(user, body)
-        messages = [posting.shown(channel, root) for root in channel.roots()]
+        messages = [posting.view_of(channel, root) for root in channel.roots()]
         messages += [
             copy(message)
             for message in self._ephemeral(user, channel)
@@ -99,7 +99,7 @@ class PageApi:
         """A thread, root first."""
         channel, ts = self._visible(user, body), text_at(body, "ts")
         root = posting.thread_root(channel, ts)
-        messages = [posting.shown(channel, message) for message in channel.thread(root["ts"])]
+        messages = [posting.view_of(channel, message) for message in channel.thread(root["ts"])]
         messages += [
             copy(message)
             for message in self._ephemeral(user, channel)
@@ -117,12 +117,12 @@ class PageApi:
             shared = people.attach(
                 self.runtime, user, channel, files, text=text, thread_ts=thread_ts
             )
-            return {"message": posting.shown(channel, shared)}
+            return {"message": posting.view_of(channel, shared)}
         if not text:
             raise PersonRefusal("no_text", "There is nothing to send.")
         if not text.startswith("/"):
             message = people.say(self.runtime, user, channel, text, thread_ts=thread_ts)
-            return {"message": posting.shown(channel, message)}
+            return {"message": posting.view_of(channel, message)}
         if thread_ts:
             words = "Slack runs commands in channels only, not in threads."
             raise PersonRefusal("command_in_thread", words)

@@ -33,8 +33,7 @@ from core.store.lock import FileLock
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log
-from tests.vendors.script import Asked as VendorAsked
-from tests.vendors.script import Say
+from tests.vendors.script import Say, VendorRequest
 from tests.vendors.server import Vendor
 
 #: More than a database counts with.
@@ -391,7 +390,7 @@ def test_records_can_be_read_while_another_process_writes_but_no_debate_can_be_h
     assert isinstance(refused.exception, StoreInUse)
 
 
-def scores(request: VendorAsked) -> Say:
+def scores(request: VendorRequest) -> Say:
     """A vendor's scores of any debate, by the criteria that the prompt names."""
     prompt = json.dumps(request.body)
     criteria = [
