@@ -72,8 +72,8 @@ _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 30, 3
 _HINGES_LIMIT, _HINGES_WORDS = 1000, 40
 #: Reasons in the short form.
 _MOST_REASONS = 3
-#: Words of what went wrong.
-_WARNING_WORDS = 35
+#: Words of a line about what went wrong, and after how many no further line begins.
+_WARNING_WORDS, _LAST_WARNING_AFTER = 35, 20
 _SOURCES = {
     VerdictSource.JUDGE: "",
     VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge gave no verdict.",
@@ -215,9 +215,9 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[s
     """
     name, *warnings = shortcomings(reached).splitlines() or [""]
     yield "", name, False
-    # One whole rather than several that end in the middle.
+    # One or two whole rather than several that end in the middle.
     ends = itertools.accumulate(len(line.split()) for line in warnings)
-    fitting = max(1, sum(end <= _WARNING_WORDS for end in ends))
+    fitting = 1 + sum(end <= _LAST_WARNING_AFTER for end in ends)
     for line in warnings[:fitting]:
         yield "", few_words(line, _WARNING_WORDS), False
     if more := warnings[fitting:]:

@@ -86,7 +86,7 @@ class SqliteEngine:
                 thread = self._idle.pop()
             else:
                 thread = _ConnectionThread(self._connect)
-                await thread
+                await thread.open()
             try:
                 return await thread.run(lambda: self._transact(work))
             finally:
@@ -119,6 +119,22 @@ class _ConnectionThread(aiosqlite.Connection):
     def __init__(self, connector: Callable[[], Any]) -> None:
         super().__init__(connector, iter_chunk_size=64)
         self._thread.daemon = True  # a program that ends without closing must not hang
+        self._end: asyncio.Future[None] | None = None
+
+    async def open(self) -> None:
+        """Connect; where that fails, return when the thread has ended."""
+        try:
+            await self
+        except BaseException:
+            # aiosqlite does not wait for it, and it may end after its event loop.
+            if self._end:
+                await self._end
+            raise
+
+    def stop(self) -> asyncio.Future[None] | None:
+        """End the thread after what waits."""
+        self._end = super().stop()  # pyright: ignore[reportUnknownMemberType] - untyped in aiosqlite
+        return self._end
 
     async def run(self, function: Callable[[], T]) -> T:
         """Run a function in the connection's thread."""
