@@ -49,7 +49,7 @@ from bot.running.debate_runner import Heartbeat, Runner
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.slack.connection.bursts import Bursts
+from bot.slack.connection.bursts import AtOnce, Bursts
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
 from bot.slack.connection.http import FiguresServer, HttpServer, Routes
 from bot.slack.connection.socket import SocketGateway
@@ -148,6 +148,7 @@ class Parts:
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     #: How much people may ask for.
     bounds: Bounds = field(default_factory=Bounds)
+    at_once: AtOnce = field(default_factory=AtOnce)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: How soon a dead replica is noticed, where there are several.
@@ -229,7 +230,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         catch_up = CatchUp(context, parts.pace)
         reminders = ReminderLoop(context.remind)
         app = _listening(parts, installation, context, catch_up)
-        bursts, gateway = Bursts(partial(say_too_fast, context)), None
+        bursts, gateway = Bursts(partial(say_too_fast, context), parts.at_once), None
         if parts.slack.app_token:
             gateway = SocketGateway(app, parts.slack.app_token, bursts=bursts)
         else:

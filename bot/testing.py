@@ -20,6 +20,7 @@ from bot.landing.receivers import Receiver
 from bot.listeners.doctor_report import Examine
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import PageSettings, SlackAccess
+from bot.slack.connection.bursts import AtOnce
 from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.payloads import PostedMessage
@@ -223,6 +224,8 @@ class BotSpec:
     #: How long people wait at most.
     timeouts: Timeouts = UNHURRIED
     bounds: Bounds = field(default_factory=Bounds)
+    #: How much one person may send at once.
+    at_once: AtOnce = field(default_factory=AtOnce)
     retries: RetryPolicy = QUICK_RETRIES
     #: Signed requests instead of a WebSocket.
     http: bool = False
@@ -280,6 +283,7 @@ class BotSpec:
             pace=self.pace,
             timeouts=self.timeouts,
             bounds=self.bounds,
+            at_once=self.at_once,
             examine=self.examine,
             traces=self.traces,
             pages=self.pages,

@@ -16,6 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
+from bot.slack.connection.bursts import AtOnce
 from bot.slack.manifest import manifest
 from bot.testing import PATIENT_PACE, BotSpec, Team, team_at_work
 from slack_on_loopback import WorkspaceConfig
@@ -54,13 +55,19 @@ def encoded(name: str, body: Any) -> tuple[str, str]:
     return json.dumps(body), JSON
 
 
+#: One person tries what no person is quick enough for.
+ANY_PACE = AtOnce(events=10**6, commands=10**6, clicks=10**6)
+
+
 @asynccontextmanager
 async def http_team(spec: BotSpec | None = None) -> AsyncGenerator[Team]:
     """A workspace without Socket Mode, and a bot that it sends signed requests to."""
     settings = manifest()
     settings = {**settings, "settings": {**settings["settings"], "socket_mode_enabled": False}}
     config = WorkspaceConfig(pace=PATIENT_PACE, manifest=settings)
-    async with team_at_work(config=config, spec=spec or BotSpec(http=True)) as team:
+    async with team_at_work(
+        config=config, spec=spec or BotSpec(http=True, at_once=ANY_PACE)
+    ) as team:
         yield team
 
 

@@ -19,7 +19,7 @@ from core.events import event_to_json
 from core.models import Debate, SourceKind, Status
 from core.ports import DebateFilter
 from core.use_cases.choices import NO_PLAYBOOK
-from tests.security.sending import a_command, example, http_team, send
+from tests.security.sending import ANY_PACE, a_command, example, http_team, send
 
 #: One bot and one debate for all tests: whatever they try, nothing changes.
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -54,7 +54,7 @@ class Intruder:
         body = example("block_actions") | self._who()
         body["actions"] = [{"action_id": action, "block_id": "b", "type": "button", "value": value}]
         body["channel"] = {"id": self.team.workspace.channel(self.team.channel).id}
-        return (await send(self.team, "block_actions", body))[1] + self._said_since()
+        return await self._sends("block_actions", body) + self._said_since()
 
     async def submits(self, callback: str, metadata: dict[str, str], sources: str = "") -> str:
         field = FieldId.SOURCES.value
@@ -66,7 +66,7 @@ class Intruder:
             "private_metadata": json.dumps(metadata),
             "state": {"values": {**FILLED, field: {field: {"value": sources}}}},
         }
-        return (await send(self.team, "view_submission", body))[1]
+        return await self._sends("view_submission", body)
 
     async def types(self, words: str, channel: str = "") -> str:
         self.heard.clear()  # what came late of an earlier form
@@ -78,7 +78,13 @@ class Intruder:
         body = a_command(
             self.team, words, **changes, **({"channel_id": channel} if channel else {})
         )
-        return (await send(self.team, "command", body))[1] + self._said_since()
+        return await self._sends("command", body) + self._said_since()
+
+    async def _sends(self, name: str, body: object) -> str:
+        status, answer = await send(self.team, name, body)
+        assert status != 429, "what is not looked at shows nothing"
+        assert "at once, so this one was not done" not in answer
+        return answer
 
     def _who(self) -> dict[str, Any]:
         who = {"team": {"id": self.workspace}, "user": {"id": self.user, "name": "x"}}
@@ -111,7 +117,8 @@ FILLED: dict[str, Any] = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def team() -> AsyncGenerator[Team]:
-    async with http_team(BotSpec(http=True, pages=PAGES, token_holds=timedelta(days=1))) as team:
+    spec = BotSpec(http=True, pages=PAGES, token_holds=timedelta(days=1), at_once=ANY_PACE)
+    async with http_team(spec) as team:
         yield team
 
 

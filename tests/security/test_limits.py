@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import BotSettings
-from bot.slack.connection.bursts import EVENTS_AT_ONCE
+from bot.slack.connection.bursts import AtOnce
 from bot.testing import BotSpec, Team, team_at_work
 from core.errors import BadInput, NotesFull
 from core.events import DebateFailed
@@ -189,7 +189,7 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
         before, deliveries = len(team.told()), len(team.workspace.deliveries)
-        for number in range(EVENTS_AT_ONCE * 3):
+        for number in range(AtOnce().events * 3):
             await team.say(f"{number}: " + "words " * 500, board)
         typed = [team.type(f"Choice {number}: tabs or spaces?") for number in range(22)]
         await asyncio.gather(*typed)
@@ -198,7 +198,7 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
         await team.workspace.wait_for(
             lambda: (
                 sum(attempt.acked for attempt in deliveries_so_far[deliveries:])
-                >= EVENTS_AT_ONCE * 3 + 23
+                >= AtOnce().events * 3 + 23
             )
         )
         await team.workspace.wait_for(lambda: any("write faster" in text for text in team.told()))

@@ -9,6 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.response import BoltResponse
@@ -21,10 +22,8 @@ _log = logger(__name__)
 
 #: Events of what people do; all others are taken, whoever caused them.
 _EVENTS = frozenset({"message", "app_mention", "app_home_opened"})
-#: How many a person may send at once; then one a second.
-EVENTS_AT_ONCE, COMMANDS_AT_ONCE, CLICKS_AT_ONCE = 30, 20, 60
 _TOO_MANY_COMMANDS = (
-    f"You typed more than {COMMANDS_AT_ONCE} commands at once, so this one was not done. "
+    "You typed more than {} commands at once, so this one was not done. "
     "Type it again in a few seconds."
 )
 _JSON: dict[str, str | Sequence[str]] = {"content-type": "application/json"}
@@ -36,21 +35,32 @@ _TELL_SECONDS, _TOLD_AT_ONCE = 10.0, 20
 Body = Mapping[str, Any]
 
 
+@dataclass(frozen=True, kw_only=True)
+class AtOnce:
+    """How many of each a person may send at once; then one a second."""
+
+    events: int = 30
+    commands: int = 20
+    clicks: int = 60
+
+
 class Bursts:
     """Counts what people send, by person and kind."""
 
     def __init__(
         self,
         tell: Callable[[Body], Awaitable[None]] | None = None,
+        at_once: AtOnce | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin with nobody known.
 
         Args:
             tell: Tells the author of an event that it was not taken.
+            at_once: How many are taken; as `AtOnce` has it if None.
             now: Seconds of a clock that never goes back.
         """
-        self._tell, self._now = tell, now
+        self._tell, self._now, self._at_once = tell, now, at_once or AtOnce()
         #: By kind and person, when they will have waited for all that was taken.
         self._due = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
         self._told = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
@@ -63,12 +73,14 @@ class Bursts:
         """
         event = body.get("event")
         if is_object(event):
-            kind, most = "events", EVENTS_AT_ONCE
+            kind, most = "events", self._at_once.events
             if event.get("type") not in _EVENTS or _takes_away(event):
                 return None
         else:
             is_command = "command" in body
-            kind, most = ("commands", COMMANDS_AT_ONCE) if is_command else ("", CLICKS_AT_ONCE)
+            kind, most = "", self._at_once.clicks
+            if is_command:
+                kind, most = "commands", self._at_once.commands
         who = installation_of(body).workspace, person_of(body).id
         if not who[1] or self._is_within((kind, *who), most):
             return None
@@ -76,7 +88,8 @@ class Bursts:
             self._begin_to_tell((*who, _thread(event)), body)
             return BoltResponse(status=200)
         if kind == "commands":
-            answer = json.dumps({"response_type": "ephemeral", "text": _TOO_MANY_COMMANDS})
+            text = _TOO_MANY_COMMANDS.format(most)
+            answer = json.dumps({"response_type": "ephemeral", "text": text})
             return BoltResponse(status=200, body=answer, headers=_JSON)
         return BoltResponse(status=429)
 

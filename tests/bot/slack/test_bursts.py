@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.connection.bursts import CLICKS_AT_ONCE, COMMANDS_AT_ONCE, EVENTS_AT_ONCE, Bursts
+from bot.slack.connection.bursts import AtOnce, Bursts
 
 Body = Mapping[str, Any]
 
@@ -45,17 +45,17 @@ class Notices:
 @pytest.mark.parametrize(
     ("make", "most", "status", "text"),
     [
-        (event, EVENTS_AT_ONCE, 200, ""),
-        (edit, EVENTS_AT_ONCE, 200, ""),
-        (command, COMMANDS_AT_ONCE, 200, "Type it again"),
-        (click, CLICKS_AT_ONCE, 429, ""),
+        (event, AtOnce().events, 200, ""),
+        (edit, AtOnce().events, 200, ""),
+        (command, AtOnce().commands, 200, "Type it again"),
+        (click, AtOnce().clicks, 429, ""),
     ],
 )
 async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
     make: Any, most: int, status: int, text: str
 ) -> None:
     notices = Notices()
-    bursts = Bursts(notices.tell, lambda: notices.now)
+    bursts = Bursts(notices.tell, now=lambda: notices.now)
 
     assert [bursts.refusal(make()) for _ in range(most)] == [None] * most
     refused = bursts.refusal(make())
@@ -76,10 +76,10 @@ async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
 
 async def test_who_is_left_out_is_told_once_in_a_while_though_telling_fails_once() -> None:
     notices = Notices()
-    bursts = Bursts(notices.tell, lambda: notices.now)
+    bursts = Bursts(notices.tell, now=lambda: notices.now)
     for seconds in (0, 9.9, 0.2):
         notices.now += seconds
-        for _ in range(EVENTS_AT_ONCE * 2):
+        for _ in range(AtOnce().events * 2):
             bursts.refusal(event())
         await asyncio.sleep(0)
     assert len(notices.told) == 2
