@@ -357,8 +357,20 @@ def _saved(gate: Gate) -> str:
     return f", about {money(gate.saved)} saved" if gate.saved else ""
 
 
+def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
+    """A split or a move with the figures of all ballots; it can be recorded before the last one."""
+    if gate.reason not in {GateReason.SPLIT, GateReason.MOVED}:
+        return gate
+    whole = _after(debate, gate.turn.round) if gate.turn.round else _first(debate)
+    if whole is None or whole.reason is not gate.reason:
+        return gate
+    figures = ("option", "spread", "moved", "lowest", "highest", "lead")
+    return gate.model_copy(update={name: getattr(whole, name) for name in figures})
+
+
 def in_words(debate: Debate, gate: Gate) -> str:
     """What a gate found, in a sentence for people who were not there."""
+    gate = _by_all_ballots(debate, gate)
     number, name = gate.turn.round, options_of(debate).name(gate.option)
     about = f'"{name}"' if name else "the options"
     points = f"{round(gate.spread * 100)} points"

@@ -86,6 +86,11 @@ def surface_text(name: str, surface: str) -> str:
         ("yes_no", "report", ONE_MODEL),
         ("yes_no", "terminal", "Skipped by dana; assumed: Nobody."),
         ("yes_no", "board", "*Summary after proposals*"),
+        # The round was begun before the last first ballot had come; all three count.
+        *(
+            ("poisoned", surface, 'First answers differ, most about "Buy NordVault": 75 points')
+            for surface in ("board", "report", "record")
+        ),
         # A split: who is first, by how much, and where they were before.
         ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, 57% across all; "),
         ("german", "terminal", "Zur Fünf-Tage-Woche zurück: 1, 38%"),
