@@ -47,6 +47,11 @@ def main() -> None:
     except MootError as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(exit_code(error))
+    except RuntimeError as error:
+        # Python raises it in place of a Ctrl-C that comes while a class is made.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        sys.exit(130)
     except OSError as error:
         if not is_of_output(error):
             raise
