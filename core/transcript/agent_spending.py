@@ -25,6 +25,8 @@ class AgentSpending:
 def spending(debate: Debate) -> Sequence[AgentSpending]:
     """The spending of each agent, in the order of the roster, then of others."""
     roster = [agent.id for agent in debate.setup.agents]
+    # An audit is the judge's turn, by another vendor's model.
+    audited = {debate.audit.turn.agent} if debate.audit and debate.audit.call else set[str]()
     entries: list[AgentSpending] = []
     for agent in dict.fromkeys(
         [*roster, *(expense.agent for expense in debate.spent if expense.agent)]
@@ -34,7 +36,7 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
         entries.append(
             AgentSpending(
                 agent=agent,
-                name=name_of(debate, agent),
+                name=name_of(debate, agent) + (" and auditor" if agent in audited else ""),
                 usage=sum((expense.usage for expense in own), start=Usage()),
                 calls=len(calls),
                 latency_ms=sum(call.latency_ms for call in calls),

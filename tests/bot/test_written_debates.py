@@ -86,6 +86,8 @@ def surface_text(name: str, surface: str) -> str:
         ("yes_no", "report", ONE_MODEL),
         ("yes_no", "terminal", "Skipped by dana; assumed: Nobody."),
         ("yes_no", "board", "*Summary after proposals*"),
+        # Whose models are in the judge's row.
+        ("poisoned", "report", "| Judge and auditor | gamma/gamma-large, alpha/alpha-large |"),
         # The round was begun before the last first ballot had come; all three count.
         *(
             ("poisoned", surface, 'First answers differ, most about "Buy NordVault": 75 points')
