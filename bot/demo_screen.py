@@ -12,12 +12,13 @@ from core.figures import money
 from core.models import CitationStatus, Debate, Verdict
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict
+from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
 from core.transcript.options import move_lines
 from core.transcript.sections import line_words
 from core.transcript.words import confidence_words, name_of
 
-#: Items of a list, and characters of each, fewer the less room there is.
+#: Items of a list, and about how many characters of each, fewer the less room there is.
 _SIZES = ((3, 200), (2, 140), (1, 110), (1, 70))
 #: Lines where the output is no terminal.
 _LINES = 40
@@ -58,7 +59,9 @@ def _screen(
             continue
         yield Text(title, style=f"bold {style}")
         for item in items[:most]:
-            text = Text(f"· {shorten(visible(item), characters, placeholder=' …')}")
+            # A word has about six characters; one without an end must not fill the screen.
+            words = few_words(visible(item), characters // 6)
+            text = Text(f"· {shorten(words, 2 * characters, placeholder=' …')}")
             yield Padding(text, (0, 0, 0, 2))
     cost = money(debate.usage.cost)
     yield Text(f"{confidence_words(verdict)} Cost: {cost}.", style="dim")
