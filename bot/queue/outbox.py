@@ -117,13 +117,13 @@ class Outbox:
         await self.posts.repost(post)
         self._worker.wake(post.lane)
 
-    async def lose_place(self, debate_id: str, channel: str, why: str) -> None:
-        """Send and edit nothing more of a debate in a channel that cannot be reached.
+    async def lose_place(self, row: PostRow, why: str) -> None:
+        """Send and edit nothing more of the row's debate in its channel, which cannot be reached.
 
         Raises:
             StoreDown: The database failed; nothing was changed.
         """
-        await self.posts.lose_place(debate_id, channel, why)
+        await self.posts.lose_place(row, why)
 
     async def lose_post(self, row: PostRow) -> None:
         """Stop editing a post that was deleted in Slack.

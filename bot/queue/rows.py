@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    Column,
     ColumnElement,
     Connection,
     Double,
@@ -28,10 +29,12 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    true,
     union,
     update,
 )
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from sqlalchemy.sql.functions import FunctionElement
 
 from bot.store.channel import Channel
@@ -125,6 +128,8 @@ class PostRow(NewPost):
     #: Why the last attempt failed, in words.
     error: str | None
     shown_seq: int = 0
+    #: When it was edited last, or its channel came back.
+    shown_at: float = 0.0
     shown_hash: str | None = None
     #: What became of the post that begins its thread, as far as it was looked up.
     root_ts: str | None = None
@@ -312,20 +317,34 @@ class Posts:
         await self.database.write(lambda c: c.execute(_PUT_OFF, values))
 
     async def fail(self, row: PostRow, error: str) -> None:
-        """Edit a living post no more."""
-        values = {"of_id": row.id, "why": error}
+        """Edit a living post no more, unless it changed since the row was read."""
+        values = {"of_id": row.id, "was_shown_at": row.shown_at, "why": error}
         await self.database.write(lambda c: c.execute(_FAIL, values))
 
-    async def lose_place(self, debate_id: str, channel: str, error: str) -> None:
-        """Send and edit nothing more of a debate in a channel that cannot be reached."""
-        values = {"of_debate": debate_id, "in_channel": channel, "why": error}
+    async def lose_place(self, row: PostRow, error: str) -> None:
+        """Send and edit nothing more of the row's debate in its channel, which cannot be reached.
+
+        Nothing changes where the channel came back after the row was read: the refusal is older.
+        """
+        values = {
+            "of_id": row.id,
+            "was_shown_at": row.shown_at,
+            "of_debate": row.debate_id,
+            "in_channel": row.channel,
+            "why": error,
+        }
         await self.database.write(lambda c: c.execute(_LOSE_PLACE, values))
 
     async def find_place(self, channel: Channel) -> Sequence[str]:
         """Mark living posts of a channel that can be reached again as stale; return their lanes."""
         here = {"in_workspace": channel.workspace, "in_channel": channel.channel}
-        lanes = await self.database.write(lambda c: c.execute(_FIND_PLACE, here).scalars().all())
-        return sorted(set(lanes))
+
+        def mark(connection: Connection) -> Sequence[str]:
+            lanes = connection.execute(_FIND_PLACE, here).scalars().all()
+            connection.execute(_OUTDATE_REFUSALS, here)
+            return lanes
+
+        return sorted(set(await self.database.write(mark)))
 
     async def lanes_with_work(self, owner: str | None = None) -> Sequence[str]:
         """Lanes with something to send or to edit, maybe later.
@@ -398,6 +417,11 @@ _Q_ROOTED = text(
 #: When an edit may be made: one that nobody waits for rests after the last one.
 _RESTED = _Q.c.shown_at + bindparam("rest", type_=Double)
 _READY_AT = case((_Q.c.hurry, _Q.c.due), (_Q.c.due < _RESTED, _RESTED), else_=_Q.c.due)
+
+
+def _is_unchanged(columns: ReadOnlyColumnCollection[str, Column[Any]]) -> ColumnElement[bool]:
+    """Whether a row is as it was read: after a refusal its place may have come back."""
+    return (columns.id == bindparam("of_id")) & (columns.shown_at == bindparam("was_shown_at"))
 
 
 def _lane_held(column: str) -> ColumnElement[bool]:
@@ -504,13 +528,14 @@ _MAKE_STALE = update(QUEUE).where(_WITH_KEY).values(shown_seq=UNKNOWN)
 _PUT_OFF = update(QUEUE).where(QUEUE.c.id == bindparam("of_id")).values(due=NOW + _WAIT)
 _FAIL = (
     update(QUEUE)
-    .where(QUEUE.c.id == bindparam("of_id"), text("state <> 'gone'"))
+    .where(_is_unchanged(QUEUE.c), text("state <> 'gone'"))
     .values(state=PostState.FAILED, error=bindparam("why", type_=Text), payload={})
 )
+_IS_LIVE = "(state IN ('waiting', 'sending') OR (state = 'sent' AND post IS NOT NULL))"
 _LOSE_PLACE = (
     update(QUEUE)
     .where(QUEUE.c.debate_id == bindparam("of_debate"), QUEUE.c.channel == bindparam("in_channel"))
-    .where(text("(state IN ('waiting', 'sending') OR (state = 'sent' AND post IS NOT NULL))"))
+    .where(text(_IS_LIVE), select(_Q.c.id).where(_is_unchanged(_Q.c)).exists())
     .values(
         # What was never posted cannot be edited when the place is back.
         state=case(
@@ -525,8 +550,22 @@ _FIND_PLACE = (
     update(QUEUE)
     .where(QUEUE.c.workspace == bindparam("in_workspace"))
     .where(QUEUE.c.channel == bindparam("in_channel"), text("state = 'gone'"))
-    .values(state=PostState.SENT, shown_seq=UNKNOWN, shown_hash=None, due=0.0, error=None)
+    .values(
+        state=PostState.SENT,
+        shown_seq=UNKNOWN,
+        shown_hash=None,
+        shown_at=NOW,
+        hurry=true(),
+        due=0.0,
+        error=None,
+    )
     .returning(QUEUE.c.edit_lane)
+)
+_OUTDATE_REFUSALS = (
+    update(QUEUE)
+    .where(QUEUE.c.workspace == bindparam("in_workspace"))
+    .where(QUEUE.c.channel == bindparam("in_channel"), text(_IS_LIVE))
+    .values(shown_at=NOW)
 )
 _WANT = (
     update(QUEUE)

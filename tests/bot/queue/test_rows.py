@@ -341,7 +341,8 @@ async def test_a_place_that_is_gone_and_back_has_its_living_posts_brought_to_the
     await board_and_card(queue)
     elsewhere = replace(post("d1/direct"), channel="D1")
     await queue.posts.enqueue([post("d1/e1/0"), living("d1/vote", "vote"), elsewhere])
-    await queue.posts.lose_place("d1", "C1", "not_in_channel")
+    refused = await queue.row(BOARD)
+    await queue.posts.lose_place(refused, "not_in_channel")
     states = {row.key: row.state for row in await queue.posts.rows_of_debate("d1")}
     assert states == {
         BOARD: PostState.GONE,
@@ -356,6 +357,20 @@ async def test_a_place_that_is_gone_and_back_has_its_living_posts_brought_to_the
     assert await queue.posts.find_place(RANDOM) == []
     assert await queue.posts.find_place(GENERAL) == [EDITS, PINS]
     assert await queue.stale() == [BOARD, CARD]
+    # A refusal from before the channel came back, whose row is written late, changes nothing.
+    await queue.posts.lose_place(refused, "not_in_channel")
+    await queue.posts.fail(refused, "not_in_channel")
+    assert await queue.stale() == [BOARD, CARD]
+
+
+async def test_a_refusal_from_before_its_channel_came_back_sets_nothing_aside(queue: Queue) -> None:
+    await board_and_card(queue)
+    refused = await queue.row(BOARD)
+    assert await queue.posts.find_place(GENERAL) == []
+    await queue.posts.lose_place(refused, "is_archived")
+    await queue.posts.fail(refused, "is_archived")
+    assert (await queue.row(BOARD)).state is PostState.SENT
+    assert (await queue.row(CARD)).state is PostState.SENT
 
 
 async def test_what_can_be_edited_no_more_is_left_alone(queue: Queue) -> None:
