@@ -16,7 +16,7 @@ from bot.settings import PageSettings
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import BotSpec, Team, key_of
 from core.events import event_to_json
-from core.models import Debate, SourceKind, Status
+from core.models import Debate, Place, SourceKind, Status
 from core.ports import DebateFilter
 from core.use_cases.choices import NO_PLAYBOOK
 from tests.security.sending import ANY_PACE, a_command, example, http_team, send
@@ -281,11 +281,16 @@ async def test_who_is_in_the_channel_does_see_it(outsider: Intruder) -> None:
 
 
 async def test_settings_of_a_channel_one_is_not_in_stay(outsider: Intruder) -> None:
-    await outsider.team.wait_until_sent()
+    team, here = outsider.team, Place(workspace=outsider.workspace, channel=outsider.private)
+    before = await team.moot.context.channels.get(here)
     answer = await outsider.submits("settings_form", {"channel": outsider.private})
 
     assert "Not done" in answer
-    assert not await outsider.team.moot.posts.lanes_with_work()
+    assert await team.moot.context.channels.get(here) == before
+    await team.wait_until_sent()
+    posts = [key_of(message) for message in team.workspace.messages(outsider.private)]
+    assert posts, "the channel was looked at"
+    assert not [key for key in posts if key.startswith("settings/")]
 
 
 async def test_home_shows_nothing_of_a_channel_one_is_not_in(outsider: Intruder) -> None:
