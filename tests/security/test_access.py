@@ -12,11 +12,12 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
+from bot.listeners.context import place
 from bot.settings import PageSettings
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import BotSpec, Team, key_of
 from core.events import event_to_json
-from core.models import Debate, Place, SourceKind, Status
+from core.models import Debate, SourceKind, Status
 from core.ports import DebateFilter
 from core.use_cases.choices import NO_PLAYBOOK
 from tests.security.sending import ANY_PACE, a_command, example, http_team, send
@@ -281,7 +282,7 @@ async def test_who_is_in_the_channel_does_see_it(outsider: Intruder) -> None:
 
 
 async def test_settings_of_a_channel_one_is_not_in_stay(outsider: Intruder) -> None:
-    team, here = outsider.team, Place(workspace=outsider.workspace, channel=outsider.private)
+    team, here = outsider.team, place(outsider.workspace, outsider.private)
     before = await team.moot.context.channels.get(here)
     answer = await outsider.submits("settings_form", {"channel": outsider.private})
 
