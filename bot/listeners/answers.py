@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from bot.listeners.subcommands import SUBCOMMANDS
 from bot.listeners.typed import Steering, UnknownOption
 from bot.slack.access import Standing
+from bot.slack.limits import POST_TEXT
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
 from bot.views.message import MessageView
@@ -99,8 +100,7 @@ STEERED = {
     Steering.RESUME: "The debate goes on.",
     Steering.VOTE_NOW: "The vote is called.",
 }
-#: Slack cuts messages at 40,000 characters.
-_MOST_SHOWN = 30_000
+_MOST_SHOWN = POST_TEXT - 10_000
 _GIST = 120
 
 

@@ -26,10 +26,11 @@ from bot.slack.evidence import (
     thread_reference,
 )
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
+from bot.slack.limits import FIELD_TEXT
 from bot.slack.payloads import FormSubmitted, FormValues, MessageShortcut
 from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.store.channel import Channel
-from bot.views.forms import TYPED_LIMIT, Form, said
+from bot.views.forms import Form, said
 from bot.views.start_form import (
     AS_USUAL,
     COSTLY,
@@ -148,7 +149,7 @@ async def open_start_form(
     context_text = "" if question == text else text
     # A message too long for the fields is read again at the start. One of a direct message is in
     # the form as a whole, so that the person sees what others will.
-    is_long = len(context_text) > TYPED_LIMIT and bool(opening.message)
+    is_long = len(context_text) > FIELD_TEXT and bool(opening.message)
     first, *more = in_fields("" if is_long else context_text)
     usual = await context.start.usual(here, opening.playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)

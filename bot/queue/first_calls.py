@@ -23,6 +23,7 @@ from bot.queue.slack_calls import (
 )
 from bot.queue.worker import unhurried
 from bot.slack.clients import NotInstalled
+from bot.slack.limits import UPDATE_TEXT
 from bot.slack.outcomes import PLACE_GONE, Rejected, Retry, Unknown, outcome_of
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
 
@@ -32,7 +33,7 @@ _NO_ROOT = Rejected("the message it belongs to was never posted", "root_missing"
 _FAILS = Rejected("Slack keeps failing with it.", "keeps_failing")
 #: What a bare text lacks.
 _EXTRAS = frozenset({"blocks", "username", "icon_emoji", "files"})
-_MOST_CHARACTERS = 3900
+_MOST_CHARACTERS = UPDATE_TEXT - 100
 #: What says that the client could not be had, or Slack could not be asked who we are.
 _NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
 

@@ -8,13 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.slack.ids import ActionId, BlockId
+from bot.slack.limits import BUTTON_TEXT, BUTTON_VALUE
 
 #: One block or element as JSON.
 Block = Mapping[str, Any]
-
-#: Characters of a button's text and of what screen readers say in its place, and of its value:
-#: https://docs.slack.dev/reference/block-kit/block-elements/button-element.
-_BUTTON_LIMIT, _VALUE_LIMIT = 75, 2000
 
 
 def plain_text(words: str) -> Block:
@@ -49,14 +46,14 @@ def button(
     Raises:
         ValueError: The value is too long: cut, it would name something else.
     """
-    if len(value) > _VALUE_LIMIT:
-        raise ValueError(f"a button keeps {_VALUE_LIMIT} characters, not {len(value)}")
+    if len(value) > BUTTON_VALUE:
+        raise ValueError(f"a button keeps {BUTTON_VALUE} characters, not {len(value)}")
     return {
-        "accessibility_label": label[:_BUTTON_LIMIT],
+        "accessibility_label": label[:BUTTON_TEXT],
         "action_id": str(action),
         **({"confirm": confirm} if confirm else {}),
         **({"style": style} if style else {}),
-        "text": plain_text(text[:_BUTTON_LIMIT]),
+        "text": plain_text(text[:BUTTON_TEXT]),
         "type": "button",
         **({"value": value} if value else {}),
     }

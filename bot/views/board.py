@@ -13,6 +13,7 @@ from bot.views.agents import agents_shown, findings_counted, subject_shown
 from bot.views.decision import standing
 from bot.views.group_post import answer_of
 from bot.views.message import (
+    PAGE_LIMIT,
     Block,
     MessageView,
     context,
@@ -67,7 +68,6 @@ _DECISION_LIMIT = 1200
 _TROUBLE_LIMIT = 600
 _EARLIER_LIMIT = 700
 _REASON_LIMIT = 160
-_TEXT_LIMIT = 3500
 #: Agents at work who are named; more are counted.
 _MOST_NAMED = 4
 
@@ -146,7 +146,7 @@ def board(
     way = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
     lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], way, *middle]
     text = "\n".join(line for line in lines if line)
-    return MessageView(text=split(text, _TEXT_LIMIT)[0], blocks=blocks)
+    return MessageView(text=split(text, PAGE_LIMIT)[0], blocks=blocks)
 
 
 def question_is_whole(debate: Debate) -> bool:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from bot.slack.blocks import actions, button, verbatim
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
+from bot.slack.limits import ROW_ELEMENTS
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.agents import card_head
@@ -23,8 +24,6 @@ _MOST_WORDS = 600
 #: Beyond this many questions they have no Skip button of their own: a message holds 50 blocks.
 _MOST_BUTTONS = 20
 _LABEL_LIMIT = 400
-#: Buttons in one row of Slack's.
-_MOST_CHOICES = 25
 _PLAYBOOK = "the playbook"
 _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
@@ -208,6 +207,6 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
             f"{debate.id}/{item.number}/{note}",
             label=f"Take it as the answer to question {item.number}",
         )
-        for item in items[:_MOST_CHOICES]
+        for item in items[:ROW_ELEMENTS]
     )
     return MessageView(text=text, blocks=[*sections(text), actions(BlockId.WHICH, *buttons)])

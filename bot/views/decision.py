@@ -5,9 +5,10 @@ from datetime import date, timedelta
 
 from bot.slack.blocks import actions, button, row
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
+from bot.slack.limits import BUTTON_TEXT, OPTION_TEXT
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, plain
-from bot.views.forms import OPTION_LIMIT, Field, Form, form, labelled, select, text_input
+from bot.views.forms import Field, Form, form, labelled, select, text_input
 from bot.views.message import Block, MessageView, notice_of, sections
 from bot.views.words import moment, person
 from core.figures import counted, day
@@ -207,7 +208,7 @@ def earlier_buttons(debate: Debate) -> list[Block]:
             f"Supersede {decision.source}",
             f"{ActionId.SUPERSEDE_EARLIER}-{decision.source}",
             f"{decision.debate}/{debate.id}",
-            label=bare(f"Let this verdict stand in place of {decision.title}", 75),
+            label=bare(f"Let this verdict stand in place of {decision.title}", BUTTON_TEXT),
         )
         for decision in changed[:_MOST_EARLIER]
     ]
@@ -330,7 +331,7 @@ def _more(
         return [labelled(field, "datepicker", initial_date=day_shown.isoformat())]
     if kind is DecisionKind.SUPERSEDE:
         options = {
-            entry.debate_id: bare(f"{entry.debate_id}: {entry.question}", OPTION_LIMIT)
+            entry.debate_id: bare(f"{entry.debate_id}: {entry.question}", OPTION_TEXT)
             for entry in newer
         }
         field = Field(

@@ -1,7 +1,4 @@
-"""What a post folds away: a block that opens, and a button where Slack does not take one (pure).
-
-Source: https://docs.slack.dev/reference/block-kit/blocks/container-block (10 blocks inside).
-"""
+"""What a post folds away: a block that opens, and a button where Slack does not take one (pure)."""
 
 import json
 from collections.abc import Sequence
@@ -9,18 +6,17 @@ from dataclasses import dataclass
 
 from bot.slack.blocks import plain_text
 from bot.slack.ids import without_addresses
+from bot.slack.limits import FOLD_BLOCKS, FOLD_TITLE, MESSAGE_JSON, SECTION_TEXT
 from bot.slack.mrkdwn.newer_blocks import FOLD, read_all_button
 from bot.slack.mrkdwn.split import split
-from bot.views.message import SECTION_LIMIT, Block, sections
+from bot.views.message import Block, sections
 
 #: Stands in a fold's value for the verdict; else the key of a turn does.
 VERDICT = "verdict"
-#: Characters of a message's blocks as JSON: about 13,200 were refused, and addresses are filled in.
-_MESSAGE_LIMIT = 11_500
-_MOST_INSIDE = 10
+#: Characters of a message's blocks as JSON: addresses are filled in later.
+_MESSAGE_LIMIT = MESSAGE_JSON - 1700
 #: Characters of a fold's value, at most.
 _VALUE_LIMIT = 200
-_TITLE_LIMIT = 150
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +46,7 @@ def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = (
     inside, fits = list[Block](), True
     for part in _packed(fold.parts):
         blocks = sections(part)
-        room = len(inside) + len(blocks) <= _MOST_INSIDE and _size([*inside, *blocks]) <= space
+        room = len(inside) + len(blocks) <= FOLD_BLOCKS and _size([*inside, *blocks]) <= space
         if not room:
             fits = False
             break
@@ -62,7 +58,7 @@ def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = (
         "child_blocks": inside,
         "default_collapsed": True,
         "is_collapsible": True,
-        "title": plain_text(fold.title[:_TITLE_LIMIT]),
+        "title": plain_text(fold.title[:FOLD_TITLE]),
         "type": "container",
     }
     return [*above, container, *([] if fits else [button]), *below]
@@ -85,14 +81,14 @@ def in_full(fold: FoldedBlock, most: int) -> list[Block]:
 def pieces_of(title: str, text: str) -> list[str]:
     """Return a titled text in parts that a section holds each."""
     whole = f"*{title}*\n{text or '_Nothing was said._'}"
-    return split(whole, SECTION_LIMIT)
+    return split(whole, SECTION_TEXT)
 
 
 def _packed(parts: Sequence[str]) -> Sequence[str]:
     """The parts, as many together as a section holds."""
     packed = list[str]()
     for part in parts:
-        if packed and len(packed[-1]) + len(part) + 2 <= SECTION_LIMIT:
+        if packed and len(packed[-1]) + len(part) + 2 <= SECTION_TEXT:
             packed[-1] += f"\n\n{part}"
         else:
             packed.append(part)

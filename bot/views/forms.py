@@ -1,8 +1,4 @@
-"""Forms as views build them: fields with labels, and what a form remembers for us (pure).
-
-Source of the limits: https://docs.slack.dev/reference/views (title and buttons 24 characters,
-private_metadata 3,000, 100 blocks).
-"""
+"""Forms as views build them: fields with labels, and what a form remembers for us (pure)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,19 +6,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.slack.ids import CallbackId
+from bot.slack.limits import (
+    FIELD_LABEL,
+    FIELD_TEXT,
+    FORM_BLOCKS,
+    FORM_METADATA,
+    FORM_TITLE,
+    OPTION_TEXT,
+)
 from bot.views.message import Block, sections
+from core.rules.options import short_names
 
 #: A view as JSON.
 Form = Mapping[str, Any]
-#: Characters in one option's text.
-OPTION_LIMIT = 75
-#: Characters in one field that is typed into.
-TYPED_LIMIT = 3000
-_LABEL_LIMIT = 2000
-_METADATA_LIMIT = 3000
-_TITLE_LIMIT = 24
-#: Blocks in one form.
-MOST_BLOCKS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +57,9 @@ def form(
         ValueError: A limit is passed.
     """
     metadata_json = json.dumps(metadata)
-    if len(metadata_json) > _METADATA_LIMIT:
+    if len(metadata_json) > FORM_METADATA:
         raise ValueError(
-            f"a form remembers at most {_METADATA_LIMIT} characters, not {len(metadata_json)}"
+            f"a form remembers at most {FORM_METADATA} characters, not {len(metadata_json)}"
         )
     return {
         **_frame(title, "Cancel", blocks),
@@ -84,8 +80,8 @@ def shown(title: str, blocks: Sequence[Block]) -> Form:
 
 
 def _frame(title: str, close: str, blocks: Sequence[Block]) -> dict[str, Any]:
-    if not 1 <= len(blocks) <= MOST_BLOCKS:
-        raise ValueError(f"a form has 1 to {MOST_BLOCKS} blocks, not {len(blocks)}")
+    if not 1 <= len(blocks) <= FORM_BLOCKS:
+        raise ValueError(f"a form has 1 to {FORM_BLOCKS} blocks, not {len(blocks)}")
     return {
         "type": "modal",
         "title": _words(title),
@@ -95,13 +91,13 @@ def _frame(title: str, close: str, blocks: Sequence[Block]) -> dict[str, Any]:
 
 
 def _words(text: str) -> Mapping[str, str]:
-    if len(text) > _TITLE_LIMIT:
-        raise ValueError(f"a form's title and buttons have {_TITLE_LIMIT} characters at most")
+    if len(text) > FORM_TITLE:
+        raise ValueError(f"a form's title and buttons have {FORM_TITLE} characters at most")
     return {"type": "plain_text", "text": text}
 
 
 def text_input(
-    field: Field, *, value: str = "", multiline: bool = False, most: int = TYPED_LIMIT
+    field: Field, *, value: str = "", multiline: bool = False, most: int = FIELD_TEXT
 ) -> Block:
     """Return a field to type into."""
     more = {"initial_value": value} if value else {}
@@ -149,11 +145,15 @@ def labelled(field: Field, kind: str, **more: object) -> Block:
 
 
 def _options(options: Mapping[str, str]) -> Mapping[str, Block]:
+    """The options by value; where a text is cut, no two read alike."""
+    words = list(options.values())
+    if any(len(text) > OPTION_TEXT for text in words):
+        words = short_names(words, OPTION_TEXT)
     return {
-        value: {"text": _label(words[:OPTION_LIMIT]), "value": value}
-        for value, words in options.items()
+        value: {"text": _label(text), "value": value}
+        for value, text in zip(options, words, strict=True)
     }
 
 
 def _label(words: str) -> Block:
-    return {"text": words[:_LABEL_LIMIT], "type": "plain_text"}
+    return {"text": words[:FIELD_LABEL], "type": "plain_text"}

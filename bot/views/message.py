@@ -1,28 +1,21 @@
-"""A message as views build it, and the blocks they are built of, within Slack's limits (pure).
-
-Source of the limits: https://docs.slack.dev/reference/block-kit/blocks (3,000 characters in a
-section, 50 blocks) and users' reports (about 13,200 characters of blocks in all).
-"""
+"""A message as views build it, and the blocks they are built of, within Slack's limits (pure)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.slack.blocks import Block, verbatim
+from bot.slack.limits import CONTEXT_ELEMENTS, HEADER_TEXT, SECTION_TEXT
 from bot.slack.mrkdwn.convert import mrkdwn
 from bot.slack.mrkdwn.escape import bare
 from bot.slack.mrkdwn.split import split
 
-#: Characters in a section.
-SECTION_LIMIT = 3000
 #: Characters of text in one post. Screen readers read the top-level text, so it carries all of
 #: it, and Slack advises at most 4,000 there.
 PAGE_LIMIT = 3500
 #: Posts that one text becomes at most: it takes a second to send each.
 MOST_PAGES = 20
-_CONTEXT_LIMIT, _MOST_IN_CONTEXT = 1500, 10
-_HEADER_LIMIT = 150
-_USERNAME_LIMIT = 80
+_CONTEXT_LIMIT, _USERNAME_LIMIT = 1500, 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,20 +39,20 @@ class MessageView:
 
 def header(words: str) -> Block:
     """A large line; words of ours only."""
-    return {"text": {"text": words[:_HEADER_LIMIT], "type": "plain_text"}, "type": "header"}
+    return {"text": {"text": words[:HEADER_TEXT], "type": "plain_text"}, "type": "header"}
 
 
 def sections(text: str) -> list[Block]:
     """Safe mrkdwn as sections, shown in full: no "see more"."""
     return [
         {"expand": True, "text": verbatim(piece), "type": "section"}
-        for piece in split(text, SECTION_LIMIT)
+        for piece in split(text, SECTION_TEXT)
     ]
 
 
 def context(*lines: str) -> list[Block]:
     """Safe mrkdwn in small print; no block where nothing is said."""
-    pieces = split("\n".join(filter(None, lines)), _CONTEXT_LIMIT)[:_MOST_IN_CONTEXT]
+    pieces = split("\n".join(filter(None, lines)), _CONTEXT_LIMIT)[:CONTEXT_ELEMENTS]
     if not pieces:
         return []
     return [{"elements": [verbatim(piece) for piece in pieces], "type": "context"}]

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from bot.slack.blocks import actions, button, confirmation
 from bot.slack.ids import ActionId, BlockId
+from bot.slack.limits import OPTION_TEXT
 from bot.slack.mrkdwn.convert import bare_gist, gist
-from bot.views.forms import OPTION_LIMIT
 from bot.views.message import Block, listed
 from bot.views.words import name_of
 from core.figures import money, percent
@@ -44,7 +44,7 @@ _LONG_WORD = 3
 
 def option_labels(items: Sequence[Option]) -> dict[str, str]:
     """What the options are called in a menu, by their ids; no two alike."""
-    names = short_names([bare_gist(item.name, len(item.name) + 1) for item in items], OPTION_LIMIT)
+    names = short_names([bare_gist(item.name, len(item.name) + 1) for item in items], OPTION_TEXT)
     return dict(zip((item.id for item in items), names, strict=True))
 
 

@@ -11,10 +11,10 @@ from decimal import Decimal
 from pydantic import NonNegativeInt
 
 from bot.slack.ids import CallbackId, FieldId, further
+from bot.slack.limits import FIELD_TEXT, OPTIONS
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.forms import (
-    TYPED_LIMIT,
     Field,
     Form,
     checkbox,
@@ -46,8 +46,6 @@ _ESTIMATE_BLOCK = "estimate"
 #: Menus whose choice changes the estimate.
 COSTLY = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
 _NO_KIND = "None"
-#: Slack shows 100 options in a menu.
-_MOST_PLAYBOOKS = 99
 _NAME_LIMIT = 40
 _TITLE_LIMIT = 120
 #: A message of at most so many characters is a question as it is; no question is longer.
@@ -142,14 +140,14 @@ def question_in(text: str) -> str:
 
 
 def in_fields(text: str) -> tuple[str, ...]:
-    """A text in pieces of `TYPED_LIMIT` characters, cut at the end of a line or word if possible.
+    """A text in pieces of `FIELD_TEXT` characters, cut at the end of a line or word if possible.
 
     Only white space between two pieces is dropped.
     """
     pieces, rest = list[str](), text.strip()
-    while len(rest) > TYPED_LIMIT:
-        ends = (rest.rfind(gap, TYPED_LIMIT // 2, TYPED_LIMIT) for gap in ("\n", " "))
-        end = next((at for at in ends if at > 0), TYPED_LIMIT)
+    while len(rest) > FIELD_TEXT:
+        ends = (rest.rfind(gap, FIELD_TEXT // 2, FIELD_TEXT) for gap in ("\n", " "))
+        end = next((at for at in ends if at > 0), FIELD_TEXT)
         pieces.append(rest[:end].rstrip())
         rest = rest[end:].lstrip()
     return (*pieces, rest)
@@ -198,9 +196,9 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     blocks = [
         *([] if target.channel else [_CHANNEL]),
         *[
-            text_input(question, value=draft.question[:TYPED_LIMIT], multiline=True),
+            text_input(question, value=draft.question[:FIELD_TEXT], multiline=True),
             *context(*_from(target)),
-            text_input(context_field, value=draft.context[:TYPED_LIMIT], multiline=True),
+            text_input(context_field, value=draft.context[:FIELD_TEXT], multiline=True),
             *(_goes_on(number, text) for number, text in enumerate(draft.more, start=2)),
             text_input(_SOURCES, multiline=True),
             *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
@@ -369,7 +367,7 @@ def _goes_on(number: int, text: str) -> Block:
     field = Field(
         id=further(FieldId.CONTEXT, number), label=f"Context, part {number}", optional=True
     )
-    return text_input(field, value=text[:TYPED_LIMIT], multiline=True)
+    return text_input(field, value=text[:FIELD_TEXT], multiline=True)
 
 
 _SOURCES = Field(
@@ -415,7 +413,7 @@ def _playbook(
         hint="A kind of debate: who debates and how, what people are asked, what is compared, and "
         "what the verdict holds.",
     )
-    menu = {**none, **dict(list(options.playbooks.items())[:_MOST_PLAYBOOKS])}
+    menu = {**none, **dict(list(options.playbooks.items())[: OPTIONS - 1])}
     return (select(field, menu, initial if initial in menu else next(iter(none))),)
 
 

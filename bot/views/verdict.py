@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from bot.slack.limits import SECTION_TEXT
 from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.slack.mrkdwn.escape import literal
 from bot.slack.mrkdwn.split import split
@@ -13,7 +14,6 @@ from bot.views.fold import VERDICT, FoldedBlock, folded, has_room
 from bot.views.follow_up import after_buttons, feedback_buttons
 from bot.views.message import (
     PAGE_LIMIT,
-    SECTION_LIMIT,
     Block,
     MessageView,
     context,
@@ -117,7 +117,7 @@ def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
     parts.append(_spent(debate, reached))
     return FoldedBlock(
         title="The whole reasoning",
-        parts=[piece for part in parts for piece in split(part, SECTION_LIMIT)],
+        parts=[piece for part in parts for piece in split(part, SECTION_TEXT)],
         value=f"{debate.id}/{VERDICT}",
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, rank_field
+from bot.slack.limits import CHART_BARS, CHART_LABEL
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.slack.mrkdwn.newer_blocks import CHART, PERCENT, POINTS
@@ -116,9 +117,6 @@ def ballot_button(debate: Debate) -> list[Block]:
     return [actions(BlockId.BALLOT, button(text, ActionId.BALLOT, debate.id, label=label))]
 
 
-#: Slack's limits of a chart: bars, characters of a bar's name.
-_MOST_BARS = 20
-_LABEL_LIMIT = 20
 _CELL_WIDTH = 100
 _MOST_ROWS = 25
 _BALLOTS_LIMIT = 1400
@@ -212,21 +210,17 @@ def _labelled(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     names.
     """
     labels = [name or "–" for name in names]
-    if len(set(labels)) == len(labels) and all(len(name) <= _LABEL_LIMIT for name in labels):
+    if len(set(labels)) == len(labels) and all(len(name) <= CHART_LABEL for name in labels):
         return labels, labels
     numbers = [str(place) for place in range(1, len(labels) + 1)]
     return numbers, [f"{place}. {name}" for place, name in zip(numbers, labels, strict=True)]
 
 
 def _chart(title: str, labels: Sequence[str], values: Sequence[float], kind: str) -> list[Block]:
-    """A bar for each label; none where all are empty.
-
-    Source: https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block (a title of
-    50 characters, 20 bars, names of 20 characters, each once). The SDK has no class for it.
-    """
+    """A bar for each label, which is there once; none where all are empty."""
     if not any(values):
         return []
-    labels = list(labels[:_MOST_BARS])
+    labels = list(labels[:CHART_BARS])
     data = [{"label": label, "value": value} for label, value in zip(labels, values, strict=False)]
     unit = kind.capitalize()
     axes = {"categories": labels, "y_label": unit}
