@@ -6,18 +6,16 @@ import json
 import secrets
 from collections.abc import Sequence
 from datetime import date
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from bot.building import database_place, open_records, open_store
 from bot.log import logger, set_up_logs
 from bot.settings import LogLevel, read_settings
 from bot.terminal.debating import current_user
-from bot.terminal.files import check_writable, form_for, put_out, tell, write_file
-from bot.terminal.records import log_in
+from bot.terminal.files import check_writable, form_for, put_out, tell
+from bot.terminal.records import log_in, quiet_settings
 from core.calibration import (
-    CONFIDENCE,
     Calibration,
     Case,
     calibration,
@@ -25,7 +23,7 @@ from core.calibration import (
     states,
 )
 from core.clock import SystemClock
-from core.errors import BadInput, StoreInUse
+from core.errors import StoreInUse
 from core.events import fold
 from core.figures import percent
 from core.models import Decision, DecisionKind, DecisionOutcome, OutcomeKind
@@ -35,86 +33,6 @@ from core.transcript.words import table
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-#: Formats matplotlib writes without further packages, by the file's ending.
-FORMATS = ("svg", "png", "pdf")
-_NAME_LIMIT = 40
-_BAR, _DOT, _STATED = "#0f766e", "#0b4f4a", "#b45309"
-
-
-def has_charts() -> bool:
-    """Whether matplotlib is installed."""
-    return find_spec("matplotlib") is not None
-
-
-def check_chart(path: Path | None) -> None:
-    """Check that a chart can be written to a file, before anything is counted.
-
-    Raises:
-        BadInput: matplotlib is missing, or the file's ending names no known format.
-    """
-    if path is None:
-        return
-    if path.suffix.lower().lstrip(".") not in FORMATS:
-        endings = ", ".join(f".{name}" for name in FORMATS)
-        raise BadInput(f"{path} cannot be written: the name of a picture ends in {endings}.")
-    if not has_charts():
-        raise BadInput(
-            "Pictures need matplotlib, which is not installed here. Install it beside Moot: "
-            "`pip install matplotlib`, or the extra `moot[charts]`."
-        )
-
-
-def picture(figure: "Figure", form: str = "svg") -> bytes:
-    """The figure as a file of that format; the same figure gives the same bytes."""
-    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
-
-    out = io.BytesIO()
-    with rc_context({"svg.hashsalt": "moot", "svg.fonttype": "none"}):
-        # A PNG has no date, and matplotlib warns about one.
-        stamp = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form)
-        figure.savefig(out, format=form, metadata=stamp, bbox_inches="tight")
-    return out.getvalue()
-
-
-def calibration_chart(calibration: Calibration, form: str = "svg") -> bytes | None:
-    """A line per row: the share that held as a dot, its 95 % interval as a bar.
-
-    Rows of confidences have a mark for what the confidence promised. None: there are no outcomes.
-    """
-    if not calibration.rows:
-        return None
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra
-
-    rows = list(calibration.rows)
-    figure = Figure(figsize=(9, 1.6 + 0.32 * len(rows)))
-    axes = figure.add_subplot()
-    names: list[str] = []
-    for place, row in enumerate(rows):
-        share = row.share
-        axes.hlines(place, share.low, share.high, color=_BAR, linewidth=6, alpha=0.35)
-        axes.plot([share.mean], [place], "o", color=_DOT, label="" if place else "held")
-        if row.group == CONFIDENCE and row.stated is not None:
-            axes.plot([row.stated], [place], "|", color=_STATED, markersize=14, markeredgewidth=3)
-        counts = f"{row.held} of {row.count} ({percent(share.mean)})"
-        axes.annotate(counts, (1.02, place), xycoords=("axes fraction", "data"), va="center")
-        name = row.name if len(row.name) <= _NAME_LIMIT else f"{row.name[: _NAME_LIMIT - 1]}…"
-        names.append(name if row.group == row.name else f"{row.group}: {name}")
-    # A name is no formula, whatever it holds.
-    axes.set_yticks(range(len(rows)), names, parse_math=False)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], [percent(step / 4) for step in range(5)])
-    axes.grid(axis="x", color="#e5e7eb")
-    axes.set_xlabel(
-        "Share that held (dot) with its 95% interval (bar); | is what the confidence promised"
-    )
-    axes.set_title("How often accepted decisions held")
-    return picture(figure, form)
-
 
 _log = logger(__name__)
 
@@ -129,25 +47,20 @@ _NOTE = (
 )
 
 
-async def show_calibration(
-    channel: str, form: str | None, output: Path | None, picture: Path | None
-) -> None:
+async def show_calibration(channel: str, form: str | None, output: Path | None) -> None:
     """Count all outcomes of the database, or of one channel, and print or write them.
 
     Args:
         channel: Its id; empty: all of them.
         form: md, csv (a line per decision) or json (both); None: what the file's suffix says.
         output: A file to write into; None: standard output.
-        picture: A file for the chart, .svg, .png or .pdf; None: none.
 
     Raises:
-        BadInput: A file cannot be written, or matplotlib is missing.
+        BadInput: The file cannot be written.
         StoreDown: The database cannot be opened.
     """
     form = form_for(output, form, ("md", "csv", "json"))
     check_writable(output)
-    check_writable(picture)
-    check_chart(picture)
     environment = read_settings()
     set_up_logs(LogLevel.WARNING, environment.moot_log_format, environment.secrets)
     async with open_records(environment.moot_database) as store:
@@ -170,13 +83,6 @@ async def show_calibration(
     put_out(text, output)
     if not cases:
         tell(f"No accepted decision is known in {database_place(environment.moot_database)}.")
-    if picture is None:
-        return
-    if chart := calibration_chart(counts, picture.suffix.lower().lstrip(".")):
-        write_file(picture, chart)
-        tell(f"Wrote {picture}.")
-    else:
-        tell("There is no picture: nobody has said how a decision turned out.")
 
 
 def calibration_text(counts: Calibration) -> str:
@@ -279,8 +185,7 @@ async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | Non
         BadInput: There is no verdict to decide on, or the day has passed.
         StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     origin = f"terminal/{secrets.token_hex(8)}"
     decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
     try:
@@ -301,8 +206,7 @@ async def show_outcome(debate_id: str) -> None:
         BadInput: There is nothing that could have turned out.
         StoreError: There is no such debate, or the database cannot be opened.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     async with open_records(environment.moot_database) as store:
         facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
         debate = fold(await log_in(store, debate_id, environment))
@@ -322,8 +226,7 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
         BadInput: There is nothing that could have turned out.
         StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     outcome = DecisionOutcome(
         kind=kind, by=current_user(), why=why, origin=f"terminal/{secrets.token_hex(8)}"
     )

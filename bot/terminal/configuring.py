@@ -1,6 +1,5 @@
 """Configuration and playbooks at the terminal: check, import, list and show them."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import yaml
 
 from bot.building import find_plugins, known_with, load_settings
 from bot.settings import read_settings
-from bot.terminal.files import check_writable, put_out, tell
+from bot.terminal.files import check_writable, put_json, put_out, tell
 from core.config.load import check_file, load_file
 from core.config.playbooks import built_in, built_in_text, find_playbooks, load_playbook
 from core.config.writing import all_as_yaml, as_yaml, json_schema
@@ -38,13 +37,13 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
         if not as_json:
             raise
         result = {"usable": False, "problems": str(broken).splitlines(), "notices": []}
-        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
+        put_json(result)
         return _BROKEN
     notices = [*loaded.notices, *loaded.settings.warnings]
     if as_json:
         agents = [agent.id for agent in loaded.settings.agents]
         result = {"usable": True, "problems": [], "notices": notices, "agents": agents}
-        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
+        put_json(result)
         return 0
     for notice in notices:
         tell(f"Notice: {notice}")
@@ -55,7 +54,7 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
 
 def print_schema() -> None:
     """Print the JSON Schema of configuration files."""
-    put_out(json.dumps(json_schema(), indent=2) + "\n", None)
+    put_json(json_schema())
 
 
 def import_config_file(file: Path, output: Path | None) -> None:
@@ -88,8 +87,9 @@ async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
     folder = (file or environment.moot_config or Path()).parent
     text = all_as_yaml(loaded.settings, folder)
     if as_json:
-        text = json.dumps(yaml.safe_load(text), ensure_ascii=False, indent=2) + "\n"
-    put_out(text, None)
+        put_json(yaml.safe_load(text))
+    else:
+        put_out(text, None)
 
 
 _USABLE, _PLAYBOOKS_BROKEN = 0, 4
@@ -115,7 +115,7 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
             }
             for name, playbook in playbooks.playbooks.items()
         ]
-        put_out(json.dumps(rows, ensure_ascii=False, indent=2) + "\n", None)
+        put_json(rows)
         return
     lines = list[str]()
     for name, playbook in playbooks.playbooks.items():
@@ -140,9 +140,7 @@ async def show_playbook(name: str, config: Path | None, *, as_json: bool = False
     ).settings
     playbook = find_playbook(name, settings)
     if as_json:
-        put_out(
-            json.dumps(playbook.model_dump(mode="json"), ensure_ascii=False, indent=2) + "\n", None
-        )
+        put_json(playbook.model_dump(mode="json"))
         return
     own = find_playbooks(path.parent if path else None, settings).own.get(playbook.name)
     text = own.read_text(encoding="utf-8-sig") if own else built_in_text(playbook.name)
@@ -181,7 +179,7 @@ async def check_playbooks(
         faults += playbooks.faults
     if as_json:
         result = {"usable": not faults, "problems": faults, "notices": usable}
-        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
+        put_json(result)
         return _PLAYBOOKS_BROKEN if faults else _USABLE
     for fault in faults:
         tell(f"Error: {fault}")

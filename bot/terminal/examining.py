@@ -1,16 +1,14 @@
 """What operators ask at the terminal: the doctor, plugins, what has not landed."""
 
-import json
 from pathlib import Path
 
 from bot.building import database_place, database_url, find_plugins
-from bot.log import set_up_logs
 from bot.operations.doctor.examine import examine
 from bot.operations.doctor.findings import as_json as as_json_text
 from bot.operations.doctor.findings import as_text, exit_code, is_well
 from bot.queue.landings import Backlog, LandingBacklog, look_into_landings, open_landings
-from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.files import put_out, tell
+from bot.terminal.files import put_json, put_out, tell
+from bot.terminal.records import quiet_settings
 from core.errors import BadInput, StoreInUse, StoreMissing
 from core.figures import counted, when
 from core.transcript.markdown import visible
@@ -25,8 +23,7 @@ async def examine_all(file: Path | None, channel: str, *, as_json: bool = False)
     Raises:
         ConfigurationBroken: A variable of the environment cannot be used.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     findings = await examine(environment, file, channel)
     if as_json:
         put_out(as_json_text(findings), None)
@@ -48,8 +45,7 @@ def print_plugins(*, as_json: bool = False) -> int:
     Raises:
         ConfigurationBroken: A variable of the environment cannot be used.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     plugins = find_plugins(environment).found
     if as_json:
         listed = [
@@ -62,7 +58,7 @@ def print_plugins(*, as_json: bool = False) -> int:
             }
             for plugin in plugins
         ]
-        put_out(json.dumps({"plugins": listed}, ensure_ascii=False, indent=2) + "\n", None)
+        put_json({"plugins": listed})
     else:
         lines = [
             f"✗ {plugin.title}: left out: {plugin.fault}"
@@ -86,7 +82,7 @@ async def list_landings(*, as_json: bool = False) -> None:
     Raises:
         StoreDown: The database cannot be read.
     """
-    location = _environment().moot_database
+    location = quiet_settings().moot_database
     try:
         async with look_into_landings(database_url(location)) as landings:
             backlog = await landings.unlanded(_ALL)
@@ -111,7 +107,7 @@ async def list_landings(*, as_json: bool = False) -> None:
             "dead": backlog.counts.dead,
             "landings": listed,
         }
-        put_out(json.dumps(result, ensure_ascii=False, indent=2) + "\n", None)
+        put_json(result)
         return
     for row in backlog.rows:
         next_try = f", again {when(row.again_at)}" if row.again_at else ""
@@ -137,7 +133,7 @@ async def retry_landings(which: str) -> None:
     """
     selection = int(which) if which.isdecimal() else None if which == "all" else which
     try:
-        async with open_landings(database_url(_environment().moot_database)) as landings:
+        async with open_landings(database_url(quiet_settings().moot_database)) as landings:
             count = len(await landings.retry(selection))
     except StoreInUse:
         raise BadInput(
@@ -145,9 +141,3 @@ async def retry_landings(which: str) -> None:
             "Slack (all at once), or stop it first."
         ) from None
     tell(f"{counted(count, 'landing')} sent again, by the bot that runs or the next one.")
-
-
-def _environment() -> BotSettings:
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    return environment

@@ -1,6 +1,7 @@
 """What the terminal writes: standard output, files, and words on standard error."""
 
 import errno
+import json
 import os
 import pathlib
 import sys
@@ -108,6 +109,11 @@ def put_out(text: str, path: Path | None) -> None:
         return
     write_file(path, text)
     tell(f"Wrote {path}")
+
+
+def put_json(value: object) -> None:
+    """Write a value to standard output as JSON."""
+    put_out(json.dumps(value, ensure_ascii=False, indent=2) + "\n", None)
 
 
 def tell(text: str) -> None:

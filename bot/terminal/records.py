@@ -1,6 +1,5 @@
 """What one can do with records: list, show, explain, export."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.files import check_writable, form_for, put_out, tell
+from bot.terminal.files import check_writable, form_for, put_json, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
 from core.events import Recorded, fold
@@ -48,6 +47,17 @@ from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 _ALL = 2**31
 
 
+def quiet_settings() -> BotSettings:
+    """The environment's settings; from here on only errors are logged.
+
+    Raises:
+        ConfigurationBroken: A variable has a value that cannot be used.
+    """
+    environment = read_settings()
+    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    return environment
+
+
 async def read_log(debate_id: str) -> Sequence[Recorded]:
     """The log of a debate in the database of the environment.
 
@@ -55,8 +65,7 @@ async def read_log(debate_id: str) -> Sequence[Recorded]:
         DebateUnknown: There is no such debate.
         StoreDown: The database cannot be opened.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     async with open_records(environment.moot_database) as store:
         return await log_in(store, debate_id, environment)
 
@@ -81,17 +90,13 @@ async def log_in(
 
 async def list_records(limit: int, *, running_only: bool, as_json: bool = False) -> None:
     """Print the newest debates: a table on a terminal, else tab-separated lines, or JSON."""
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     filters = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
         entries = await store.find(filters)
         listed = [await _listed(store, entry) for entry in entries]
     if as_json:
-        put_out(
-            json.dumps([listing.values for listing in listed], ensure_ascii=False, indent=2) + "\n",
-            None,
-        )
+        put_json([listing.values for listing in listed])
     elif not entries:
         none = "No debate is running" if running_only else "There are no debates"
         tell(f"{none} in {database_place(environment.moot_database)}.")
@@ -110,8 +115,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
 
 async def ids_and_questions() -> Sequence[tuple[str, str]]:
     """Ids of the newest debates with their questions; none where the database cannot be read."""
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     try:
         async with open_records(environment.moot_database) as store:
             return [(entry.debate_id, entry.question) for entry in await store.find(DebateFilter())]
@@ -125,8 +129,7 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     Raises:
         StoreDown: The database cannot be opened.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
 
     def on_unreadable(debate_id: str, error: StoreError) -> None:
         tell(f"Debate {debate_id} is left out: {error}")
@@ -149,7 +152,7 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
             }
             for decision in decisions
         ]
-        put_out(json.dumps(values, ensure_ascii=False, indent=2) + "\n", None)
+        put_json(values)
         return
     if not decisions:
         argument = quote(" ".join(visible(question).split()))
@@ -268,7 +271,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     if metrics:
         expected = setup.forecast
         if expected is None:  # nobody estimated when it began
-            environment = read_settings()
+            environment = quiet_settings()
             plugins = find_plugins(environment)
             settings = (await load_settings(environment, plugins=plugins)).settings
             expected = estimating(settings)(setup).forecast
@@ -328,8 +331,7 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
         BadInput: The folder cannot be written.
         StoreDown: The database cannot be opened.
     """
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     channels = [channel] if channel else None
     async with open_records(environment.moot_database) as store:
         entries = await store.find(DebateFilter(channels=channels, limit=_ALL))

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.building import build_calls, check_providers, find_plugins, load_settings
-from bot.log import set_up_logs
-from bot.settings import LogLevel, read_settings
 from bot.terminal.files import check_writable, form_for, put_out, tell
-from bot.terminal.records import read_log
+from bot.terminal.records import quiet_settings, read_log
 from core.errors import BadInput
 from core.events import fold
 from core.figures import counted, money
@@ -56,8 +54,7 @@ async def score(
     check_writable(output)
     if against_single and form == "csv":
         raise BadInput("A comparison is md or json.")
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     plugins = find_plugins(environment)
     loaded = await load_settings(environment, config, plugins=plugins)
     debate = fold(await read_log(debate_id))

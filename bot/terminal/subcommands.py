@@ -246,16 +246,12 @@ def calibration(
         typer.Option("--format", "-f", help="Tables; a line per decision; all of it."),
     ] = None,
     output: Output = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(help="Write a chart here (.svg, .png or .pdf); needs the extra charts."),
-    ] = None,
     json: AsJson = False,
 ) -> None:
     """Say how often accepted decisions held, by confidence, model, role and gate."""
     from bot.terminal.calibrating import show_calibration
 
-    _run(show_calibration(channel, "json" if json else form, output, picture))
+    _run(show_calibration(channel, "json" if json else form, output))
 
 
 def doctor(

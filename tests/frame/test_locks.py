@@ -27,9 +27,8 @@ def requirements_of(lock: str) -> list[Requirement]:
     groups = PYPROJECT["dependency-groups"]
     runtime = PYPROJECT["project"]["dependencies"]
     extras = PYPROJECT["project"]["optional-dependencies"]
-    # Charts are for the terminal of a person; what reads rare kinds of files has 160 MB. The
-    # container of a bot goes without both.
-    names = extras.keys() - {"charts", "formats"}
+    # What reads rare kinds of files has 160 MB: the container of a bot goes without it.
+    names = extras.keys() - {"formats"}
     optional = chain.from_iterable(extras[name] for name in names)
     lines = {
         RUNTIME: [*runtime, *LOCAL_SLACK["dependencies"]],

@@ -17,7 +17,6 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.calibrating import has_charts
 from bot.terminal.debating import current_user
 from bot.terminal.dry_run import first_prompts
 from bot.terminal.files import put_out, tell, write_file
@@ -30,7 +29,7 @@ from core.models import ModelChoice
 from core.settings import Settings
 
 from moot_bench.arms import Arm, ArmForm, arms_for, setup_of
-from moot_bench.chart import CHART, cost_chart
+from moot_bench.chart import CHART, cost_chart, has_charts
 from moot_bench.comparison import ArmKind, ArmMeasure
 from moot_bench.page import held_words, replayed_words, results_page
 from moot_bench.reading import own_tasks, read_tasks

@@ -1,10 +1,11 @@
 """The chart of what each arm costs and what it gets right."""
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from importlib.util import find_spec
 
-from bot.terminal.calibrating import picture
 from core.figures import money, percent, score
 
 from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores
@@ -13,6 +14,11 @@ from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores
 CHART = "cost.svg"
 _COLOURS = {ArmKind.SOLO: "#6b7280", ArmKind.VOTE: "#0f766e", ArmKind.DEBATE: "#b45309"}
 _WORDS = {ArmKind.SOLO: "one answer", ArmKind.VOTE: "drafts and a vote", ArmKind.DEBATE: "debate"}
+
+
+def has_charts() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,13 @@ def cost_chart(arms: Sequence[ArmScores], measure: ArmMeasure) -> bytes | None:
     axes.set_title(f"{measure.capitalize()} and cost per question of each arm")
     axes.grid(color="#e5e7eb")
     axes.legend()
-    return picture(figure)
+    from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
+
+    out = io.BytesIO()
+    # Without date and random ids, the same figure gives the same bytes.
+    with rc_context({"svg.hashsalt": "moot", "svg.fonttype": "none"}):
+        figure.savefig(out, format="svg", metadata={"Date": None}, bbox_inches="tight")
+    return out.getvalue()
 
 
 def front_of(points: Sequence[Point]) -> Sequence[Point]:
