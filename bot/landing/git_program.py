@@ -22,6 +22,7 @@ from core.redaction import clean
 _MOST_SAID = 1_000_000
 _CHUNK = 65_536
 _NOBODY = "/dev/null"
+_OVERTAKEN = "Somebody else pushed to the branch in {where} at the same time."
 
 
 class GitFailed(Exception):
@@ -177,20 +178,40 @@ async def _talk(process: Process, stdin: bytes) -> Sequence[bytes]:
     return out, errors
 
 
-#: Parts of what git says, in small letters, as git 2.39 and the usual servers say it.
-_TOKEN = (
-    "authentication failed",
-    "could not read username",
-    "could not read password",
-    "access denied",
-    "invalid credentials",
-    "returned error: 401",
+#: What git 2.39 and the usual servers say, in small letters, and what that means for people; the
+#: first that fits counts.
+_REFUSALS = (
+    (
+        ("protected branch", "gh006", "gh013", "hook declined"),
+        (
+            "{where} does not let Moot push to {branch}: a rule of the repository forbids it. "
+            "Allow it there, or name another branch in the settings."
+        ),
+    ),
+    (
+        ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "already exists"),
+        _OVERTAKEN,
+    ),
+    (
+        (
+            *("authentication failed", "could not read username", "could not read password"),
+            *("access denied", "invalid credentials", "returned error: 401"),
+        ),
+        "{where} {wants}. An administrator puts a valid one into {token} and restarts Moot.",
+    ),
+    (
+        ("returned error: 403", "permission to", "not allowed to push", "write access"),
+        "The token in {token} may not write to {where}. Give it the right to push.",
+    ),
+    (
+        ("unable to update url base from redirection", "returned error: 301", "error: 302"),
+        "{where} has moved, and redirects are not followed. Put its new address into the settings.",
+    ),
+    (
+        ("returned error: 404", "repository not found", "' not found"),
+        "{where} is not there, or the token in {token} may not see it.",
+    ),
 )
-_MAY_NOT = ("returned error: 403", "permission to", "not allowed to push", "write access")
-_NOT_THERE = ("returned error: 404", "repository not found", "' not found")
-_MOVED = ("unable to update url base from redirection", "returned error: 301", "error: 302")
-_PROTECTED = ("protected branch", "gh006", "gh013", "hook declined")
-_OVERTAKEN = ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "already exists")
 
 
 def refusal_of(errors: str, records: RecordPlace) -> LandingFailed:
@@ -200,41 +221,13 @@ def refusal_of(errors: str, records: RecordPlace) -> LandingFailed:
         errors: Git's standard error.
         records: The repository, its token's variable, its branches.
     """
-    words, where = errors.lower(), records.repository
-    variable = records.token_variable or "token_variable"
-
-    def says(parts: Sequence[str]) -> bool:
-        return any(part in words for part in parts)
-
-    if says(_PROTECTED):
-        return LandingFailed(
-            f"{where} does not let Moot push to {records.branch}: a rule of the repository "
-            "forbids it. Allow it there, or name another branch in the settings.",
-            is_final=True,
-        )
-    if says(_OVERTAKEN):
-        return LandingFailed(f"Somebody else pushed to the branch in {where} at the same time.")
-    if says(_TOKEN):
-        what = f"refused the token in {variable}" if records.token_variable else "wants a token"
-        return LandingFailed(
-            f"{where} {what}. An administrator puts a valid one into {variable} and restarts Moot.",
-            is_final=True,
-        )
-    if says(_MAY_NOT):
-        return LandingFailed(
-            f"The token in {variable} may not write to {where}. Give it the right to push.",
-            is_final=True,
-        )
-    if says(_MOVED):
-        return LandingFailed(
-            f"{where} has moved, and redirects are not followed. Put its new address into the "
-            "settings.",
-            is_final=True,
-        )
-    if says(_NOT_THERE):
-        return LandingFailed(
-            f"{where} is not there, or the token in {variable} may not see it.", is_final=True
-        )
+    where, words = records.repository, errors.lower()
+    for parts, sentence in _REFUSALS:
+        if any(part in words for part in parts):
+            token = records.token_variable or "token_variable"
+            wants = f"refused the token in {token}" if records.token_variable else "wants a token"
+            text = sentence.format(where=where, branch=records.branch, token=token, wants=wants)
+            return LandingFailed(text, is_final=sentence is not _OVERTAKEN)
     return LandingFailed(
         f"{where} cannot be reached, or git failed there. The log has its words: `git failed`."
     )

@@ -3,12 +3,14 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
+import bot.store.tables
+from bot.building import database_url, is_database_in_use, look_at_database, newest_tables
 from bot.operations.doctor.findings import Finding, bad, good, skipped
 from bot.presenter.sink import words_of
+from bot.settings import BotSettings
 from bot.views.lists import DebateRow, row_text
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError, reading
 from core.events import Recorded, fold
@@ -23,64 +25,20 @@ _MEGABYTE = 1_000_000
 _MOST_READ, _MOST_NAMED = 300, 5
 
 
-class Seen(Protocol):
-    """What was seen of a database."""
-
-    @property
-    def versions(self) -> Mapping[str, str]:
-        """Version table → version."""
-        ...
-
-    @property
-    def damage(self) -> str:
-        """What is damaged; empty: nothing."""
-        ...
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether another program keeps everybody else from writing."""
-        ...
-
-
-class DatabaseProbe(Protocol):
-    """Looks at the database."""
-
-    async def __call__(self) -> Seen:
-        """What is there.
-
-        Raises:
-            StoreError: It cannot be read.
-            ConfigurationBroken: The location cannot be understood.
-        """
-        ...
-
-
-async def check_database(
-    place: Path | str, look: DatabaseProbe, newest: Mapping[str, str], *, is_in_use: bool = False
-) -> Sequence[Finding]:
-    """All findings about the database.
-
-    Args:
-        place: Its file, or a server's words.
-        look: Looks at it.
-        newest: Version table → the version of this program.
-        is_in_use: Whether a process works on the file.
-    """
-    if isinstance(place, str):
-        return await _contents(f"database {place}", look, newest)
-    what = f"database {place.name}"
-    folder = _folder(place.parent)
-    if not await asyncio.to_thread(place.exists):
-        if is_in_use:
-            finding = bad(
-                what,
-                "was deleted while Moot was using it; nothing is written any more",
-                "Put the file back, or stop Moot and restore a backup.",
-            )
-            return [*folder, finding]
-        absent = skipped(what, "is not there yet; it is made when it is needed")
-        return [*folder, absent]
-    return [*folder, *await _contents(what, look, newest)]
+async def check_database(environment: BotSettings) -> Sequence[Finding]:
+    """All findings about the database."""
+    location = environment.moot_database
+    if "://" in location and not location.startswith("sqlite"):
+        return await _contents("database on the server", location)
+    file = Path(database_url(location).split(":///", 1)[-1])
+    what, folder = f"database {file.name}", _folder(file.parent)
+    if await asyncio.to_thread(file.exists):
+        return [*folder, *await _contents(what, location)]
+    if is_database_in_use(file):
+        words = "was deleted while Moot was using it; nothing is written any more"
+        remedy = "Put the file back, or stop Moot and restore a backup."
+        return [*folder, bad(what, words, remedy)]
+    return [*folder, skipped(what, "is not there yet; it is made when it is needed")]
 
 
 async def check_logs(store: DebateStore) -> Sequence[Finding]:
@@ -121,9 +79,10 @@ def _try_to_show(debate_id: str, log: Sequence[Recorded]) -> None:
         row_text(DebateRow(debate))
 
 
-async def _contents(what: str, look: DatabaseProbe, newest: Mapping[str, str]) -> Sequence[Finding]:
+async def _contents(what: str, location: str) -> Sequence[Finding]:
+    newest = newest_tables((bot.store.tables.MIGRATIONS, bot.store.tables.VERSION_TABLE))
     try:
-        state = await look()
+        state = await look_at_database(location, list(newest))
     except ConfigurationBroken as error:
         return [bad(what, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
     except StoreError as error:

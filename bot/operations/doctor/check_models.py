@@ -1,39 +1,94 @@
 """Checks of models: keys accepted, addresses reachable, models there and there to stay."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
 from urllib.parse import urlsplit
 
+from bot.building import KEY_VARIABLES, api_keys, build_providers, context_of, models_there
 from bot.operations.doctor.findings import Finding, bad, good, skipped
+from bot.settings import BotSettings
 from core.capabilities import capability, retirement, says_context
-from core.errors import ConfigurationBroken, KeyRefused, MootError
+from core.clock import SystemClock
+from core.errors import ConfigurationBroken, KeyRefused, MootError, ReplyCutOff
 from core.figures import counted, number
-from core.models import ModelChoice
+from core.models import Act, ModelChoice
+from core.ports import RefusalMemory
+from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
 
-OLLAMA, OFFLINE = "ollama", "offline"
+_OLLAMA, _OFFLINE, _COMPATIBLE = "ollama", "offline", "compatible"
+#: Tokens of the reply that a check asks for; a model that thinks uses them up.
+_CHECK_TOKENS = 256
 #: A model that goes within so many days is a problem now.
 _SOON = timedelta(days=60)
 #: Vendors also take names that end in a date or in "-latest", which their lists do not show.
 _NAMES_SHOWN = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class Vendors:
-    """How vendors are asked."""
+@dataclass(frozen=True)
+class _Vendors:
+    """Model servers that the environment and the settings name."""
 
-    #: The models a provider has for our key.
-    models: Callable[[str], Awaitable[Sequence[str]]]
-    #: Asks a model for a few tokens; what the server refuses of a request and is left out.
-    ask: Callable[[ModelChoice], Awaitable[Sequence[str]]]
-    #: Tokens the context of a model of Ollama holds.
-    context: Callable[[str], Awaitable[int]]
-    #: The variable with each provider's key, and whether it is set.
-    keys: Mapping[str, tuple[str, bool]]
-    #: An address of one's own, if one is set.
-    addresses: Mapping[str, str]
+    environment: BotSettings
+    settings: Settings
+
+    @property
+    def keys(self) -> Mapping[str, tuple[str, bool]]:
+        """The variable with each provider's key, and whether it is set."""
+        there = api_keys(self.environment)
+        own = {
+            server.name: (server.key_variable, bool(self.environment.key_in(server.key_variable)))
+            for server in self.settings.servers
+            if server.key_variable
+        }
+        return {name: (variable, name in there) for name, variable in KEY_VARIABLES.items()} | own
+
+    @property
+    def addresses(self) -> Mapping[str, str]:
+        """An address of one's own, where one is set."""
+        addresses = {
+            "anthropic": self.environment.anthropic_base_url,
+            "openai": self.environment.openai_base_url,
+            _COMPATIBLE: self.environment.openai_base_url,
+            _OLLAMA: self.environment.ollama_host,
+            **{server.name: server.base_url for server in self.settings.servers},
+        }
+        return {name: address for name, address in addresses.items() if address}
+
+    async def ask(self, choice: ModelChoice) -> Sequence[str]:
+        """Ask a model for a few tokens; return what the server refuses of a request.
+
+        Raises:
+            ProviderError: It does not answer.
+            ConfigurationBroken: Nothing serves it.
+        """
+        settings = self.settings
+        providers = build_providers(
+            self.environment, settings.models, settings.servers, settings.stall
+        )
+        provider = providers.get(choice.provider)
+        if provider is None:
+            raise ConfigurationBroken(f"Nothing serves {choice.provider}.")
+        request = ModelRequest(
+            model=choice.model,
+            act=Act.SUMMARY,
+            role="check",
+            system="",
+            parts=(Part(kind=PartKind.TASK, label="Task", text="Answer with the word OK."),),
+            delimiter="check",
+            max_output_tokens=_CHECK_TOKENS,
+            temperature=0.0,
+            effort=Effort.LOW,
+        )
+        try:
+            with suppress(ReplyCutOff):  # it answers
+                await provider.complete(request)
+            return provider.left_out(choice.model) if isinstance(provider, RefusalMemory) else ()
+        finally:
+            await asyncio.gather(*(each.close() for each in providers.values()))
 
 
 def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
@@ -56,19 +111,28 @@ def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
     return users
 
 
-async def check_models(settings: Settings, vendors: Vendors, today: date) -> Sequence[Finding]:
-    """All findings about models."""
-    users = models_of(settings)
+async def check_models(
+    environment: BotSettings, settings: Settings, today: date | None = None
+) -> Sequence[Finding]:
+    """All findings about the models that these settings use.
+
+    Args:
+        environment: Keys and addresses.
+        settings: Name the models.
+        today: For models that go out of service; None: the clock's.
+    """
+    vendors, users = _Vendors(environment, settings), models_of(settings)
+    today = today or SystemClock().now().astimezone(UTC).date()
     used = {choice.provider for choice in users}
     names = [
         *vendors.keys,
-        OLLAMA,
+        _OLLAMA,
         *(name for name in vendors.addresses if name not in vendors.keys),
     ]
     groups = await asyncio.gather(
-        *(_check_provider(name, settings, vendors) for name in dict.fromkeys(names))
+        *(_check_provider(name, vendors) for name in dict.fromkeys(names))
     )
-    if used == {OFFLINE}:
+    if used == {_OFFLINE}:
         words = "none is set up: the offline engine answers from checklists, which is no debate"
         remedy = (
             "Set ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, or "
@@ -80,12 +144,13 @@ async def check_models(settings: Settings, vendors: Vendors, today: date) -> Seq
         rest = [bad("models", words, remedy, is_configuration=True)]
     else:
         offline = good("offline", "needs nothing; it is an engine of checklists, not a model")
-        rest = [offline] if OFFLINE in used else []
+        rest = [offline] if _OFFLINE in used else []
     return [*(finding for group in groups for finding in group), *rest, *_retiring(users, today)]
 
 
-async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Sequence[Finding]:
+async def _check_provider(name: str, vendors: _Vendors) -> Sequence[Finding]:
     """Whether a provider takes our key and has the models we ask of it."""
+    settings = vendors.settings
     used = [choice.model for choice in models_of(settings) if choice.provider == name]
     variable, is_set = vendors.keys.get(name, ("", True))
     what = f"{name} ({variable})" if variable else name
@@ -95,18 +160,18 @@ async def _check_provider(name: str, settings: Settings, vendors: Vendors) -> Se
         words = "the settings use it, but there is no key"
         return [bad(what, words, f"Set {variable}.", is_configuration=True)]
     try:
-        there = await vendors.models(name)
+        there = await models_there(vendors.environment, name, settings.servers)
     except MootError as error:
         return [_unlisted(what, error, variable, is_used=bool(used))]
     host = urlsplit(vendors.addresses.get(name, "")).hostname  # an address may hold a password
     where = f" at {host}" if host else ""
-    reached = "it answers" if name == OLLAMA else "the key is accepted"
+    reached = "it answers" if name == _OLLAMA else "the key is accepted"
     first = good(what, f"{reached}{where}; {len(there)} models")
     answers = await asyncio.gather(*(_model(name, model, there, vendors) for model in used))
-    if name != OLLAMA:
+    if name != _OLLAMA:
         return [first, *answers]
     pulled = [model for model in used if any(_is_same(model, listed) for listed in there)]
-    return [first, *answers, *[await _context(model, settings, vendors) for model in pulled]]
+    return [first, *answers, *[await _context(model, vendors) for model in pulled]]
 
 
 def _unlisted(what: str, error: MootError, variable: str, *, is_used: bool) -> Finding:
@@ -123,11 +188,11 @@ def _unlisted(what: str, error: MootError, variable: str, *, is_used: bool) -> F
             return bad(what, str(error), remedy)
 
 
-async def _model(provider: str, model: str, there: Sequence[str], vendors: Vendors) -> Finding:
+async def _model(provider: str, model: str, there: Sequence[str], vendors: _Vendors) -> Finding:
     """Whether a model answers, and what is left out of requests to it."""
     what = f"model {provider}/{model}"
     is_listed = any(_is_same(model, name) for name in there)
-    if provider == OLLAMA and not is_listed:
+    if provider == _OLLAMA and not is_listed:
         return bad(what, "was not pulled", f"Run: ollama pull {model}")
     try:
         left_out = await vendors.ask(ModelChoice(provider=provider, model=model))
@@ -150,17 +215,17 @@ def _is_same(model: str, listed: str) -> bool:
     return listed in {model, f"{model}:latest"} or dated
 
 
-async def _context(model: str, settings: Settings, vendors: Vendors) -> Finding:
+async def _context(model: str, vendors: _Vendors) -> Finding:
     """Whether the context of a model of Ollama is as large as settings say; else it is asked."""
-    what = f"context of {model}"
-    tokens = capability(OLLAMA, model, settings.models).context_tokens
+    what, records = f"context of {model}", vendors.settings.models
+    tokens = capability(_OLLAMA, model, records).context_tokens
     try:
-        size = await vendors.context(model)
+        size = await context_of(vendors.environment, model)
     except MootError as error:
         return skipped(what, f"Ollama does not say: {error}")
     if not size:
         return skipped(what, "Ollama does not say")
-    if not says_context(OLLAMA, model, settings.models):
+    if not says_context(_OLLAMA, model, records):
         tokens = size
     if size < tokens:
         record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'

@@ -3,31 +3,20 @@
 import asyncio
 import ssl
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from datetime import UTC
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import bot.store.tables
 from bot.building import (
-    KEY_VARIABLES,
-    api_keys,
-    build_providers,
     check_settings,
-    context_of,
     database_url,
     find_plugins,
-    is_database_in_use,
     load_settings,
-    look_at_database,
     look_into,
-    models_there,
-    newest_tables,
 )
 from bot.landing.build_receivers import build_receivers
 from bot.landing.receivers import LandingFailed, Receiver
 from bot.operations.doctor.check_database import check_database, check_logs
-from bot.operations.doctor.check_models import OLLAMA, Vendors, check_models
+from bot.operations.doctor.check_models import check_models
 from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skipped
 from bot.operations.health import ask_health
@@ -36,12 +25,9 @@ from bot.queue.landings import LandingBacklog, look_into_landings
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
-from core.errors import ConfigurationBroken, MootError, ReplyCutOff, StoreError
+from core.errors import ConfigurationBroken, MootError, StoreError
 from core.figures import counted, when
-from core.models import Act, ModelChoice
-from core.ports import RefusalMemory
 from core.proxies import check_proxies, proxies
-from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
 
 #: Dead letters and late ones that are told one by one.
@@ -127,11 +113,6 @@ def check_plugins(plugins: Plugins) -> Sequence[Finding]:
     return findings or [skipped("plugins", "none is installed")]
 
 
-_COMPATIBLE = "compatible"
-#: Tokens of the reply that a check asks for; a model that thinks uses them up.
-_CHECK_TOKENS = 256
-
-
 async def examine(
     environment: BotSettings, file: Path | None = None, channel: str = ""
 ) -> Sequence[Finding]:
@@ -148,12 +129,12 @@ async def examine(
     findings = [*findings, *proxy_findings()]
     checks = [
         check_slack(environment, channel),
-        database_findings(environment),
+        check_database(environment),
         running_findings(environment),
         log_findings(environment),
     ]
     if settings:
-        checks.insert(0, models_findings(environment, settings))
+        checks.insert(0, check_models(environment, settings))
         checks.append(landing_findings(environment, settings))
         findings = [*findings, *playbook_findings(settings)]
     groups = await asyncio.gather(*checks)
@@ -178,9 +159,9 @@ async def examine_here(
         is_served: Whether the bot serves `/health` where the environment says.
     """
     groups = await asyncio.gather(
-        models_findings(environment, settings),
+        check_models(environment, settings),
         check_slack(environment, channel),
-        database_findings(environment),
+        check_database(environment),
         landing_findings(environment, settings),
     )
     # A skipped finding (no bot answers) says nothing where this bot runs.
@@ -228,79 +209,6 @@ def proxy_findings() -> Sequence[Finding]:
     if paths.cafile and paths.cafile != paths.openssl_cafile:
         findings.append(good("SSL_CERT_FILE", f"certificates of {paths.cafile}"))
     return findings
-
-
-async def models_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
-    """Findings about the models these settings use."""
-    keys = api_keys(environment)
-    addresses = {
-        "anthropic": environment.anthropic_base_url,
-        "openai": environment.openai_base_url,
-        _COMPATIBLE: environment.openai_base_url,
-        OLLAMA: environment.ollama_host,
-        **{server.name: server.base_url for server in settings.servers},
-    }
-    own_keys = {
-        server.name: (server.key_variable, bool(environment.key_in(server.key_variable)))
-        for server in settings.servers
-        if server.key_variable
-    }
-    vendors = Vendors(
-        models=lambda name: models_there(environment, name, settings.servers),
-        ask=lambda choice: ask_for_a_token(environment, settings, choice),
-        context=lambda model: context_of(environment, model),
-        keys={name: (variable, name in keys) for name, variable in KEY_VARIABLES.items()}
-        | own_keys,
-        addresses={name: address for name, address in addresses.items() if address},
-    )
-    return await check_models(settings, vendors, SystemClock().now().astimezone(UTC).date())
-
-
-async def ask_for_a_token(
-    environment: BotSettings, settings: Settings, choice: ModelChoice
-) -> Sequence[str]:
-    """Ask a model for a few tokens; return what the server refuses of a request.
-
-    Raises:
-        ProviderError: It does not answer.
-        ConfigurationBroken: Nothing serves it.
-    """
-    providers = build_providers(environment, settings.models, settings.servers, settings.stall)
-    provider = providers.get(choice.provider)
-    if provider is None:
-        raise ConfigurationBroken(f"Nothing serves {choice.provider}.")
-    request = ModelRequest(
-        model=choice.model,
-        act=Act.SUMMARY,
-        role="check",
-        system="",
-        parts=(Part(kind=PartKind.TASK, label="Task", text="Answer with the word OK."),),
-        delimiter="check",
-        max_output_tokens=_CHECK_TOKENS,
-        temperature=0.0,
-        effort=Effort.LOW,
-    )
-    try:
-        with suppress(ReplyCutOff):  # it answers
-            await provider.complete(request)
-        return provider.left_out(choice.model) if isinstance(provider, RefusalMemory) else ()
-    finally:
-        await asyncio.gather(*(each.close() for each in providers.values()))
-
-
-async def database_findings(environment: BotSettings) -> Sequence[Finding]:
-    """Findings about the database."""
-    location = environment.moot_database
-    is_server = "://" in location and not location.startswith("sqlite")
-    tables = (bot.store.tables.MIGRATIONS, bot.store.tables.VERSION_TABLE)
-    newest = newest_tables(tables)
-    place = "on the server" if is_server else Path(database_url(location).split(":///", 1)[-1])
-    return await check_database(
-        place,
-        lambda: look_at_database(location, list(newest)),
-        newest,
-        is_in_use=not isinstance(place, str) and is_database_in_use(place),
-    )
 
 
 async def log_findings(environment: BotSettings) -> Sequence[Finding]:

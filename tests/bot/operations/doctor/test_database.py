@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.building import open_store
-from bot.operations.doctor.examine import database_findings, examine
+from bot.operations.doctor.check_database import check_database
+from bot.operations.doctor.examine import examine
 from bot.operations.doctor.findings import CheckMark, as_text, exit_code
 from bot.settings import BotSettings, read_settings
 
@@ -41,7 +42,7 @@ def unlinked(environment: BotSettings) -> None:
 
 async def test_a_database_in_use_is_looked_at_without_disturbing(environment: BotSettings) -> None:
     async with open_store(environment.moot_database) as store:
-        findings = await database_findings(environment)
+        findings = await check_database(environment)
         assert list(await store.unfinished()) == []
 
     assert "opens and is whole" in as_text(findings)
@@ -52,13 +53,13 @@ async def test_tables_of_an_older_program_are_no_problem(environment: BotSetting
     path = await new_database(environment)
     change(path, "UPDATE moot_core_version SET version_num = '0001'")
 
-    assert "brought up to date at its next start" in as_text(await database_findings(environment))
+    assert "brought up to date at its next start" in as_text(await check_database(environment))
 
 
 async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> None:
     path = await new_database(environment)
     change(path, "UPDATE moot_core_version SET version_num = '9999'")
-    findings = await database_findings(environment)
+    findings = await check_database(environment)
 
     assert "newer Moot (at 9999)" in as_text(findings)
     assert exit_code(findings) == 1
@@ -66,7 +67,7 @@ async def test_tables_of_a_newer_program_are_one(environment: BotSettings) -> No
 
 async def test_a_file_that_is_no_database_is_told(environment: BotSettings) -> None:
     write(environment, "Dear diary, " * 500)
-    findings = await database_findings(environment)
+    findings = await check_database(environment)
 
     assert exit_code(findings) == 1
     assert "not a database" in as_text(findings)
@@ -77,7 +78,7 @@ async def test_damage_is_found(environment: BotSettings) -> None:
     whole = path.read_bytes()
     page = 4096
     path.write_bytes(whole[: 2 * page] + b"\xff" * page + whole[3 * page :])
-    findings = await database_findings(environment)
+    findings = await check_database(environment)
 
     assert exit_code(findings) == 1
 
@@ -98,16 +99,16 @@ async def test_a_lock_that_another_program_holds_is_told(environment: BotSetting
     path = await new_database(environment)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        text = as_text(await database_findings(environment))
+        text = as_text(await check_database(environment))
         other.execute("ROLLBACK")
 
     assert "✗ database moot.db: is locked by another program" in text
-    assert "opens and is whole" in as_text(await database_findings(environment))
+    assert "opens and is whole" in as_text(await check_database(environment))
 
 
 async def test_a_file_that_was_deleted_under_the_bot_is_told(environment: BotSettings) -> None:
     async with open_store(environment.moot_database):
         unlinked(environment)
-        text = as_text(await database_findings(environment))
+        text = as_text(await check_database(environment))
     assert "✗ database moot.db: was deleted while Moot was using it" in text
-    assert "is not there yet" in as_text(await database_findings(environment))
+    assert "is not there yet" in as_text(await check_database(environment))

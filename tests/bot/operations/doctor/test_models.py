@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import date
 
 import pytest
+from pydantic import SecretStr
 
-from bot.operations.doctor.check_models import Vendors, check_models
-from bot.operations.doctor.examine import models_findings
+from bot.operations.doctor.check_models import check_models
 from bot.operations.doctor.findings import CheckMark, Finding, as_text, exit_code
 from bot.settings import BotSettings, read_settings
 from core.models import ModelChoice
@@ -17,7 +17,6 @@ from tests.vendors.server import Vendor, always
 
 KEY = "sk-ant-secret-000000000000"
 CLAUDE = ModelChoice(provider="anthropic", model="claude-sonnet-5-5")
-TODAY = date(2026, 11, 21)
 
 
 def listing(*models: str) -> Reject:
@@ -69,7 +68,7 @@ def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
 
 async def test_a_model_is_found_by_its_dated_version(environment: BotSettings) -> None:
     haiku = ModelChoice(provider="anthropic", model="claude-haiku-5-5")
-    marks_by_name = marks(await models_findings(environment, on(haiku)))
+    marks_by_name = marks(await check_models(environment, on(haiku)))
 
     assert marks_by_name["model anthropic/claude-haiku-5-5"] is CheckMark.GOOD
 
@@ -78,7 +77,7 @@ async def test_a_refused_key_says_which_and_never_shows_it(
     environment: BotSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-other-1111111111111")
-    findings = await models_findings(read_settings(None), on(CLAUDE))
+    findings = await check_models(read_settings(None), on(CLAUDE))
 
     assert marks(findings)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
     assert "Put a valid key into ANTHROPIC_API_KEY." in as_text(findings)
@@ -88,7 +87,7 @@ async def test_a_refused_key_says_which_and_never_shows_it(
 
 async def test_a_model_that_is_not_there_is_told_with_others(environment: BotSettings) -> None:
     opus = ModelChoice(provider="anthropic", model="claude-opus-9")
-    findings = await models_findings(environment, on(CLAUDE, fallbacks=(opus,)))
+    findings = await check_models(environment, on(CLAUDE, fallbacks=(opus,)))
 
     assert marks(findings)["model anthropic/claude-opus-9"] is CheckMark.BAD
     assert "for example: claude-sonnet-5-5" in as_text(findings)
@@ -98,7 +97,7 @@ async def test_a_missing_key_of_a_provider_that_is_used_is_a_matter_of_configura
     environment: BotSettings,
 ) -> None:
     luna = ModelChoice(provider="openai", model="gpt-6-luna")
-    findings = await models_findings(environment, on(CLAUDE, fallbacks=(luna,)))
+    findings = await check_models(environment, on(CLAUDE, fallbacks=(luna,)))
 
     assert "Set OPENAI_API_KEY." in as_text(findings)
     assert exit_code(findings) == 4
@@ -107,7 +106,7 @@ async def test_a_missing_key_of_a_provider_that_is_used_is_a_matter_of_configura
 async def test_ollamas_models_and_their_context_are_looked_at(environment: BotSettings) -> None:
     here = ModelChoice(provider="ollama", model="llama-4:8b")
     absent = ModelChoice(provider="ollama", model="qwen:7b")
-    findings = await models_findings(environment, on(here, fallbacks=(absent,)))
+    findings = await check_models(environment, on(here, fallbacks=(absent,)))
     text = as_text(findings)
 
     assert marks(findings)["model ollama/llama-4:8b"] is CheckMark.GOOD
@@ -120,7 +119,7 @@ async def test_a_record_larger_than_the_models_own_context_is_told(
 ) -> None:
     here = ModelChoice(provider="ollama", model="llama-4:8b")
     wide = {"provider": "ollama", "match": "*", "context_tokens": 65_536}
-    findings = await models_findings(environment, on(here, models=(wide,)))
+    findings = await check_models(environment, on(here, models=(wide,)))
 
     assert "8,192 tokens, Moot would use 65,536" in as_text(findings)
 
@@ -130,7 +129,7 @@ async def test_a_compatible_server_is_reached_at_its_address(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", f"{vendor.url}/v1")
     choice = ModelChoice(provider="compatible", model="gpt-6-luna")
-    findings = await models_findings(read_settings(None), on(choice))
+    findings = await check_models(read_settings(None), on(choice))
 
     assert marks(findings)["compatible"] is CheckMark.GOOD
     assert marks(findings)["model compatible/gpt-6-luna"] is CheckMark.GOOD
@@ -140,21 +139,9 @@ async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
     vendor: Vendor, environment: BotSettings
 ) -> None:
     vendor.script = always(Reject(status=200, body="<html>Log in</html>"))
-    findings = await models_findings(environment, on(CLAUDE))
+    findings = await check_models(environment, on(CLAUDE))
 
     assert marks(findings)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
-
-
-async def nothing_there(_: str) -> Sequence[str]:
-    return ()
-
-
-async def nothing_asked(_: ModelChoice) -> Sequence[str]:
-    return ()
-
-
-async def no_context(_: str) -> int:
-    return 0
 
 
 @pytest.mark.parametrize(
@@ -163,17 +150,14 @@ async def no_context(_: str) -> int:
         ("claude-sonnet-4-0", date(2026, 6, 15), CheckMark.BAD, "was retired on 2026-06-15"),
         ("claude-sonnet-4-0", date(2026, 5, 1), CheckMark.BAD, "retires on 2026-06-15"),
         ("claude-sonnet-4-0", date(2026, 1, 1), CheckMark.SKIPPED, "retires on 2026-06-15"),
-        ("claude-sonnet-4-5", TODAY, CheckMark.SKIPPED, "no day is known"),
+        ("claude-sonnet-4-5", date(2026, 11, 21), CheckMark.SKIPPED, "no day is known"),
     ],
 )
 async def test_a_model_that_goes_is_told_in_time(
-    model: str, today: date, mark: CheckMark, words: str
+    environment: BotSettings, *, model: str, today: date, mark: CheckMark, words: str
 ) -> None:
-    nobody = Vendors(
-        models=nothing_there, ask=nothing_asked, context=no_context, keys={}, addresses={}
-    )
     choice = ModelChoice(provider="anthropic", model=model)
-    findings = await check_models(on(choice), nobody, today)
+    findings = await check_models(environment, on(choice), today)
     (leaving,) = [finding for finding in findings if finding.remedy.startswith("Take ")]
 
     assert leaving.mark is mark
@@ -185,12 +169,13 @@ async def test_a_model_that_goes_is_told_in_time(
 @pytest.mark.parametrize(
     ("is_set", "words"), [(False, "none is set up"), (True, "a key is set, but every agent")]
 )
-async def test_without_a_model_doctor_says_what_to_do(*, is_set: bool, words: str) -> None:
-    keys = {"anthropic": ("ANTHROPIC_API_KEY", is_set)}
-    nobody = Vendors(
-        models=nothing_there, ask=nothing_asked, context=no_context, keys=keys, addresses={}
-    )
-    findings = await check_models(on(ModelChoice(provider="offline", model="any")), nobody, TODAY)
+async def test_without_a_model_doctor_says_what_to_do(
+    environment: BotSettings, *, is_set: bool, words: str
+) -> None:
+    if not is_set:
+        environment = environment.model_copy(update={"anthropic_api_key": SecretStr("")})
+    offline = on(ModelChoice(provider="offline", model="any"))
+    findings = await check_models(environment, offline)
     (finding,) = [finding for finding in findings if finding.what == "models"]
 
     assert words in finding.found
