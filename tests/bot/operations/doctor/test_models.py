@@ -144,6 +144,7 @@ async def test_what_answers_without_a_list_of_models_is_not_the_vendor(
     assert marks(findings)["anthropic (ANTHROPIC_API_KEY)"] is CheckMark.BAD
 
 
+@pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")  # the SDK says so, too
 @pytest.mark.parametrize(
     ("model", "today", "mark", "words"),
     [
