@@ -407,7 +407,9 @@ async def _programs(
         clock=context.clock,
         day_cost=parts.settings.limits.token_day_cost,
     )
-    routes = McpRoutes(callers, lambda caller: SlackCallerDebates(context, caller), parts.mcp_hosts)
+    routes = McpRoutes(
+        callers.caller, lambda caller: SlackCallerDebates(context, caller), parts.mcp_hosts
+    )
     stack.push_async_callback(routes.close)
     await routes.start()
     return (routes,)

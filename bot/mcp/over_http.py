@@ -6,7 +6,7 @@ and whose it is is asked anew with each. The SDK sees neither the token nor who 
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from bot.log import logger
 from bot.mcp.caller_debates import CallerDebates
 from bot.mcp.server import build_server
-from bot.mcp.token_callers import Caller, Callers
+from bot.mcp.token_callers import Caller
 from bot.slack.connection.http import LARGEST_REQUEST
 from core.errors import BadInput, StoreError
 
@@ -46,7 +46,8 @@ _KEPT_FROM_SDK = frozenset({"authorization", "cookie"})
 class McpRoutes:
     """Serves `/mcp`. `start` it before requests come, `close` it after they do."""
 
-    callers: Callers
+    #: Returns whose a token is; None: nobody's. May raise `StoreDown` or `SlackSilent`.
+    caller_of: Callable[[str], Awaitable[Caller | None]]
     #: Returns debates as a caller sees them.
     debates_of: Callable[[Caller], CallerDebates]
     #: Host names, with their ports if those are unusual, under which programs reach Moot.
@@ -99,7 +100,7 @@ class McpRoutes:
         caller = None
         try:
             if scheme.casefold() == "bearer" and bearer.strip():
-                caller = await self.callers.caller(bearer.strip())
+                caller = await self.caller_of(bearer.strip())
         except (StoreError, BadInput) as error:  # the database or Slack does not answer
             _log.warning("cannot look whose a token is", reason=type(error).__name__)
             return web.json_response({"error": "try again in a moment"}, status=503)

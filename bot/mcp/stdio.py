@@ -2,9 +2,10 @@
 
 import re
 import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -33,54 +34,24 @@ _BATCH = "Batches are no part of this protocol: send one request a line."
 _NO_MESSAGE = "This line is no JSON-RPC message."
 
 
-class OddLines:
-    """The messages of a client; a line that is none is mended or refused."""
+@asynccontextmanager
+async def mended_lines(incoming: Any, outgoing: Any) -> AsyncGenerator[Any]:
+    """Yield the messages of a client; a line that is none is mended, or refused on `outgoing`."""
+    taking, mended = anyio.create_memory_object_stream[SessionMessage](0)
 
-    def __init__(self, incoming: Any, outgoing: Any) -> None:
-        """Take the SDK's streams; faults of lines are refused on the second."""
-        self._incoming, self._outgoing = incoming, outgoing
+    async def hand_on() -> None:
+        with suppress(anyio.BrokenResourceError), taking:  # the server has ended
+            async for item in incoming:
+                message = read_line(item) if isinstance(item, Exception) else item
+                if isinstance(message, SessionMessage):
+                    await taking.send(message)
+                else:
+                    await outgoing.send(SessionMessage(message))
 
-    async def receive(self) -> SessionMessage:
-        """The next message.
-
-        Raises:
-            anyio.EndOfStream: There is none.
-        """
-        while isinstance(item := await self._incoming.receive(), Exception):
-            mended = read_line(item)
-            if isinstance(mended, SessionMessage):
-                return mended
-            await self._outgoing.send(SessionMessage(mended))
-        return item
-
-    @property
-    def last_context(self) -> Any:
-        """The context in which the last message was sent, for the SDK."""
-        return self._incoming.last_context
-
-    async def aclose(self) -> None:
-        """Close the SDK's stream."""
-        await self._incoming.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> None:
-        await self.aclose()
+    async with anyio.create_task_group() as group:
+        group.start_soon(hand_on)
+        yield mended
+        group.cancel_scope.cancel()
 
 
 def read_line(fault: Exception) -> SessionMessage | JSONRPCError:
@@ -142,8 +113,11 @@ async def serve(environment: BotSettings, config: Path | None) -> None:
     )
     server = build_server(lambda _request: machine)
     try:
-        async with machine.open(), stdio_server() as (incoming, outgoing):
-            lines = OddLines(incoming, outgoing)
+        async with (
+            machine.open(),
+            stdio_server() as (incoming, outgoing),
+            mended_lines(incoming, outgoing) as lines,
+        ):
             await server.run(lines, outgoing, server.create_initialization_options())
     finally:
         await calls.close()

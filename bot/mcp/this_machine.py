@@ -32,19 +32,12 @@ from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInU
 from core.events import Recorded, fold
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.models import (
-    Debate,
-    Person,
-    Place,
-    SourceKind,
-    SourceReference,
-    Status,
-    Turn,
-)
+from core.models import Debate, Person, Place, SourceKind, SourceReference, Status
 from core.opening import DebateRequest
 from core.ports import Clock, DebateFilter, DebateStore, Embedder
 from core.retry import RetryPolicy, retry
 from core.settings import Settings
+from core.telling import Sinks
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.choices import Choices
 from core.use_cases.decide import DecideOnVerdict
@@ -74,16 +67,6 @@ class _OwnDatabase:
     store: DebateStore
     runner: LocalRunner
     actions: CallerActions
-
-
-class _SilentSink:
-    """The `EventSink` of debates that nobody is shown as they go: programs ask."""
-
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
-        pass
-
-    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        pass
 
 
 class ThisMachine:
@@ -232,12 +215,8 @@ class ThisMachine:
             store = await opening.enter_async_context(open_store(self._environment.moot_database))
             reader = build_reader(self._settings, self._tools, fetchers_here(store))
             turns = build_turns(self._calls, self._settings, store, reader)
-            engine = Engine(
-                store=store,
-                turns=turns,
-                sink=_SilentSink(),
-                clock=self.clock,
-            )
+            # Nobody is shown a debate as it goes: programs ask.
+            engine = Engine(store=store, turns=turns, sink=Sinks(), clock=self.clock)
             runner = LocalRunner(engine=engine, store=store, clock=self.clock)
             opening.push_async_callback(runner.close)
             facts = FactLog(store=store, clock=self.clock, wake=runner.wake)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
 
 from bot.slack.access import Accesses
 from bot.store.personal_tokens import PersonalTokens
@@ -31,26 +30,12 @@ class Caller:
         return f"mcp/{self.token_id}/{request}"
 
 
-class Callers(Protocol):
-    """Knows whose a token is."""
-
-    async def caller(self, bearer: str) -> Caller | None:
-        """Return whose token this is; None where it is unknown, revoked or expired.
-
-        Asked with every request and never remembered, so that a revoked token ends at once.
-
-        Args:
-            bearer: What stood after `Bearer` in the request's `Authorization`; anything at all.
-
-        Raises:
-            StoreDown: The database does not answer.
-        """
-        ...
-
-
 @dataclass(frozen=True, kw_only=True)
 class TokenCallers:
-    """The `Callers` of a running bot."""
+    """Knows whose a token is.
+
+    Asked with every request and never remembered, so that a revoked token ends at once.
+    """
 
     tokens: PersonalTokens
     access: Accesses
@@ -61,6 +46,9 @@ class TokenCallers:
 
     async def caller(self, bearer: str) -> Caller | None:
         """Return the owner of a token; None: unknown, or no longer in the workspace.
+
+        Args:
+            bearer: What stood after `Bearer` in the request's `Authorization`; anything at all.
 
         Raises:
             SlackSilent: Slack did not say in time whether its owner is still there.

@@ -1,6 +1,6 @@
 """The tools: what each is called and promises, and how it is done with the use cases."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -150,42 +150,44 @@ async def _answer(
         raise BadInput("A question is answered twice in this call. Nothing was recorded.")
     async with debates.acting() as can:
         debate = fold(await debates.log(arguments.debate_id, to_change=True))
-        all_numbers = {
-            item.number
-            for clarifications in debate.clarifications.values()
-            for item in clarifications.items
-        }
-        if unknown := [str(number) for number in numbers if number not in all_numbers]:
-            still = ", ".join(map(str, open_numbers(debate))) or "none"
+        batches = debate.clarifications.values()
+        known = {item.number for batch in batches for item in batch.items}
+        if unknown := [number for number in numbers if number not in known]:
             raise BadInput(
-                f"There is no question {', '.join(unknown)}. Still open: {still}. Nothing was "
-                "recorded."
+                f"There is no question {_listed(unknown)}. Still open: "
+                f"{_listed(open_numbers(debate))}. Nothing was recorded."
             )
-        answers = [
-            GivenAnswer(answer.number, answer.answer.strip()) for answer in arguments.answers
-        ]
-        empty = {answer.number for answer in answers if not answer.text}
+        answers = [GivenAnswer(item.number, item.answer.strip()) for item in arguments.answers]
         origin = debates.origin(named_by_words("answer", arguments))
         reply = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
         late = await can.answer.form(reply, answers)
         still_open = open_numbers(fold(await debates.log(debate.id)))
+    in_time = [answer for answer in answers if answer.number not in late]
     result = values.AnswerResult(
         debate_id=debate.id,
-        recorded=tuple(n for n in numbers if n not in late and n not in empty),
-        skipped=tuple(n for n in numbers if n not in late and n in empty),
+        recorded=tuple(answer.number for answer in in_time if answer.text),
+        skipped=tuple(answer.number for answer in in_time if not answer.text),
         too_late=tuple(late),
         still_open=tuple(still_open),
     )
-    texts = [f"Recorded: {', '.join(map(str, result.recorded)) or 'none'}."]
+    return result, " ".join(_answer_words(result))
+
+
+def _answer_words(result: values.AnswerResult) -> Iterator[str]:
+    """What became of each answer, in sentences."""
+    yield f"Recorded: {_listed(result.recorded)}."
     if result.skipped:
-        texts.append(f"Skipped: {', '.join(map(str, result.skipped))}; the assumptions hold.")
-    if late:
-        texts.append(
-            f"Too late for question {', '.join(map(str, late))}: answered before, or its time was "
+        yield f"Skipped: {_listed(result.skipped)}; the assumptions hold."
+    if result.too_late:
+        yield (
+            f"Too late for question {_listed(result.too_late)}: answered before, or its time was "
             "over. While the debate runs, the agents read these answers as notes."
         )
-    texts.append(f"Still open: {', '.join(map(str, still_open)) or 'none'}.")
-    return result, " ".join(texts)
+    yield f"Still open: {_listed(result.still_open)}."
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers)) or "none"
 
 
 async def _submit_revision(
@@ -215,7 +217,7 @@ async def _submit_revision(
     )
     words = "The agents read it before they look again; open findings need no other answer."
     if still_open:
-        words += f" Still open: {', '.join(map(str, still_open))}."
+        words += f" Still open: {_listed(still_open)}."
     return result, f"{words} Next: debate_status with debate_id {debate.id} and wait_seconds 30."
 
 

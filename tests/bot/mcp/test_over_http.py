@@ -94,7 +94,7 @@ async def served(spec: BotSpec | None = None) -> AsyncGenerator[Served]:
     async with team_at_work(spec=spec) as team:
         callers = KnownCallers()
         routes = McpRoutes(
-            callers,
+            callers.caller,
             lambda caller: SlackCallerDebates(team.moot.context, caller),
             ["moot.example.com"],
         )
