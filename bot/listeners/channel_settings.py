@@ -13,7 +13,7 @@ from bot.queue.rows import NewPost
 from bot.slack.ids import CallbackId, FieldId
 from bot.slack.payloads import Command, FormSubmitted, FormValues
 from bot.views.notices import settings_changed
-from bot.views.start_form import settings_form
+from bot.views.start_form import CHANNEL_BOXES, STATES, settings_form
 from core.errors import BadInput
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.find import NOT_A_MEMBER
@@ -49,10 +49,8 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
         BadInput: The person is not in the channel, or of another organisation.
     """
     most_cost = context.start.settings().limits.most_debate_cost
-    settings, here = (
-        checked_settings(form, most_cost),
-        place(form.team_id, form.kept.get("channel", "")),
-    )
+    settings = checked_settings(form, most_cost)
+    here = place(form.team_id, form.kept.get("channel", ""))
     if not await context.access.may_see(form.user_id, here):
         raise BadInput(NOT_A_MEMBER)
     await context.check_colleague(form.user_id, here)
@@ -77,16 +75,14 @@ def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoi
     Raises:
         FieldWrong: Something in it cannot be used.
     """
-    states = {"on": True, "off": False}
     fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
-    asks, alone, is_open = (states.get(form.chosen(field.value)) for field in fields)
+    asks, alone, is_open = (STATES.get(form.chosen(field.value)) for field in fields)
     check_agents(form)
     choices = choices_of(form, clarify=asks, cap=checked_cap(form, most_cost))
-    return ChannelChoices(
+    settings = ChannelChoices(
         choices=choices.model_copy(update={"shadow": alone}),
         stewards=form.people(FieldId.STEWARDS.value),
-        keep_pinned=bool(form.all_chosen(FieldId.KEEP_PINNED.value)),
-        every_turn=bool(form.all_chosen(FieldId.EVERY_TURN.value)),
-        no_pages=bool(form.all_chosen(FieldId.NO_PAGES.value)),
         open_to_others=is_open,
     )
+    ticked = {box.id: bool(form.all_chosen(box.id)) for box, _ in CHANNEL_BOXES}
+    return settings.model_copy(update=ticked)

@@ -39,6 +39,7 @@ from bot.slack.ids import board_key
 from bot.slack.payloads import Command
 from bot.views.asked_back import asked_already, asked_back
 from bot.views.message import MessageView
+from bot.views.start_form import FormTarget
 from core.errors import AskedAlready, BadInput, LogBroken, StoreError
 from core.events import fold
 from core.models import Debate
@@ -113,7 +114,7 @@ async def open_form_to_start(
         trigger_id=command.trigger_id,
         team=command.team_id,
         by=person(command),
-        channel="" if command.is_direct else command.channel_id,
+        target=FormTarget(channel="" if command.is_direct else command.channel_id),
         playbook=playbook,
     )
     await open_start_form(context, client, opening)

@@ -10,14 +10,13 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 from slack_bolt.async_app import AsyncAck, AsyncApp
-from slack_sdk.errors import SlackClientError
+from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.interactions import ClickEvent, FieldWrong, on_click, on_form, open_form
 from bot.listeners.linked import start_with_links
-from bot.listeners.peoples_thread import cut, read_thread
 from bot.log import logger
 from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.evidence import (
@@ -27,7 +26,7 @@ from bot.slack.evidence import (
 )
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT
-from bot.slack.payloads import FormSubmitted, FormValues, MessageShortcut
+from bot.slack.payloads import FormSubmitted, FormValues, MessageShortcut, ThreadPage
 from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.store.channel import Channel
 from bot.views.forms import Form, said
@@ -67,17 +66,10 @@ class FormOpening:
     trigger_id: str
     team: str
     by: Person
-    #: Empty: chosen in the form.
-    channel: str = ""
-    #: Link to the message the form was opened on, its text, its timestamp and its thread's.
-    source: str = ""
+    #: Without a channel, that is chosen in the form.
+    target: FormTarget
+    #: Of the message that it was opened on, or the question of the debate that it goes on from.
     text: str = ""
-    message: str = ""
-    thread: str = ""
-    #: The files of that message; the verdict that the debate goes on from.
-    references: tuple[SourceReference, ...] = ()
-    #: Id of the debate that it goes on from; empty: of none.
-    continues: str = ""
     #: The kind of debate that was typed; empty: the channel's.
     playbook: str = ""
 
@@ -100,7 +92,9 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 async def open_empty_form(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form from a button; the channel is chosen in it."""
     click = event.click
-    opening = FormOpening(trigger_id=click.trigger_id, team=click.team_id, by=person(click))
+    opening = FormOpening(
+        trigger_id=click.trigger_id, team=click.team_id, by=person(click), target=FormTarget()
+    )
     await open_start_form(context, event.client, opening)
 
 
@@ -112,20 +106,15 @@ async def open_to_go_on(context: ListenerContext, event: ClickEvent) -> None:
     """
     debate = await context.debate(event.click.value, event.click)
     context.decide.check_decision(debate)
-    click, place_of = event.click, debate.setup.place
-    access = context.access.of(click.team_id)
+    click, channel = event.click, debate.setup.place.channel
+    address = await context.access.of(click.team_id).link_to(channel, click.message_ts)
+    decision = decision_reference(debate, person(click), address)
     opening = FormOpening(
         trigger_id=click.trigger_id,
         team=click.team_id,
         by=person(click),
-        channel=place_of.channel,
+        target=FormTarget(channel=channel, references=(decision,), continues=debate.id),
         text=debate.setup.question,
-        references=(
-            decision_reference(
-                debate, person(click), await access.link_to(place_of.channel, click.message_ts)
-            ),
-        ),
-        continues=debate.id,
     )
     await open_start_form(context, event.client, opening)
 
@@ -138,30 +127,23 @@ async def open_start_form(
     Raises:
         BadInput: Slack does not open it any more, or no debate can be held in the channel.
     """
-    if opening.channel:
-        membership = await context.access.of(opening.team).standing(opening.channel)
+    target = opening.target
+    if target.channel:
+        membership = await context.access.of(opening.team).standing(target.channel)
         if reason := answers.not_here(membership):
             raise BadInput(reason)
-    here = place(opening.team, opening.channel)
+    here = place(opening.team, target.channel)
     # The question is found in the message; a longer message is the context as a whole.
     text = opening.text.strip()
     question = question_in(text)
     context_text = "" if question == text else text
     # A message too long for the fields is read again at the start. One of a direct message is in
     # the form as a whole, so that the person sees what others will.
-    is_long = len(context_text) > FIELD_TEXT and bool(opening.message)
+    is_long = len(context_text) > FIELD_TEXT and bool(target.message)
     first, *more = in_fields("" if is_long else context_text)
     usual = await context.start.usual(here, opening.playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
-    target = FormTarget(
-        channel=opening.channel,
-        source=opening.source,
-        message=opening.message,
-        thread=opening.thread,
-        long=len(context_text) if is_long else 0,
-        references=opening.references,
-        continues=opening.continues,
-    )
+    target = target.model_copy(update={"long": len(context_text) if is_long else 0})
     view = await _estimated(context, draft, target, here, by=opening.by)
     await open_form(client, opening.trigger_id, view)
 
@@ -211,19 +193,22 @@ async def open_for_message(
     )
     message = used.message
     try:
+        # In a direct message nothing is read again: what is debated in a channel, all may read.
+        target = FormTarget(source=link)
+        if not used.is_direct:
+            target = FormTarget(
+                channel=used.channel_id,
+                source=link,
+                message=used.message_ts,
+                thread=message.thread_ts,
+                references=file_references(message.files, person(used))[:_MOST_REMEMBERED],
+            )
         opening = FormOpening(
             trigger_id=used.trigger_id,
             team=used.team_id,
             by=person(used),
-            channel="" if used.is_direct else used.channel_id,
-            source=link,
+            target=target,
             text=await _question_of(context, used) or readable(message.all_text, names),
-            # In a direct message nothing is read again: what is debated in a channel, all may read.
-            message="" if used.is_direct else used.message_ts,
-            thread="" if used.is_direct else message.thread_ts,
-            references=()
-            if used.is_direct
-            else file_references(message.files, person(used))[:_MOST_REMEMBERED],
         )
         await open_start_form(context, client, opening)
     except BadInput as refusal:
@@ -331,12 +316,26 @@ async def _long_message(
     """
     if not target.message or not target.long:
         return ""
-    root = target.thread or target.message
-    read = await read_thread(context, form.team_id, target.channel, root)
-    texts = [message.all_text for message in read.messages if message.ts == target.message]
+    try:
+        async with asyncio.timeout(context.timeouts.thread):
+            client = (await context.clients.of(form.team_id)).client
+            answer = await client.conversations_replies(
+                channel=target.channel,
+                ts=target.thread or target.message,
+                oldest=target.message,
+                latest=target.message,
+                inclusive=True,
+            )
+    except (SlackApiError, *UNREACHED, MootError) as error:
+        _log.warning("message not read again", reason=type(error).__name__)
+        raise SlackSilent from None
+    messages = ThreadPage.model_validate(answer.data).messages
+    texts = [message.all_text for message in messages if message.ts == target.message]
     if not texts:
         raise SlackSilent
-    return cut(f"The message:\n{readable(texts[0], read.names)}", room)
+    names = await names_of(context.access.of(form.team_id), mentioned_in(texts))
+    text, mark = f"The message:\n{readable(texts[0], names)}", " [… cut here]"
+    return text if len(text) <= room else text[: max(0, room - len(mark))] + mark
 
 
 async def _pasted(

@@ -42,6 +42,9 @@ _FORMAT_WORDS: Mapping[str, str] = {
 }
 _SHADOW_WORDS = {True: "yes", False: "no", None: "where several models debate"}
 _OTHERS_WORDS = {True: "everybody in the channel", False: "people of this workspace"}
+#: What a menu of a setting shows that can be on, off, or as Moot is set up.
+_STATES = {None: AS_USUAL, True: _ON, False: _OFF}
+STATES: Mapping[str, bool] = {_ON: True, _OFF: False}
 _ESTIMATE_BLOCK = "estimate"
 #: Menus whose choice changes the estimate.
 COSTLY = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.AGENTS, FieldId.ROUNDS, FieldId.MODELS)
@@ -172,49 +175,30 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     """
     choices = draft.choices
     kind = "" if choices.playbook in {None, NO_PLAYBOOK} else str(choices.playbook)
-    question = Field(
-        id=FieldId.QUESTION.value,
-        label="Question",
-        hint="What is to be decided? Agents check every proposal against what “must” or “shall” "
-        "hold.",
+    given = _field(FieldId.CONTEXT, "What is new" if target.continues else "Context", _CONTEXT_HINT)
+    asking = _field(
+        FieldId.CLARIFY,
+        "Questions first",
+        "What the playbook asks, people are asked in any case." if kind else "",
     )
-    context_field = Field(
-        id=FieldId.CONTEXT.value,
-        label="What is new" if target.continues else "Context",
-        hint="What everybody should know: numbers, limits, what was tried.",
-        optional=True,
-    )
-    thread = Field(id=FieldId.THREAD.value, label="The message's thread", optional=True)
-    asking = Field(
-        id=FieldId.CLARIFY.value,
-        label="Questions first",
-        hint="What the playbook asks, people are asked in any case." if kind else "",
-        optional=True,
-    )
-    words = "Agents may ask people before round 1 what they need to know"
+    thread = _field(FieldId.THREAD, "The message's thread")
     block = context(f":stopwatch: {gist(estimate, 300)}")[0]
     blocks = [
         *([] if target.channel else [_CHANNEL]),
-        *[
-            text_input(question, value=draft.question[:FIELD_TEXT], multiline=True),
-            *context(*_from(target)),
-            text_input(context_field, value=draft.context[:FIELD_TEXT], multiline=True),
-            *(_goes_on(number, text) for number, text in enumerate(draft.more, start=2)),
-            text_input(_SOURCES, multiline=True),
-            *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
-        ],
-        *[{**block, "block_id": _ESTIMATE_BLOCK}],
-        *_playbook(kind or NO_PLAYBOOK, {NO_PLAYBOOK: _NO_KIND}, options),
-        _format(choices.format or "", options.agendas, filled_by=kind),
-        _agents(
-            choices.agents or (),
-            options,
-            empty=_cast(draft, options),
-            filled_by=kind,
-        ),
-        _rounds(choices.rounds, filled_by=kind),
+        text_input(_QUESTION, value=draft.question[:FIELD_TEXT], multiline=True),
+        *context(*_from(target)),
+        text_input(given, value=draft.context[:FIELD_TEXT], multiline=True),
+        *(_goes_on(number, text) for number, text in enumerate(draft.more, start=2)),
+        text_input(_SOURCES, multiline=True),
+        *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
+        {**block, "block_id": _ESTIMATE_BLOCK},
+        *_menus(choices, options, empty=_cast(draft, options), filled_by=kind),
         *_money(choices, options),
-        checkbox(asking, words, on=bool(choices.clarify)),
+        checkbox(
+            asking,
+            "Agents may ask people before round 1 what they need to know",
+            on=bool(choices.clarify),
+        ),
         _sealed(on=bool(choices.sealed)),
     ]
     return form(
@@ -226,15 +210,9 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
     )
 
 
-def _sealed(*, on: bool) -> Block:
-    """The box that seals a debate, in both forms."""
-    field = Field(
-        id=FieldId.SEALED.value,
-        label="Sealed ballot",
-        hint="What the agents hold and decide is shown when somebody who may steer reveals it.",
-        optional=True,
-    )
-    return checkbox(field, "People vote before they see what the agents say", on=on)
+def _field(name: FieldId, label: str, hint: str = "") -> Field:
+    """A field that may be left empty."""
+    return Field(id=name.value, label=label, hint=hint, optional=True)
 
 
 def settings_form(
@@ -255,97 +233,23 @@ def settings_form(
         is_open: Whether, by default, people of other organisations take part.
     """
     choices = now.choices
-    wait = str(choices.wait_minutes) if choices.wait_minutes else AS_USUAL
     initial_users = {"initial_users": list(now.stewards)} if now.stewards else {}
-    stewards = Field(
-        id=FieldId.STEWARDS.value,
-        label="Who may steer debates",
-        hint="They can stop, pause and call the vote, like the person who started a debate.",
-        optional=True,
-    )
     usual_agents = "three to five chosen for each question"
     if usual.agents is not None:
         usual_agents = f"as Moot is set up ({_agent_names(usual.agents, options)})"
+    waits = {str(minutes): _wait(minutes) for minutes in WAITS}
+    usual_wait = _wait(usual.wait_minutes or 0)
     blocks = [
         *sections(f"What holds for debates in <#{channel}> when nobody chooses otherwise."),
-        *_playbook(choices.playbook or AS_USUAL, {AS_USUAL: _as_usual("none")}, options),
-        _format(choices.format or AS_USUAL, options.agendas, usual=usual.format or ""),
-        _agents(choices.agents or (), options, empty=usual_agents),
-        _rounds(choices.rounds, usual=usual.rounds),
-        select(
-            Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1"),
-            {
-                AS_USUAL: _as_usual("yes" if usual.clarify else "no"),
-                _ON: "Yes, they may ask",
-                _OFF: "No, they begin at once",
-            },
-            AS_USUAL if choices.clarify is None else _ON if choices.clarify else _OFF,
-        ),
-        select(
-            Field(id=FieldId.WAIT.value, label="How long people have to answer"),
-            {
-                AS_USUAL: _as_usual(_wait(usual.wait_minutes or 0)),
-                **{str(minutes): _wait(minutes) for minutes in WAITS},
-            },
-            wait,
-        ),
+        *_menus(choices, options, usual=usual, empty=usual_agents),
+        _menu(_ASKING, _ASKING_WORDS, _STATES[choices.clarify], "yes" if usual.clarify else "no"),
+        _menu(_WAITING, waits, str(choices.wait_minutes or AS_USUAL), usual_wait),
         *_money(choices, options),
-        select(
-            Field(
-                id=FieldId.SHADOW.value,
-                label="A single answer beside each debate",
-                hint="One model answers alone, unseen until the verdict; then you read whether the "
-                "debate said anything else, and what it added.",
-            ),
-            {
-                AS_USUAL: _as_usual(_SHADOW_WORDS[usual.shadow]),
-                _ON: "Yes, in every debate",
-                _OFF: "No",
-            },
-            AS_USUAL if choices.shadow is None else _ON if choices.shadow else _OFF,
-        ),
-        labelled(stewards, "multi_users_select", **initial_users),
+        _menu(_ALONE, _ALONE_WORDS, _STATES[choices.shadow], _SHADOW_WORDS[usual.shadow]),
+        labelled(_STEWARDS, "multi_users_select", **initial_users),
         _sealed(on=bool(usual.sealed if choices.sealed is None else choices.sealed)),
-        checkbox(
-            Field(id=FieldId.KEEP_PINNED.value, label="When a debate ends", optional=True),
-            "Keep its board pinned",
-            on=now.keep_pinned,
-        ),
-        checkbox(
-            Field(
-                id=FieldId.EVERY_TURN.value,
-                label="In the thread",
-                hint="Else each agent posts once a round, with everything it wrote folded beneath. "
-                "Holds for debates that start from now on.",
-                optional=True,
-            ),
-            "Post every turn",
-            on=now.every_turn,
-        ),
-        checkbox(
-            Field(
-                id=FieldId.NO_PAGES.value,
-                label="Pages for people without Slack",
-                hint="Where whoever runs Moot allows them, people of this channel can share a link "
-                "to a debate. Links that are out lead nowhere while this is set.",
-                optional=True,
-            ),
-            "None of this channel's debates",
-            on=now.no_pages,
-        ),
-        select(
-            Field(
-                id=FieldId.OPEN_TO_OTHERS.value,
-                label="Who may start debates and answer",
-                hint="Your workspace pays for what anybody starts here.",
-            ),
-            {
-                AS_USUAL: _as_usual(_OTHERS_WORDS[is_open]),
-                _OFF: f"Only {_OTHERS_WORDS[False]}",
-                _ON: f"{_OTHERS_WORDS[True].capitalize()}, other organisations (Slack Connect) too",
-            },
-            AS_USUAL if now.open_to_others is None else _ON if now.open_to_others else _OFF,
-        ),
+        *(checkbox(box, words, on=getattr(now, box.id)) for box, words in CHANNEL_BOXES),
+        _menu(_OPEN, _OPEN_WORDS, _STATES[now.open_to_others], _OTHERS_WORDS[is_open]),
         *context("A line in the channel says that you changed this."),
     ]
     return form(
@@ -364,24 +268,87 @@ def _heard(block: Block) -> Block:
 
 
 def _goes_on(number: int, text: str) -> Block:
-    field = Field(
-        id=further(FieldId.CONTEXT, number), label=f"Context, part {number}", optional=True
-    )
+    name, label = further(FieldId.CONTEXT, number), f"Context, part {number}"
+    field = Field(id=name, label=label, optional=True)
     return text_input(field, value=text[:FIELD_TEXT], multiline=True)
 
 
-_SOURCES = Field(
-    id=FieldId.SOURCES.value,
-    label="Sources",
-    hint="Links to messages, threads and files of the channel (their menus: Copy link), and to "
+# --- fields, each declared once for the form or forms that have it ---
+
+_QUESTION = Field(
+    id=FieldId.QUESTION.value,
+    label="Question",
+    hint="What is to be decided? Agents check every proposal against what “must” or “shall” hold.",
+)
+_CONTEXT_HINT = "What everybody should know: numbers, limits, what was tried."
+_SOURCES = _field(
+    FieldId.SOURCES,
+    "Sources",
+    "Links to messages, threads and files of the channel (their menus: Copy link), and to "
     "pages that Moot may read. Agents quote them, and every quote is checked. For a review: what "
     "is to be reviewed.",
-    optional=True,
 )
 _CHANNEL = labelled(
     Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
     "conversations_select",
     filter={"exclude_bot_users": True, "include": ["public", "private"]},
+)
+_PLAYBOOK = Field(
+    id=FieldId.PLAYBOOK.value,
+    label="Playbook",
+    hint="A kind of debate: who debates and how, what people are asked, what is compared, and "
+    "what the verdict holds.",
+)
+_SEALED = _field(
+    FieldId.SEALED,
+    "Sealed ballot",
+    "What the agents hold and decide is shown when somebody who may steer reveals it.",
+)
+_ASKING = Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1")
+_ASKING_WORDS = {_ON: "Yes, they may ask", _OFF: "No, they begin at once"}
+_WAITING = Field(id=FieldId.WAIT.value, label="How long people have to answer")
+_ALONE = Field(
+    id=FieldId.SHADOW.value,
+    label="A single answer beside each debate",
+    hint="One model answers alone, unseen until the verdict; then you read whether the "
+    "debate said anything else, and what it added.",
+)
+_ALONE_WORDS = {_ON: "Yes, in every debate", _OFF: "No"}
+_STEWARDS = _field(
+    FieldId.STEWARDS,
+    "Who may steer debates",
+    "They can stop, pause and call the vote, like the person who started a debate.",
+)
+_OPEN = Field(
+    id=FieldId.OPEN_TO_OTHERS.value,
+    label="Who may start debates and answer",
+    hint="Your workspace pays for what anybody starts here.",
+)
+_OPEN_WORDS = {
+    _OFF: f"Only {_OTHERS_WORDS[False]}",
+    _ON: f"{_OTHERS_WORDS[True].capitalize()}, other organisations (Slack Connect) too",
+}
+#: Boxes of a channel's settings and what is ticked; their ids are names in `ChannelChoices`.
+CHANNEL_BOXES: Sequence[tuple[Field, str]] = (
+    (_field(FieldId.KEEP_PINNED, "When a debate ends"), "Keep its board pinned"),
+    (
+        _field(
+            FieldId.EVERY_TURN,
+            "In the thread",
+            "Else each agent posts once a round, with everything it wrote folded beneath. "
+            "Holds for debates that start from now on.",
+        ),
+        "Post every turn",
+    ),
+    (
+        _field(
+            FieldId.NO_PAGES,
+            "Pages for people without Slack",
+            "Where whoever runs Moot allows them, people of this channel can share a link "
+            "to a debate. Links that are out lead nowhere while this is set.",
+        ),
+        "None of this channel's debates",
+    ),
 )
 
 
@@ -399,43 +366,48 @@ def _from(target: FormTarget) -> Iterator[str]:
         )
 
 
-def _playbook(
-    initial: str,
-    none: Mapping[str, str],
+def _menus(
+    choices: Choices,
     options: FormOptions,
-) -> Sequence[Block]:
-    """The menu of playbooks; nothing where there are none."""
-    if not options.playbooks:
-        return ()
-    field = Field(
-        id=FieldId.PLAYBOOK.value,
-        label="Playbook",
-        hint="A kind of debate: who debates and how, what people are asked, what is compared, and "
-        "what the verdict holds.",
-    )
-    menu = {**none, **dict(list(options.playbooks.items())[: OPTIONS - 1])}
-    return (select(field, menu, initial if initial in menu else next(iter(none))),)
-
-
-def _format(
-    initial: str,
-    more: Sequence[Agenda],
     *,
-    usual: str = "",
+    usual: Choices | None = None,
+    empty: str,
     filled_by: str = "",
-) -> Block:
-    words = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
-    words |= {agenda.name: agenda.words for agenda in more}
-    options = {AS_USUAL: _as_usual(usual), **words} if usual else words
-    return select(
-        Field(
-            id=FieldId.FORMAT.value,
-            label="Format",
-            filled_by=filled_by,
-        ),
-        options,
-        AS_USUAL if usual and initial not in options else initial,
-    )
+) -> Iterator[Block]:
+    """Playbook, format, agents and rounds, in both forms.
+
+    Args:
+        choices: What is chosen.
+        options: What can be chosen.
+        usual: What holds where nothing is chosen; None: something must be.
+        empty: The agents of an empty choice, in words.
+        filled_by: The playbook that filled them.
+    """
+    if options.playbooks:
+        none = {AS_USUAL: _as_usual("none")} if usual else {NO_PLAYBOOK: _NO_KIND}
+        menu = {**none, **dict(list(options.playbooks.items())[: OPTIONS - 1])}
+        initial = choices.playbook if choices.playbook in menu else next(iter(none))
+        yield select(_PLAYBOOK, menu, initial)
+    formats = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
+    formats |= {agenda.name: agenda.words for agenda in options.agendas}
+    field = Field(id=FieldId.FORMAT.value, label="Format", filled_by=filled_by)
+    yield _menu(field, formats, choices.format or "", usual and usual.format)
+    yield _agents(choices.agents or (), options, empty=empty, filled_by=filled_by)
+    rounds = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
+    field = Field(id=FieldId.ROUNDS.value, label="Rounds", filled_by=filled_by)
+    usual_rounds = str(usual.rounds) if usual and usual.rounds else None
+    yield _menu(field, rounds, str(choices.rounds or ""), usual_rounds)
+
+
+def _menu(field: Field, words: Mapping[str, str], initial: str, usual: str | None) -> Block:
+    """A menu; where there is a usual value, in words, nothing need be chosen."""
+    menu = {AS_USUAL: _as_usual(usual), **words} if usual is not None else words
+    return select(field, menu, initial if initial in menu else AS_USUAL)
+
+
+def _sealed(*, on: bool) -> Block:
+    """The box that seals a debate, in both forms."""
+    return checkbox(_SEALED, "People vote before they see what the agents say", on=on)
 
 
 def _agents(
@@ -476,25 +448,8 @@ def _agent_names(ids: Sequence[str], options: FormOptions) -> str:
     )
 
 
-def _rounds(
-    initial: int | None,
-    *,
-    usual: int | None = None,
-    filled_by: str = "",
-) -> Block:
-    numbers = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
-    options = {AS_USUAL: _as_usual(str(usual)), **numbers} if usual else numbers
-    field = Field(
-        id=FieldId.ROUNDS.value,
-        label="Rounds",
-        filled_by=filled_by,
-    )
-    return select(field, options, str(initial) if initial else AS_USUAL)
-
-
 def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
-    usual = _as_usual(options.usual_models) if options.usual_models else "As Moot is set up"
-    models = {AS_USUAL: usual, **{model.id: model.words for model in options.models}}
+    models = {model.id: model.words for model in options.models}
     cap = Field(
         id=FieldId.COST_CAP.value,
         label="Cost cap in US dollars",
@@ -502,12 +457,9 @@ def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
         + (f"{money(options.most_cost)} at most." if options.most_cost else "“none”: no cap."),
         optional=True,
     )
+    field = Field(id=FieldId.MODELS.value, label="Models")
     return [
-        select(
-            Field(id=FieldId.MODELS.value, label="Models"),
-            models,
-            choices.models if choices.models in models else AS_USUAL,
-        ),
+        _menu(field, models, choices.models or "", options.usual_models),
         text_input(cap, value=str(choices.debate_cost or ""), most=12),
     ]
 
@@ -518,4 +470,4 @@ def _wait(minutes: int) -> str:
 
 
 def _as_usual(words: str) -> str:
-    return f"As Moot is set up ({words})"
+    return f"As Moot is set up ({words})" if words else "As Moot is set up"
