@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -27,7 +27,7 @@ from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outcomes import Rejected, Retry, outcome_of
-from bot.slack.payloads import ChannelsPage, MessageEvent, PostedMessage, ThreadPage
+from bot.slack.payloads import MessageEvent, Page, PostedMessage
 from bot.store.channel import Channel
 from core.errors import MootError, StoreDown, StoreError
 from core.events import fold
@@ -54,7 +54,6 @@ PAGE = 200
 #: The longest wait before something that could not be read is read again, in seconds.
 _LONGEST_WAIT = 10.0
 
-P = TypeVar("P", ThreadPage, ChannelsPage)
 #: A method of the client, called with the arguments of one page.
 Method = Callable[[AsyncWebClient, dict[str, Any]], Awaitable[Any]]
 
@@ -196,7 +195,6 @@ class CatchUp:
         pages = self._pages(
             team,
             lambda client, arguments: client.users_conversations(**arguments),
-            ChannelsPage,
             types="public_channel,private_channel",
             team_id=team,
             exclude_archived=True,
@@ -245,7 +243,6 @@ class CatchUp:
                 if thread
                 else client.conversations_history(**arguments)
             ),
-            ThreadPage,
             channel=channel,
             **({"ts": thread} if thread else {}),
             **({"oldest": f"{since:.6f}"} if since else {}),
@@ -253,15 +250,12 @@ class CatchUp:
             for message in page.messages:
                 yield message.model_copy(update={"channel": channel})
 
-    async def _pages(
-        self, team: str, method: Method, shape: type[P], **values: Any
-    ) -> AsyncGenerator[P]:
+    async def _pages(self, team: str, method: Method, **values: Any) -> AsyncGenerator[Page]:
         """The pages of a method's answer; waits where Slack limits the rate.
 
         Args:
             team: The workspace to ask.
             method: What to call.
-            shape: Model of a page.
             **values: Arguments of every page.
 
         Raises:
@@ -287,7 +281,7 @@ class CatchUp:
                     raise SlackAway(outcome.words) from None
                 await clock.sleep(outcome.after)
                 continue
-            page: P = shape.model_validate(answer.data)
+            page = Page.model_validate(answer.data)
             yield page
             if not page.next_cursor:
                 return

@@ -18,7 +18,8 @@ from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import Accesses, SlackSilent
 from bot.slack.clients import WorkspaceClients
 from bot.slack.ids import board_key
-from bot.slack.payloads import Command, HomeOpened
+from bot.slack.origins import value_at
+from bot.slack.payloads import Command, Interaction
 from bot.views.lists import (
     MOST_AT_HOME,
     MOST_LISTED,
@@ -208,6 +209,6 @@ def register(app: AsyncApp, tab: HomeTab) -> None:
 
     @app.event("app_home_opened")
     async def opened(body: dict[str, Any]) -> None:
-        event = HomeOpened.model_validate(body)
-        if event.tab == "home":
+        event = Interaction.model_validate(body)
+        if value_at(body, "event", "tab") in {None, "home"}:  # the other one is "messages"
             await tab.opened(event.team_id, event.user_id)

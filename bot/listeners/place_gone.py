@@ -16,8 +16,9 @@ from bot.queue.edits import MESSAGE_GONE
 from bot.queue.outbox import Outbox
 from bot.queue.rows import NewPost, PostRow, PostState
 from bot.slack.ids import board_key
+from bot.slack.origins import value_at
 from bot.slack.outcomes import CLOSED_TO_POSTS, PLACE_GONE, Rejected
-from bot.slack.payloads import ChannelBack, ChannelGone, Delivery, TokensRevoked
+from bot.slack.payloads import ChannelEvent, Delivery
 from bot.store.channel import Channel
 from bot.views.notices import notice
 from core.errors import DebateUnknown, LogBroken
@@ -50,32 +51,31 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to the ends of places; they are recorded before they are acknowledged."""
 
     async def channel_gone(body: Body, next_: Next) -> None:
-        event = ChannelGone.model_validate(body)
+        event = ChannelEvent.model_validate(body)
         await end_debates(context, event.team_id, _ARCHIVED, channels=[event.channel])
         await next_()
 
     async def channel_back(body: Body, next_: Next) -> None:
-        back = ChannelBack.model_validate(body)
+        back = ChannelEvent.model_validate(body)
         bot = (await context.clients.of(back.team_id)).identity.user_id
         if back.user == bot or back.is_unarchived:
             await context.outbox.find_place(Channel(back.team_id, back.channel))
         await next_()
 
-    async def leave(event: Delivery) -> None:
+    async def leave(body: Body) -> None:
+        event = Delivery.model_validate(body)
         await end_debates(context, event.team_id, _REMOVED)
         await context.grants.leave(event.team_id)
         await context.tokens.leave(event.team_id)
         await context.clients.leave(event.enterprise_id, event.installed_in)
 
     async def app_removed(body: Body, next_: Next) -> None:
-        event = Delivery.model_validate(body)
-        await leave(event)
+        await leave(body)
         await next_()
 
     async def tokens_revoked(body: Body, next_: Next) -> None:
-        event = TokensRevoked.model_validate(body)
-        if event.bots:
-            await leave(event)
+        if value_at(body, "event", "tokens", "bot"):
+            await leave(body)
         await next_()
 
     async def acknowledged() -> None:

@@ -26,7 +26,7 @@ from bot.slack.evidence import (
 )
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT
-from bot.slack.payloads import FormSubmitted, FormValues, MessageShortcut, ThreadPage
+from bot.slack.payloads import FormSubmitted, FormValues, MessageShortcut, Page
 from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.store.channel import Channel
 from bot.views.forms import Form, said
@@ -329,7 +329,7 @@ async def _long_message(
     except (SlackApiError, *UNREACHED, MootError) as error:
         _log.warning("message not read again", reason=type(error).__name__)
         raise SlackSilent from None
-    messages = ThreadPage.model_validate(answer.data).messages
+    messages = Page.model_validate(answer.data).messages
     texts = [message.all_text for message in messages if message.ts == target.message]
     if not texts:
         raise SlackSilent

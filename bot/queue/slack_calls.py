@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.queue.rows import PostRow
 from bot.slack.ids import METADATA_EVENT
 from bot.slack.outcomes import Rejected, outcome_of
-from bot.slack.payloads import ThreadPage, body_of
+from bot.slack.payloads import Page, body_of
 
 _PAGE = 200
 #: Slack's clock and ours may differ by this many seconds.
@@ -193,7 +193,7 @@ async def find_post(call: SlackCall, attempted_at: float | None) -> str | None:
     else:
         pages = await call.client.conversations_replies(ts=call.thread_ts, **arguments)
     async for answer in pages:
-        for message in ThreadPage.model_validate(body_of(answer)).messages:
+        for message in Page.model_validate(body_of(answer)).messages:
             attached = {file.name for file in message.files}
             if message.key == call.row.key or names & attached:
                 return message.ts

@@ -17,7 +17,7 @@ from bot.log import logger
 from bot.slack.clients import WorkspaceClients
 from bot.slack.payloads import (
     ChannelFacts,
-    ChannelsPage,
+    Page,
     PostedMessage,
     UserFound,
     body_of,
@@ -149,7 +149,7 @@ class Access:
         )
         names = dict[str, str]()
         async for answer in pages:
-            page = ChannelsPage.model_validate(answer.data)
+            page = Page.model_validate(answer.data)
             names |= {channel.id: channel.name for channel in page.channels}
         now = time.monotonic()
         for other in [item for item, (until, _) in self._channels.items() if until <= now]:

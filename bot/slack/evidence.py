@@ -19,9 +19,9 @@ from bot.slack.client import slack_session
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outcomes import Retry, outcome_of
 from bot.slack.payloads import (
+    Page,
     PostedMessage,
     SharedFile,
-    ThreadPage,
     body_of,
     refusal_of,
 )
@@ -374,7 +374,7 @@ async def _thread(
 
     while True:
         answer = await _asked(lambda: client.conversations_replies(**arguments), waits)
-        page = ThreadPage.model_validate(answer.data)
+        page = Page.model_validate(answer.data)
         messages += page.messages
         if not page.next_cursor or len(messages) > _MOST_MESSAGES:
             return messages

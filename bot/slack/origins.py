@@ -52,7 +52,7 @@ _WORD = re.compile(r"\w+")
 
 def _at(body: Any, *path: str | int) -> str:
     """The text at a path; empty where there is none."""
-    value = _value(body, *path)
+    value = value_at(body, *path)
     return value if isinstance(value, str) else ""
 
 
@@ -73,7 +73,7 @@ _LEAVES: Mapping[str, Callable[[Any], str]] = {
     "mrkdwn": _own_text,
     "markdown": _own_text,
     "raw_text": _own_text,
-    "raw_number": lambda element: str(_value(element, "value") or ""),
+    "raw_number": lambda element: str(value_at(element, "value") or ""),
     "link": _link,
     "user": lambda element: f"<@{_at(element, 'user_id')}>",
     "channel": lambda element: f"<#{_at(element, 'channel_id')}>",
@@ -131,10 +131,10 @@ def installation_of(body: Mapping[str, Any]) -> Origin:
     names = [name for path in _WORKSPACES if (name := _at(body, *path))]
     workspaces = [name for name in names if name.startswith("T")]
     # `is_enterprise_install` of an event's authorization counts before the payload's own.
-    is_everywhere = _value(body, "authorizations", 0, "is_enterprise_install")
+    is_everywhere = value_at(body, "authorizations", 0, "is_enterprise_install")
     if is_everywhere is None:
-        is_everywhere = _value(body, "is_enterprise_install")
-    is_shown_to = _value(body, "authorizations", 0) is not None
+        is_everywhere = value_at(body, "is_enterprise_install")
+    is_shown_to = value_at(body, "authorizations", 0) is not None
     organisations = _ORGANISATIONS_OF_EVENT if is_shown_to else _ORGANISATIONS
     return Origin(
         workspace=next(iter([*workspaces, *names]), ""),
@@ -155,13 +155,13 @@ def words_of(message: Mapping[str, Any]) -> MessageWords:
     a shorter text for notifications, or none. The preview of a page that a message links to is
     nobody's words, and left out.
     """
-    text, blocks = _at(message, "text"), "\n".join(_texts_in(_value(message, "blocks")))
+    text, blocks = _at(message, "text"), "\n".join(_texts_in(value_at(message, "blocks")))
     typed = _at(message, "user") and not _at(message, "bot_id")
     parts = [text] if text.strip() else []
     if blocks and not (typed and parts):
         parts = _with(parts, blocks)
     forwarded = list[str]()
-    for attachment in _objects(_value(message, "attachments")):
+    for attachment in _objects(value_at(message, "attachments")):
         words = _attachment_words(attachment)
         if _is_forward(attachment, text):
             author = _at(attachment, "author_name") or _at(attachment, "author_subname")
@@ -176,21 +176,21 @@ def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:
 
     A link that stands in the text is shown in the same way, but nobody chose to pass it on.
     """
-    if not (_value(attachment, "is_share") or _value(attachment, "is_msg_unfurl")):
+    if not (value_at(attachment, "is_share") or value_at(attachment, "is_msg_unfurl")):
         return False
-    return bool(_value(attachment, "is_share")) or _at(attachment, "from_url") not in text
+    return bool(value_at(attachment, "is_share")) or _at(attachment, "from_url") not in text
 
 
 def _attachment_words(attachment: Mapping[str, Any]) -> str:
     fields = (
         ": ".join(filter(None, (_at(field, "title"), _at(field, "value"))))
-        for field in _objects(_value(attachment, "fields"))
+        for field in _objects(value_at(attachment, "fields"))
     )
     own = [*(_at(attachment, name) for name in ("pretext", "title", "text")), *fields]
     parts = list(filter(None, own))
-    blocks = "\n".join(_texts_in(_value(attachment, "blocks")))
+    blocks = "\n".join(_texts_in(value_at(attachment, "blocks")))
     blocks = blocks or "\n".join(
-        _texts_in(_value(attachment, "message_blocks")) if not parts else ()
+        _texts_in(value_at(attachment, "message_blocks")) if not parts else ()
     )
     if blocks:
         parts = _with(parts, blocks)
@@ -223,15 +223,15 @@ def _text_of(element: Any) -> str:
     if kind in _LEAVES:
         return _LEAVES[kind](element)
     fields, joint = _CONTAINERS.get(kind, ((), ""))
-    return joint.join(text for name in fields for text in _texts_in(_value(element, name)))
+    return joint.join(text for name in fields for text in _texts_in(value_at(element, name)))
 
 
 def _first(body: Mapping[str, Any], paths: Iterable[tuple[str | int, ...]]) -> str:
     return next((name for path in paths if (name := _at(body, *path))), "")
 
 
-def _value(body: Any, *path: str | int) -> Any:
-    """What is at a path; None where there is nothing."""
+def value_at(body: Any, *path: str | int) -> Any:
+    """Return what is at a path of JSON; None where there is nothing."""
     for step in path:
         if isinstance(step, int):
             body = body[step] if _is_list(body) and len(body) > step else None

@@ -1,6 +1,4 @@
-"""Slack's dictionaries as frozen values: the only module that reads them.
-
-Reason: its length keeps all that Slack sends in one place, which changes when Slack does.
+"""Slack's dictionaries as frozen values: with `origins` the only module that reads them.
 
 Every payload read here has an example under `tests/payloads/`. Fields nobody uses are left out, and
 unknown ones ignored: Slack adds fields without notice.
@@ -433,40 +431,21 @@ class MessageShortcut(Interaction):
         return self.channel_id.startswith("D")
 
 
-class ChannelGone(Delivery):
-    """A channel was archived: `channel_archive`, `group_archive`.
+class ChannelEvent(Delivery):
+    """A channel was archived, can be used again, or somebody joined it.
 
     Source: https://docs.slack.dev/reference/events/channel_archive
     """
 
-    channel: str = Field(validation_alias=AliasPath("event", "channel"))
-
-
-class ChannelBack(Delivery):
-    """A channel can be used again: `channel_unarchive`, `group_unarchive`, or somebody joined it.
-
-    Source: https://docs.slack.dev/reference/events/member_joined_channel
-    """
-
     kind: str = Field(validation_alias=AliasPath("event", "type"))
     channel: str = Field(validation_alias=AliasPath("event", "channel"))
-    #: Who joined, or made it usable again.
-    user: str = Field(validation_alias=AliasPath("event", "user"))
+    #: Who joined, or made it usable again; empty where Slack does not say who archived it.
+    user: str = Field(default="", validation_alias=AliasPath("event", "user"))
 
     @property
     def is_unarchived(self) -> bool:
-        """Whether it was archived."""
+        """Whether it was archived, and is so no more."""
         return self.kind in {"channel_unarchive", "group_unarchive"}
-
-
-class TokensRevoked(Delivery):
-    """Tokens became worthless: `tokens_revoked`.
-
-    Source: https://docs.slack.dev/reference/events/tokens_revoked
-    """
-
-    #: Users of the bots whose tokens they were.
-    bots: tuple[str, ...] = Field(default=(), validation_alias=AliasPath("event", "tokens", "bot"))
 
 
 class UserFound(Payload):
@@ -509,21 +488,18 @@ class UserFound(Payload):
             return UTC
 
 
-class HomeOpened(Interaction):
-    """Somebody opened a tab of the app: an `app_home_opened` event.
+class ChannelFound(Payload):
+    """A channel of a list."""
 
-    Source: https://docs.slack.dev/reference/events/app_home_opened
-    """
-
-    event_id: str
-    #: "home" or "messages".
-    tab: str = Field(default="home", validation_alias=AliasPath("event", "tab"))
+    id: str
+    name: str = ""
 
 
-class ThreadPage(Payload):
-    """One page of `conversations.replies` or `conversations.history`."""
+class Page(Payload):
+    """One page of a list of messages or of channels."""
 
     messages: tuple[PostedMessage, ...] = ()
+    channels: tuple[ChannelFound, ...] = ()
     next_cursor: str = Field(
         default="", validation_alias=AliasPath("response_metadata", "next_cursor")
     )
@@ -534,22 +510,6 @@ class ChannelFacts(Payload):
 
     is_member: bool = Field(default=False, validation_alias=AliasPath("channel", "is_member"))
     is_archived: bool = Field(default=False, validation_alias=AliasPath("channel", "is_archived"))
-
-
-class ChannelFound(Payload):
-    """A channel of a list."""
-
-    id: str
-    name: str = ""
-
-
-class ChannelsPage(Payload):
-    """One page of `users.conversations`."""
-
-    channels: tuple[ChannelFound, ...] = ()
-    next_cursor: str = Field(
-        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
-    )
 
 
 class Identity(Payload):

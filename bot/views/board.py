@@ -187,10 +187,10 @@ def _asked(debate: Debate) -> str:
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     """What went wrong, above everything that was reached."""
-    texts = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls))
+    is_running = debate.status is Status.RUNNING
+    warnings = debate.options.warnings if debate.options else ()
+    texts = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls), *warnings)
     lines = [gist(words, _REASON_LIMIT) for words in texts]
-    if debate.options:
-        lines += [gist(words, _REASON_LIMIT) for words in debate.options.warnings]
     lines += [
         f"{name_of(debate, failed.turn.agent)} failed to give a {turn_noun(debate, failed.turn)}: "
         f"{gist(failed.reason, _REASON_LIMIT)}"
@@ -199,22 +199,22 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
         # What was to stand on the board only is missed by nobody once there is a verdict.
         if not (debate.verdict and failed.turn.act is Act.SUMMARY)
     ]
-    if debate.status is Status.RUNNING:
-        wait = "The debate goes on when one answers" if debate.outage else "The others go on"
-        waiting: dict[str, list[str]] = {}
-        for agent, reason in debate.away.items():
-            waiting.setdefault(reason, []).append(name_of(debate, agent))
-        lines += [
-            f"{', '.join(names)} {'waits' if len(names) == 1 else 'wait'} for a model: "
-            f"{gist(reason, _REASON_LIMIT)} {wait}."
-            for reason, names in waiting.items()
-        ]
-    if debate.status is Status.RUNNING and not schedule.has_quorum(debate):
+    lines += _waiting(debate) if is_running else ()
+    if is_running and not schedule.has_quorum(debate):
         lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")
     if debate.verdict and (banner := shortcomings(debate.verdict)):
         yield banner
     elif lines:
         yield ":warning: *Please note*\n" + listed((f"• {x}" for x in lines), _TROUBLE_LIMIT)
+
+
+def _waiting(debate: Debate) -> Iterator[str]:
+    """Which agents wait for models, by the reason."""
+    wait = "The debate goes on when one answers" if debate.outage else "The others go on"
+    for reason in dict.fromkeys(debate.away.values()):
+        names = [name_of(debate, agent) for agent, why in debate.away.items() if why == reason]
+        verb = "waits" if len(names) == 1 else "wait"
+        yield f"{', '.join(names)} {verb} for a model: {gist(reason, _REASON_LIMIT)} {wait}."
 
 
 def _now(debate: Debate) -> Iterator[str]:

@@ -143,36 +143,30 @@ def source_read(source: Source) -> MessageView:
 
 def settings_changed(by: Person, settings: ChannelChoices) -> MessageView:
     """Return the line that says who changed a channel's settings, and to what."""
-    choices, texts = settings.choices, list[str]()
-    if choices.playbook:
-        texts.append(f"playbook {literal(choices.playbook)}")
-    if choices.format:
-        texts.append(f"format {choices.format}")
-    if choices.rounds:
-        texts.append(counted(choices.rounds, "round"))
-    if choices.agents:
-        texts.append(f"agents {literal(', '.join(choices.agents))}")
-    if choices.clarify is not None:
-        texts.append("agents ask people first" if choices.clarify else "agents begin at once")
-    if choices.wait_minutes:
-        texts.append(f"{counted(choices.wait_minutes, 'minute')} to answer")
-    if choices.models:
-        texts.append(f"models {literal(choices.models)}")
-    if choices.shadow is not None:
-        texts.append("a single answer beside each debate" if choices.shadow else "no single answer")
-    if cost := choices.debate_cost:
-        texts.append("no cost cap" if cost == NO_CAP else f"at most {money(cost)} a debate")
-    if settings.stewards:
-        named = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
-        texts.append(f"steered also by {named}")
-    set_words = {
+    choices, cap = settings.choices, settings.choices.debate_cost
+    stewards = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
+    minutes = counted(choices.wait_minutes, "minute") if choices.wait_minutes else ""
+    words: Mapping[str, object] = {
+        f"playbook {literal(choices.playbook or '')}": choices.playbook,
+        f"format {choices.format}": choices.format,
+        counted(choices.rounds or 0, "round"): choices.rounds,
+        f"agents {literal(', '.join(choices.agents or ()))}": choices.agents,
+        "agents ask people first": choices.clarify,
+        "agents begin at once": choices.clarify is False,
+        f"{minutes} to answer": minutes,
+        f"models {literal(choices.models or '')}": choices.models,
+        "a single answer beside each debate": choices.shadow,
+        "no single answer": choices.shadow is False,
+        "no cost cap": cap == NO_CAP,
+        f"at most {money(cap) if cap and cap != NO_CAP else ''} a debate": cap and cap != NO_CAP,
+        f"steered also by {stewards}": stewards,
         "boards stay pinned at the end": settings.keep_pinned,
         "every turn is a post of its own": settings.every_turn,
         "no pages of debates": settings.no_pages,
-        "open to people of other organisations": settings.open_to_others is True,
+        "open to people of other organisations": settings.open_to_others,
         "only people of this workspace start debates and answer": settings.open_to_others is False,
     }
-    texts += [words for words, is_set in set_words.items() if is_set]
+    texts = [text for text, is_set in words.items() if is_set]
     now = listed(texts, 1000, "; ") or "as Moot is set up"
     return notice(
         f":gear: {person(by)} changed what holds for debates in this channel: {now}. "

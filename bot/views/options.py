@@ -1,7 +1,7 @@
 """Options as people read them: who stands where, the vote, how the debate went (pure)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from bot.slack.blocks import actions, button, confirmation
 from bot.slack.ids import ActionId, BlockId
@@ -59,50 +59,38 @@ def who_stands_where(debate: Debate) -> str:
     if not agents_by_option:
         return ""
     shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    stated = {agent: shares for agent, shares in shares_by_agent.items() if shares}
     lines = list[str]()
     for option, drafted in agents_by_option.items():
         option_shares = [shares.get(option, 0.0) for shares in shares_by_agent.values()]
         if not is_listed(options_of(debate), option, *option_shares, len(drafted)):
             continue
         # Stated shares count more than the option of the draft.
-        agents = [
-            agent
+        names = (
+            _with_share(debate, agent, shares, option)
             for agent, shares in shares_by_agent.items()
             if (leading(shares) == option if shares else agent in drafted)
-        ]
-        names = (
-            name_of(debate, agent)
-            + (
-                f" {percent(shares_by_agent[agent][option])}"
-                if shares_by_agent[agent].get(option)
-                else ""
-            )
-            + (
-                " (before the vote)"
-                if shares_by_agent[agent] and is_uncounted(debate, agent)
-                else ""
-            )
-            for agent in agents
         )
         text = listed(names, _NAMES_LIMIT, ", ") or _NOBODY[debate.is_sealed]
         lines.append(f"• *{option_name(debate, option)}* – {text}")
-    level = [
-        name_of(debate, a)
-        for a, shares in shares_by_agent.items()
-        if shares and not leading(shares)
-    ]
+    level = [name_of(debate, agent) for agent, shares in stated.items() if not leading(shares)]
     if level:
         lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
-    how = agreement({agent: shares for agent, shares in shares_by_agent.items() if shares})
+    how = agreement(stated)
     if how.spread > GAP_FROM:
-        option_shares = [
-            shares.get(how.widest, 0.0) for shares in shares_by_agent.values() if shares
-        ]
+        widest = [shares.get(how.widest, 0.0) for shares in stated.values()]
         lines.append(
             f"Widest gap: *{option_name(debate, how.widest)}*, "
-            f"{percent(min(option_shares))} to {percent(max(option_shares))}."
+            f"{percent(min(widest))} to {percent(max(widest))}."
         )
     return f"*Options*\n{listed(lines, _LIST_LIMIT)}"
+
+
+def _with_share(debate: Debate, agent: str, shares: Mapping[str, float], option: str) -> str:
+    """An agent's name with its share of an option, as far as it has stated any."""
+    share = f" {percent(shares[option])}" if shares.get(option) else ""
+    before = " (before the vote)" if shares and is_uncounted(debate, agent) else ""
+    return f"{name_of(debate, agent)}{share}{before}"
 
 
 def how_it_goes(debate: Debate) -> Iterator[str]:

@@ -10,22 +10,19 @@ from pydantic import ValidationError
 
 from bot.slack import payloads
 from bot.slack.payloads import (
-    ChannelBack,
+    ChannelEvent,
     ChannelFacts,
-    ChannelGone,
-    ChannelsPage,
     Click,
     Command,
     Delivery,
     FormSubmitted,
-    HomeOpened,
     Identity,
+    Interaction,
     MessageEvent,
     MessageShortcut,
+    Page,
     Refusal,
     SessionStopped,
-    ThreadPage,
-    TokensRevoked,
     UserFound,
     plain,
 )
@@ -44,16 +41,16 @@ READERS: dict[str, type[payloads.Payload]] = {
     "view_submission": FormSubmitted,
     "block_actions_in_form": Click,
     "message_action": MessageShortcut,
-    "app_home_opened": HomeOpened,
-    "replies_page": ThreadPage,
+    "app_home_opened": Interaction,
+    "replies_page": Page,
     "channel_facts": ChannelFacts,
-    "channels_page": ChannelsPage,
+    "channels_page": Page,
     "agent_session_stopped": SessionStopped,
-    "channel_archive": ChannelGone,
-    "channel_unarchive": ChannelBack,
-    "member_joined_channel": ChannelBack,
+    "channel_archive": ChannelEvent,
+    "channel_unarchive": ChannelEvent,
+    "member_joined_channel": ChannelEvent,
     "app_uninstalled": Delivery,
-    "tokens_revoked": TokensRevoked,
+    "tokens_revoked": Delivery,
     "users_info": UserFound,
     "auth_test": Identity,
     "refusal_missing_scope": Refusal,
@@ -115,7 +112,7 @@ def test_a_click_without_actions_is_refused():
 
 
 def test_posts_are_recognised_by_the_key_in_their_metadata():
-    page = ThreadPage.model_validate(example("replies_page"))
+    page = Page.model_validate(example("replies_page"))
     assert [message.key for message in page.messages] == ["dabcdefg/board", ""]
     assert page.next_cursor == "bmV4dF90czoxNzYz"
 
