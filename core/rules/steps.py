@@ -7,9 +7,9 @@ an agent's position is: each is a reading of the same steps, so none of them can
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, lru_cache, partial
 
-from core.models import ENGINE, Act, Contribution, Debate, Turn, turn_of
+from core.models import ENGINE, Act, Contribution, Debate, Turn, once_per_sources, turn_of
 from core.request import Part
 from core.rules.agreement import Agreement
 
@@ -96,15 +96,14 @@ class Step:
     carries: CarriedText | None = None
     shows: tuple[Show, ...] = ()
 
-    def turns(self, number: int, agents: Sequence[str], targets: Sequence[str]) -> Iterator[Turn]:
-        """The turns of this step in a round."""
+    def turns(
+        self, number: int, agents: tuple[str, ...], targets: tuple[str, ...]
+    ) -> Mapping[str, Turn]:
+        """The turns of this step in a round, by key."""
         if self.by:
-            yield turn_of(self.act, number, self.by)
-        elif self.each_other:
-            pairs = ((agent, other) for agent in agents for other in targets if agent != other)
-            yield from (turn_of(self.act, number, agent, other) for agent, other in pairs)
-        else:
-            yield from (turn_of(self.act, number, agent) for agent in agents)
+            turn = turn_of(self.act, number, self.by)
+            return {turn.key: turn}
+        return _turns(self.act, number, agents, targets if self.each_other else None)
 
     def lost(self, debate: Debate, upto: int | None) -> Collection[str]:
         """Ids of the agents that this step has taken out."""
@@ -117,6 +116,17 @@ class Step:
             for agent, rounds in missed.items()
             if 1 in rounds or any(rounds.issuperset(range(n, n + self.misses)) for n in rounds)
         ]
+
+
+@lru_cache(maxsize=1000)
+def _turns(
+    act: Act, number: int, agents: tuple[str, ...], targets: tuple[str, ...] | None
+) -> Mapping[str, Turn]:
+    """One turn of each agent, or one about each target but itself; asked for at every event."""
+    subjects = (None,) if targets is None else targets
+    pairs = ((agent, other) for agent in agents for other in subjects if agent != other)
+    turns = (turn_of(act, number, agent, other) for agent, other in pairs)
+    return {turn.key: turn for turn in turns}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +166,11 @@ class Format:
 
     def step_of(self, act: Act) -> Step | None:
         """The step with this act."""
-        return next((step for step in self.steps if step.act is act), None)
+        return self._steps.get(act)
+
+    @cached_property
+    def _steps(self) -> Mapping[Act, Step]:
+        return {step.act: step for step in reversed(self.steps)}
 
     def takes_stance(self, turn: Turn) -> bool:
         """Whether the agent says on this turn how likely it holds each option the best.
@@ -191,9 +205,8 @@ class Format:
     def _open(self, debate: Debate, number: int, steps: Sequence[Step]) -> Iterator[Turn]:
         able, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
         for step in steps:
-            for turn in step.turns(number, able, _roster(debate)):
-                if debate.is_done(turn):
-                    continue
+            turns = step.turns(number, able, _roster(debate))
+            for turn in [turn for key, turn in turns.items() if key not in debate.times]:
                 is_late = step.until and debate.is_done(
                     turn_of(step.until, number, turn.target or "")
                 )
@@ -243,11 +256,11 @@ class Format:
             turn
             for step in self.steps
             if step.is_phase and not (step.between_rounds and number >= last)
-            for turn in step.turns(number, agents, agents)
+            for turn in step.turns(number, agents, agents).values()
             if step.only_if is None or step.only_if(debate, turn) is not False
         )
 
-    def alive(self, debate: Debate, upto: int | None = None) -> Sequence[str]:
+    def alive(self, debate: Debate, upto: int | None = None) -> tuple[str, ...]:
         """Ids of agents that can still speak, in roster order.
 
         Args:
@@ -256,7 +269,7 @@ class Format:
         """
         return debate.once(("alive", self.name, upto), lambda: self._alive(debate, upto))
 
-    def _alive(self, debate: Debate, upto: int | None) -> Sequence[str]:
+    def _alive(self, debate: Debate, upto: int | None) -> tuple[str, ...]:
         lost = set(debate.refused)
         for step in self.steps:
             lost.update(step.lost(debate, upto) if step.misses else ())
@@ -338,5 +351,6 @@ def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
     return present if len(present) >= needed else agents
 
 
-def _roster(debate: Debate) -> Sequence[str]:
-    return [agent.id for agent in debate.setup.agents]
+@once_per_sources
+def _roster(debate: Debate) -> tuple[str, ...]:
+    return tuple(agent.id for agent in debate.setup.agents)

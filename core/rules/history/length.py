@@ -127,16 +127,16 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     """The round before is over for this agent, its history is long, and there is no summary yet."""
     if not debate.has_begun(turn.round - 1) or debate.is_done(turn):
         return False
-    if not _is_long(debate, turn.agent, turn.round):
-        return False
     refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
     if not is_foreseen(debate, turn.round + 1, rounds) and newest(
         debate, turn.agent, turn.round - 1
     ):
         return False  # one turn would read it: the one before and what came since serve
     if debate.is_done(refined):
-        return is_foreseen(debate, turn.round, rounds)
-    return is_complete(debate, turn.round - 1) and goes_on_to(debate, turn.round, rounds)
+        is_over = is_foreseen(debate, turn.round, rounds)
+    else:
+        is_over = is_complete(debate, turn.round - 1) and goes_on_to(debate, turn.round, rounds)
+    return is_over and _is_long(debate, turn.agent, turn.round)
 
 
 def _is_long(debate: Debate, agent: str, before: int) -> bool:

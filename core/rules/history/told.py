@@ -137,13 +137,14 @@ def _perspectives(debate: Debate) -> Mapping[str, Sequence[Contribution]]:
     perspectives: dict[str, list[Contribution]] = {}
     everybody = {agent.id for agent in debate.setup.agents}
     for contribution in debate.contributions.values():
-        if not contribution.carried_from:
-            # A critique belongs to the perspective of the agent it is about, not of its author.
-            agents = {contribution.turn.target} if contribution.turn.target else set[str]()
-            if contribution.turn.act is not Act.CRITIQUE:
-                agents.add(contribution.turn.agent)
-            # A statement is made to the whole panel: there is nothing else to answer.
-            agents |= everybody if contribution.turn.act is Act.STATEMENT else set[str]()
-            for agent in agents:
-                perspectives.setdefault(agent, []).append(contribution)
+        turn = contribution.turn
+        if contribution.carried_from:
+            continue
+        # A statement is made to the whole panel: there is nothing else to answer.
+        readers = everybody if turn.act is Act.STATEMENT else (turn.agent,)
+        # A critique belongs to the perspective of the agent it is about, not of its author.
+        if turn.target:
+            readers = (turn.target,) if turn.act is Act.CRITIQUE else {*readers, turn.target}
+        for agent in readers:
+            perspectives.setdefault(agent, []).append(contribution)
     return perspectives
