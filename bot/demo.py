@@ -4,7 +4,7 @@ import asyncio
 import errno
 import shutil
 import sys
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -48,7 +48,7 @@ from core.events import fold
 from core.figures import duration
 from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place, Status
-from core.ports import DebateFilter, ModelProvider
+from core.ports import DebateFilter
 from core.settings import Settings
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
@@ -68,26 +68,42 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demo:
-    """What to show."""
+class DemoOptions:
+    """What the command line says."""
 
-    settings: Settings
-    calls: ModelCalls
-    models: Sequence[ModelSet] = ()
     #: Empty: written examples are played, or the sample is debated.
     question: str = ""
-    #: Play the written examples, from when the page is opened.
-    examples: bool = False
+    #: Print what happens and end with the decision on one screen, instead of waiting for Ctrl-C.
+    once: bool = False
     #: 0 for any free port.
     port: int = PORT
     #: No pauses between posts and turns.
     fast: bool = False
     #: How fast examples are played: 1 for one that is over within a minute.
     speed: float = 1.0
-    #: Print what happens and end with the decision on one screen, instead of waiting for Ctrl-C.
-    once: bool = False
+    #: Ask nothing, spend money.
+    yes: bool = False
+    rounds: int | None = None
+    agents: Sequence[str] = ()
+    #: Empty: the settings' own.
+    format: str = ""
     #: Where everything is kept; None: in a temporary folder that goes when the demo ends.
     folder: Path | None = None
+
+    @property
+    def plays_examples(self) -> bool:
+        """Whether the written examples are played, from when the page is opened."""
+        return not (self.question or self.rounds or self.agents or self.format)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """What to show."""
+
+    settings: Settings
+    calls: ModelCalls
+    models: Sequence[ModelSet] = ()
+    options: DemoOptions = DemoOptions()
     #: Keys and addresses of models, for `/debate doctor`; None: it is not answered.
     environment: BotSettings | None = None
 
@@ -98,16 +114,16 @@ class Demo:
         Raises:
             ConfigurationBroken: The port is taken.
         """
-        folder = self.folder or Path(mkdtemp(prefix="moot-demo-"))
+        folder = self.options.folder or Path(mkdtemp(prefix="moot-demo-"))
         folder.mkdir(parents=True, exist_ok=True)
         try:
             async with (
-                _workspace(self, folder) as workspace,
+                _workspace(self.options, folder) as workspace,
                 running(self._parts(workspace, folder)) as moot,
             ):
                 yield Stage(workspace=workspace, moot=moot)
         finally:
-            if self.folder is None:
+            if self.options.folder is None:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _parts(self, workspace: Workspace, folder: Path) -> Parts:
@@ -137,17 +153,17 @@ class Demo:
             settings=self.settings,
             tools=build_tools(self.settings, self.environment) if self.environment else None,
             models=self.models,
-            pace=FAST if self.fast else Pace(),
+            pace=FAST if self.options.fast else Pace(),
             examine=examine,
         )
 
 
 @asynccontextmanager
-async def _workspace(demo: Demo, folder: Path) -> AsyncGenerator[Workspace]:
+async def _workspace(options: DemoOptions, folder: Path) -> AsyncGenerator[Workspace]:
     config = WorkspaceConfig(
-        port=demo.port,
+        port=options.port,
         manifest=manifest(),
-        pace=QUICK if demo.fast else SlackPace(),
+        pace=QUICK if options.fast else SlackPace(),
         state_file=folder / "workspace.json",
     )
     try:
@@ -157,7 +173,7 @@ async def _workspace(demo: Demo, folder: Path) -> AsyncGenerator[Workspace]:
         if error.errno != errno.EADDRINUSE:
             raise
         raise ConfigurationBroken(
-            f"Port {demo.port} is in use. Type: moot demo --port {demo.port + 1}"
+            f"Port {options.port} is in use. Type: moot demo --port {options.port + 1}"
         ) from None
 
 
@@ -234,7 +250,7 @@ class Stage:
             guiding = asyncio.create_task(self._guide(debate_id, playback))
             try:
                 await player.answer(name, debate_id)
-                await player.until_over(debate_id)
+                await self.follow(debate_id)
             finally:
                 guiding.cancel()
             verdict = await self._place_of(headline_key(debate_id))
@@ -275,8 +291,8 @@ class Stage:
         """Whether an earlier demonstration left debates in this folder."""
         return bool(await self._debates())
 
-    async def follow(self, debate_id: str, say: Say) -> Debate:
-        """Print events; return the debate when it has ended and everything is posted."""
+    async def follow(self, debate_id: str, say: Say = lambda _line: None) -> Debate:
+        """Say what happens; return the debate when it has ended and everything is posted."""
         offset = 0
         while True:
             log = await self.moot.store.events(debate_id)
@@ -299,24 +315,6 @@ class Stage:
         return [entry.debate_id for entry in await self.moot.store.find(DebateFilter())]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DemoOptions:
-    """What the command line says."""
-
-    question: str
-    once: bool
-    port: int
-    fast: bool
-    speed: float
-    #: Ask nothing, spend money.
-    yes: bool
-    rounds: int | None
-    agents: Sequence[str]
-    #: Empty: the settings' own.
-    format: str
-    folder: Path | None
-
-
 async def show(options: DemoOptions) -> int:
     """Run the demonstration; return the exit code.
 
@@ -324,96 +322,91 @@ async def show(options: DemoOptions) -> int:
         BadInput: There is no such role, or the question cannot be used.
         ConfigurationBroken: The port is taken.
     """
-    settings = start_up(quiet=True)
-    loaded = await load_settings(settings)
+    environment = start_up(quiet=True)
+    loaded = await load_settings(environment)
     for notice in loaded.notices:
         typer.echo(f"Notice: {notice}", err=True)
-    has_wishes = bool(options.question or options.rounds or options.agents or options.format)
-    plays_only = options.once and not has_wishes
+    examples, playback = options.plays_examples, Playback()
     # Playing an example only costs nothing, so no confirmation is needed.
-    base_settings = loaded.settings if plays_only else _agreed(loaded.settings, yes=options.yes)
-    debating = demo_settings(base_settings, options.rounds, options.agents, options.format)
-
-    playback = Playback()
+    is_free = options.once and examples
+    settings = loaded.settings if is_free else _agreed(loaded.settings, yes=options.yes)
+    debating = demo_settings(settings, options.rounds, options.agents, options.format)
     speed = 0.0 if options.fast or options.once else options.speed
-
-    def at_a_models_pace(engine: ModelProvider) -> ModelProvider:
-        return PacedProvider(engine, SystemClock())
-
     demo = Demo(
         settings=debating if options.once else asking(debating),
         calls=build_calls(
+            environment,
             settings,
-            base_settings,
-            None if options.fast else at_a_models_pace,
+            None if options.fast else lambda engine: PacedProvider(engine, SystemClock()),
             more=[example_provider(speed=speed, read=playback.read)],
         ),
-        models=model_sets(settings, loaded.settings),
-        question=options.question,
-        examples=not has_wishes,
-        port=options.port,
-        fast=options.fast,
-        speed=options.speed,
-        once=options.once,
-        folder=options.folder,
-        environment=settings,
+        models=model_sets(environment, loaded.settings),
+        options=options,
+        environment=environment,
     )
     async with demo.stage() as stage:
         stopped = stop_signal()
-        if not demo.once:  # the address would be gone before anybody opens it
-            typer.echo(f"A local Slack is at {stage.address} (Ctrl-C ends it).")
-        if demo.examples:
-            typer.echo("Examples: debates written by hand, played by the real engine.")
-            if not demo.once:
-                typer.echo(
-                    "The first begins when you open the page. Type /debate and a question there:"
-                )
-        typer.echo(models_in_words(demo.settings))
-        is_paced = not demo.fast and not (demo.once and demo.examples)
-        if is_paced and demo.settings.agent_model.provider == "offline":
-            typer.echo(
-                "A turn takes a few seconds, as with a model: time to read and steer. "
-                "Without: --fast"
-            )
-        if demo.settings.clarifying.enabled:
-            wait = duration(demo.settings.clarifying.wait_seconds)
-            usual = duration(base_settings.clarifying.wait_seconds)
-            typer.echo(f"The agents ask you first and wait {wait} (on Slack: {usual}).")
+        for line in _introduction(demo, stage, settings.clarifying.wait_seconds):
+            typer.echo(line)
         typer.echo()
-        return await _play(demo, stage, stopped, playback)
-
-
-async def _play(demo: Demo, stage: Stage, stopped: asyncio.Event, playback: Playback) -> int:
-    """Debate the question until the debate, or whoever watches, ends it; return the exit code."""
-    playing: list[asyncio.Task[None]] = []
-    patience = 0.0 if demo.fast else READING_SECONDS / demo.speed
-    if not demo.once:
-        if demo.examples and not await stage.has_debates():
-            playing = [asyncio.create_task(stage.play_examples(patience, playback))]
-        elif not demo.examples:
-            await stage.begin(demo.question or QUESTION)
+        if options.once:
+            return await _play_once(demo, stage, stopped)
+        playing = None
+        if not examples:
+            await stage.begin(options.question or QUESTION)
+        elif not await stage.has_debates():
+            patience = 0.0 if options.fast else READING_SECONDS / options.speed
+            playing = asyncio.create_task(stage.play_examples(patience, playback))
         await stopped.wait()
-        for task in playing:
-            task.cancel()
+        if playing:
+            playing.cancel()
         typer.echo("Stopped.")
         return 0
-    if demo.examples:
+
+
+def _introduction(demo: Demo, stage: Stage, usual_wait: float) -> Iterator[str]:
+    """What is to be seen, and where; `usual_wait` is what agents wait for answers on Slack."""
+    options, settings, examples = demo.options, demo.settings, demo.options.plays_examples
+    if not options.once:  # the address would be gone before anybody opens it
+        yield f"A local Slack is at {stage.address} (Ctrl-C ends it)."
+    if examples:
+        yield "Examples: debates written by hand, played by the real engine."
+        if not options.once:
+            yield "The first begins when you open the page. Type /debate and a question there:"
+    yield models_in_words(settings)
+    is_paced = not options.fast and not (options.once and examples)
+    if is_paced and settings.agent_model.provider == "offline":
+        yield (
+            "A turn takes a few seconds, as with a model: time to read and steer. Without: --fast"
+        )
+    if settings.clarifying.enabled:
+        wait, usual = duration(settings.clarifying.wait_seconds), duration(usual_wait)
+        yield f"The agents ask you first and wait {wait} (on Slack: {usual})."
+
+
+async def _play_once(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
+    """Print one debate until it, or whoever watches, ends it; return the exit code."""
+    examples = demo.options.plays_examples
+    answering = None
+    if examples:
         player, name = stage.player(0.0), next(iter(written_examples()))
         debate_id = await player.begin(name)
-        playing = [asyncio.create_task(player.answer(name, debate_id))]
+        answering = asyncio.create_task(player.answer(name, debate_id))
     else:
-        debate_id = await stage.begin(demo.question or QUESTION)
+        debate_id = await stage.begin(demo.options.question or QUESTION)
     following = asyncio.create_task(stage.follow(debate_id, typer.echo))
     stopping = asyncio.create_task(stopped.wait())
     await asyncio.wait({following, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
+    for task in (stopping, answering):
+        if task:
+            task.cancel()
     if not following.done():
         following.cancel()
         typer.echo("Stopped.")
         return 1
     debate = following.result()
     typer.echo()
-    if not demo.examples:
+    if not examples:
         # Nobody has it but here: the demonstration's database goes with it.
         typer.echo(f"{visible(decision_text(debate))}\n")
     print_decision(debate)

@@ -110,17 +110,6 @@ class ExamplePlayer:
                 text = f"{question.number}: {answer.answer}"
                 await self.reply(answer.by, thread, text)
 
-    async def until_over(self, debate_id: str) -> None:
-        """Wait until the debate has ended and everything about it was posted."""
-        is_over = False
-        while not is_over:
-            await asyncio.sleep(_GLANCE_SECONDS)
-            is_over = (
-                (await self._debate(debate_id)).status is not Status.RUNNING
-                and debate_id not in await self.moot.store.unfinished()
-                and not await self.moot.posts.lanes_with_work()
-            )
-
     async def _debate(self, debate_id: str) -> Debate:
         return fold(await self.moot.store.events(debate_id))
 

@@ -28,7 +28,6 @@ LONGER_FUNCTIONS = {
     "bot/app.py running": "starts all parts, in order",
     "bot/app.py _connect": "makes the parts that need each other",
     "bot/app.py _use_cases": "makes one of each thing that people can do",
-    "bot/demo.py show": "the demonstration from its workspace to its exit code",
     "bot/listeners/messages.py _answer_mention": "one case per thing that can be asked for",
     "bot/operations/metrics.py __init__": "one figure after the other",
     "bot/serving.py serve": "hands every setting on, from the environment to the bot",

@@ -10,7 +10,7 @@ from aiohttp import ClientSession
 from rich.console import Console
 
 from bot.building import build_calls
-from bot.demo import CHANNEL, USER, Demo, Stage
+from bot.demo import CHANNEL, USER, Demo, DemoOptions, Stage
 from bot.demo_screen import print_decision
 from bot.examples import example_provider, written_examples
 from bot.playback import Playback
@@ -20,13 +20,15 @@ from core.settings import Settings
 from slack_on_loopback import GuideLine, Workspace
 from tests.seen import seen_in
 
+QUICK = DemoOptions(port=0, fast=True)
+
 
 @pytest.fixture
 async def stage(tmp_path: Path) -> AsyncGenerator[Stage]:
     environment = BotSettings(moot_database=str(tmp_path / "another.db"))
     settings = Settings(rounds=1)
     calls = build_calls(environment, settings)
-    demo = Demo(settings=settings, calls=calls, port=0, fast=True, environment=environment)
+    demo = Demo(settings=settings, calls=calls, options=QUICK, environment=environment)
     async with demo.stage() as stage:
         yield stage
 
@@ -37,7 +39,7 @@ async def playing(tmp_path: Path) -> AsyncGenerator[Stage]:
     environment = BotSettings(moot_database=str(tmp_path / "another.db"))
     settings = Settings(rounds=1)
     calls = build_calls(environment, settings, more=[example_provider()])
-    async with Demo(settings=settings, calls=calls, port=0, fast=True).stage() as stage:
+    async with Demo(settings=settings, calls=calls, options=QUICK).stage() as stage:
         yield stage
 
 
@@ -118,7 +120,7 @@ async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps
     calls = build_calls(
         BotSettings(moot_database=str(tmp_path / "x.db")), Settings(), more=[example]
     )
-    async with Demo(settings=Settings(), calls=calls, port=0, fast=True).stage() as stage:
+    async with Demo(settings=Settings(), calls=calls, options=QUICK).stage() as stage:
         workspace = stage.workspace
         play = asyncio.create_task(stage.play_examples(0.0, playback))
 

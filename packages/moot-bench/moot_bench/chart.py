@@ -5,10 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from core.figures import money, percent, score
 
 from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: The file in the output folder.
 CHART = "cost.svg"
@@ -79,10 +83,14 @@ def cost_chart(arms: Sequence[ArmScores], measure: ArmMeasure) -> bytes | None:
     axes.set_title(f"{measure.capitalize()} and cost per question of each arm")
     axes.grid(color="#e5e7eb")
     axes.legend()
+    return _svg(figure)
+
+
+def _svg(figure: "Figure") -> bytes:
+    """Draw it; the same figure gives the same bytes, as date and ids are left out."""
     from matplotlib import rc_context  # noqa: PLC0415 # pyright: ignore[reportUnknownVariableType]
 
     out = io.BytesIO()
-    # Without date and random ids, the same figure gives the same bytes.
     with rc_context({"svg.hashsalt": "moot", "svg.fonttype": "none"}):
         figure.savefig(out, format="svg", metadata={"Date": None}, bbox_inches="tight")
     return out.getvalue()
