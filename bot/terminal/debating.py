@@ -207,48 +207,44 @@ def _question(command: DebateCommand) -> str:
     """
     typed, file = command.typed, command.problem_file
     if command.resume is not None:
-        if command.dry_run:
-            raise BadInput(
-                "--dry-run shows a debate before it is held: it does not go with --resume."
-            )
-        if typed is not None or file is not None:
-            raise BadInput("--resume goes on with a debate as it is: leave the question out.")
+        _check_resumed(command)
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
-    if typed is not None and (path := _file_meant(typed)):
-        typed, file = None, path
-    from_input = _INPUT in (typed, str(file))
-    if from_input and command.diff == _INPUT:
-        raise BadInput("Standard input holds the question or the diff, not both.")
-    text = _typed_in() if from_input else typed if file is None else _read(file)
+    if typed is not None:
+        _check_no_file(typed)
+    text, what = typed, "The question"
+    if _INPUT in (typed, str(file)):
+        if command.diff == _INPUT:
+            raise BadInput("Standard input holds the question or the diff, not both.")
+        text, what = _typed_in(), "What standard input holds"
+    elif file is not None:
+        text, what = _read(file), f"The problem file {file}"
     if text is None and (command.format == REVIEW or command.playbook):
         return ""  # a source may be the subject; other debates are refused without a question
     if text is None:
         raise BadInput(f"There is no question. {_HOW}")
     if not text.strip():
-        what = "The question" if file is None else f"The problem file {file}"
-        what = "What standard input holds" if from_input else what
         raise BadInput(f"{what} is blank. {_HOW}")
     return text
 
 
-def _file_meant(typed: str) -> Path | None:
-    """The file that was typed in place of a question, where the person confirms it.
+def _check_resumed(command: DebateCommand) -> None:
+    """Make sure that a debate is to go on as it is."""
+    if command.dry_run:
+        raise BadInput("--dry-run shows a debate before it is held: it does not go with --resume.")
+    if command.typed is not None or command.problem_file is not None:
+        raise BadInput("--resume goes on with a debate as it is: leave the question out.")
 
-    Raises:
-        BadInput: Nobody can be asked.
-    """
+
+def _check_no_file(typed: str) -> None:
+    """Make sure that no file was typed in place of a question."""
     try:
         is_file = len(typed.split()) == 1 and typed != _INPUT and Path(typed).is_file()
     except OSError:  # longer than a name can be
         is_file = False
-    if not is_file:
-        return None
-    if not sys.stdin.isatty():
+    if is_file:
         raise BadInput(f"{typed} is a file. To debate the question in it: --problem-file {typed}")
-    is_confirmed = confirm(f"{typed} is a file. Debate the question in it?", err=True)
-    return Path(typed) if is_confirmed else None
 
 
 def _typed_in() -> str:

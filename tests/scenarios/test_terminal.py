@@ -68,14 +68,6 @@ class Shell:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
-    (tmp_path / "blank.md").write_text("\n", encoding="utf-8")
-    (tmp_path / "latin.md").write_bytes(b"caf\xe9")
-    (tmp_path / "bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
-    (tmp_path / "broken.json").write_text('{"debate": {', encoding="utf-8")
-    (tmp_path / "ollama.yaml").write_text(
-        "default_model: {provider: ollama, model: none}\nlimits: {turn_seconds: 1}\n",
-        encoding="utf-8",
-    )
     shell = Shell(tmp_path)
     yield shell
     shell.close()
@@ -92,42 +84,6 @@ def until(process: subprocess.Popen[str], words: str) -> list[str]:
     raise AssertionError(f"it ended without {words!r}: {lines}")
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "phrase"),
-    [
-        (["debate", QUESTION, "--rounds", "1"], 0, "Show it again with: moot show d"),
-        (["debate"], 2, "There is no question."),
-        (["debate", "x", "--problem-file", "blank.md"], 2, "The question is here twice"),
-        (["debate", "--problem-file", "none.md"], 2, "There is no problem file none.md."),
-        (["debate", "--problem-file", "."], 2, "is a folder"),
-        (["debate", "--problem-file", "blank.md"], 2, "is blank"),
-        (["debate", "--problem-file", "latin.md"], 2, "is not UTF-8 text"),
-        (["debate", "x", "--rounds", "0"], 2, "Rounds must be from 1 to 15"),
-        (["debate", "x", "--rounds", "three"], 2, "it must be a whole number, not 'three'"),
-        (["debate", "x", "--nonsense"], 2, "--nonsense"),
-        (["dance"], 2, "dance"),
-        (["debate", QUESTION, "--config", "ollama.yaml", "--rounds", "1"], 3, "failed"),
-        (
-            ["debate", "x", "--config", "bad.yaml"],
-            4,
-            "line 2: debate.roundz is no setting. Did you",
-        ),
-        (["debate", "x", "--config", "broken.json"], 4, "broken.json, line 1"),
-        (["config", "check", "bad.yaml"], 4, 'Did you mean "rounds"?'),
-        (["show", "d2345672"], 1, "d2345672"),
-        (["list"], 0, "There are no debates"),
-    ],
-)
-def test_every_way_to_end_has_its_exit_code_and_words(
-    shell: Shell, words: Sequence[str], code: int, phrase: str
-) -> None:
-    process = shell.run(*words, OLLAMA_HOST="http://127.0.0.1:9")
-
-    assert (process.returncode, phrase in process.stderr) == (code, True), process.stderr
-    assert "Traceback" not in process.stderr
-    assert code in {0, 3} or process.stdout == ""
-
-
 def test_what_is_no_text_is_refused_in_words(shell: Shell) -> None:
     odd = os.fsdecode(b"Rust or \xff Go?")
 
@@ -135,14 +91,6 @@ def test_what_is_no_text_is_refused_in_words(shell: Shell) -> None:
 
     assert (attempt.returncode, attempt.stdout) == (2, "")
     assert attempt.stderr == "Error: 'Rust or \\udcff Go?' is no UTF-8 text.\n"
-
-
-def test_a_missing_key_is_a_matter_of_configuration(shell: Shell) -> None:
-    (shell.folder / "key.yaml").write_text("default_model: {provider: openai}", encoding="utf-8")
-    process = shell.run("debate", "x", "--config", "key.yaml")
-
-    assert process.returncode == 4
-    assert "OPENAI_API_KEY is not set" in process.stderr
 
 
 def test_a_database_somebody_uses_can_be_read_and_is_said_in_words_to_others(shell: Shell) -> None:

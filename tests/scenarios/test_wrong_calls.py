@@ -38,19 +38,35 @@ IN_WORDS: Sequence[tuple[str, int, str]] = (
     ("debate x --resume", 2, "--resume"),
     ("debate --resume dnosuch2", 1, "dnosuch2"),
     ("debate", 2, "There is no question."),
+    ("debate --playbook vendor-choice", 2, "There is no question."),
+    ("debate --playbook rfc-review", 2, "On a terminal: --source FILE"),
+    ("debate x --problem-file blank.md", 2, "The question is here twice"),
+    ("debate --problem-file none.md", 2, "There is no problem file none.md."),
+    ("debate --problem-file db", 2, "The problem file db is a folder."),
+    ("debate --problem-file blank.md", 2, "The problem file blank.md is blank."),
+    ("debate --problem-file latin.yaml", 2, "latin.yaml is not UTF-8 text."),
+    ("debate x --nonsense", 2, "--nonsense"),
+    ("debate x --config bad.yaml", 4, "line 2: debate.roundz is no setting. Did you"),
+    ("debate x --config broken.json", 4, "broken.json, line 1"),
+    ("debate x --config key.yaml", 4, "ANTHROPIC_API_KEY is not set"),
+    ("debate x --resume {id}", 2, "leave the question out."),
     ("debate -", 2, "blank"),
     ("show", 2, "ID"),
     ("show dnosuch2", 1, "There is no debate dnosuch2"),
     ("report {id} --output x.csv", 2, "x.csv: this can be written as md, json, and not as csv."),
     ("export", 2, "Name one debate"),
+    ("export dnosuch2", 1, "dnosuch2"),
     ("export {id} --format xml", 2, "xml"),
     ("export --person U1", 2, "--output FOLDER"),
     ("eval {id} --evaluators wizard", 2, "wizard"),
     ("eval dnosuch2", 1, "dnosuch2"),
     ("explain {id} nothing-like-it", 2, "nothing-like-it"),
+    ("explain dnosuch2", 1, "dnosuch2"),
     ("outcome {id} perhaps", 2, "perhaps"),
     ("accept dnosuch2", 1, "dnosuch2"),
     ("config check none.yaml", 4, "There is no file none.yaml."),
+    ("config check bad.yaml", 4, 'Did you mean "rounds"?'),
+    ("config import bad.yaml", 4, "bad.yaml, line 2"),
     ("config check latin.yaml", 4, "is not UTF-8 text"),
     ("playbook check none.yaml", 4, "none.yaml"),
     ("playbook show none", 2, "none"),
@@ -70,6 +86,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "db").mkdir()
     (folder / "file").write_text("", encoding="utf-8")
     (folder / "latin.yaml").write_bytes(b"caf\xe9")
+    (folder / "blank.md").write_text(" \n\n", encoding="utf-8")
+    (folder / "bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
+    (folder / "broken.json").write_text('{"debate": {', encoding="utf-8")
+    (folder / "key.yaml").write_text("default_model: {provider: anthropic}\n", encoding="utf-8")
     (folder / "playbook.yaml").write_text("name: x\ntitle: X\n", encoding="utf-8")
     process = called(folder, "debate", QUESTION, "--rounds", "1")
     (folder / "id").write_text(process.stderr.split()[-1], encoding="utf-8")

@@ -22,14 +22,10 @@ from bot.terminal.scoring import score
 from core.clock import SystemClock
 from core.errors import (
     BadInput,
-    ConfigurationBroken,
-    DebateUnknown,
     MootError,
-    StoreInUse,
 )
 from core.events import DebateStarted, Recorded, event_from_json, fold
 from core.models import MOST_ROUNDS, Debate, Status
-from core.store.lock import FileLock
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log
@@ -271,54 +267,6 @@ def _ids(moot: Moot) -> list[str]:
     return [load["id"] for load in json.loads(moot("list", "--json").stdout)]
 
 
-@pytest.mark.parametrize(
-    ("words", "kind", "message"),
-    [
-        (["debate"], BadInput, "There is no question."),
-        (["debate", "--playbook", "vendor-choice"], BadInput, "There is no question."),
-        (["debate", "--playbook", "rfc-review"], BadInput, "On a terminal: --source FILE"),
-        (["debate", " "], BadInput, "The question is blank."),
-        (["debate", "x", "--problem-file", "f"], BadInput, "The question is here twice"),
-        (["debate", "--problem-file", "none.md"], BadInput, "There is no problem file none.md."),
-        (["debate", "--problem-file", "."], BadInput, "The problem file . is a folder."),
-        (["debate", "--problem-file", "blank.md"], BadInput, "The problem file blank.md is blank."),
-        (["debate", "--problem-file", "latin.md"], BadInput, "latin.md is not UTF-8 text."),
-        (["debate", "x", "--rounds", "0"], BadInput, "Rounds must be from 1 to 15, not 0."),
-        (["debate", "x", "--rounds", "99"], BadInput, "Rounds must be from 1 to 15, not 99."),
-        (["debate", "x", "--format", "fight"], BadInput, 'There is no format "fight".'),
-        (["debate", "x", "--output", "."], BadInput, ". is a folder; name a file."),
-        (["debate", "x", "--output", "blank.md/x"], BadInput, "is no folder."),
-        (["debate", "x", "--output", "/proc/x.json"], BadInput, "/proc/x.json cannot be written:"),
-        (
-            ["debate", "x", "--config", "bad.yaml"],
-            ConfigurationBroken,
-            "bad.yaml, line 2: debate.ro",
-        ),
-        (["debate", "x", "--config", "key.yaml"], ConfigurationBroken, "ANTHROPIC_API_KEY is not"),
-        (["debate", "x", "--resume", "d2345672"], BadInput, "leave the question out."),
-        (["debate", "--resume", "d2345672"], DebateUnknown, "d2345672"),
-        (["show", "d2345672"], DebateUnknown, "d2345672"),
-        (["explain", "d2345672"], DebateUnknown, "d2345672"),
-        (["export", "d2345672"], DebateUnknown, "d2345672"),
-        (["eval", "d2345672"], DebateUnknown, "d2345672"),
-        (["config", "check", "none.yaml"], ConfigurationBroken, "There is no file none.yaml."),
-        (["config", "check", "bad.yaml"], ConfigurationBroken, 'Did you mean "rounds"?'),
-        (["config", "import", "bad.yaml"], ConfigurationBroken, "bad.yaml, line 2"),
-    ],
-)
-def test_what_cannot_be_used_is_said_in_words(
-    moot: Moot, words: Sequence[str], kind: type[MootError], message: str
-) -> None:
-    Path("blank.md").write_text(" \n\n", encoding="utf-8")
-    Path("latin.md").write_bytes(b"caf\xe9")
-    Path("bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
-    Path("key.yaml").write_text("default_model: {provider: anthropic}\n", encoding="utf-8")
-    error = error_of(moot(*words))
-
-    assert isinstance(error, kind)
-    assert message in str(error)
-
-
 def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None:
     Path("moot.yaml").write_text(
         "default_model: {provider: ollama, model: none}\nlimits: {turn_seconds: 1}\n",
@@ -374,20 +322,6 @@ def test_all_debates_of_a_person_can_be_exported_into_a_folder(moot: Moot) -> No
     assert list(Path("none").iterdir()) == []
     assert "Name the folder" in str(error_of(moot("export", "--channel", "C1")))
     assert "Name one debate" in str(error_of(moot("export")))
-
-
-def test_records_can_be_read_while_another_process_writes_but_no_debate_can_be_held(
-    moot: Moot,
-) -> None:
-    debate_id = moot.debate()
-    lock = FileLock(moot.folder / "moot.db")
-    try:
-        assert debate_id in moot("list").stdout
-        assert f"Debate {debate_id}: concluded" in moot("show", debate_id, "--metrics").stdout
-        refused = moot("debate", QUESTION)
-    finally:
-        lock.release()
-    assert isinstance(refused.exception, StoreInUse)
 
 
 def scores(request: VendorRequest) -> Say:
