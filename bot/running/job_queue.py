@@ -188,15 +188,6 @@ class Jobs:
             _LATER, queue=_CHORES, queueing_lock=lock, schedule_at=at, task_kwargs=again
         )
 
-    async def signal(self, channel: str, payload: str) -> None:
-        """Tell all replicas.
-
-        Raises:
-            ConnectorException: The database failed.
-        """
-        statement = "SELECT pg_notify(%(channel)s, %(payload)s)"
-        await self._connector.execute_query_async(statement, channel=channel, payload=payload)
-
     async def stop(self, kind: str) -> None:
         """Do no more jobs of this kind; those in hand go to other replicas."""
         self._closing.add(kind)
