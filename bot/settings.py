@@ -272,24 +272,19 @@ def check_listening(settings: BotSettings, mode: Mode) -> None:
     Raises:
         ConfigurationBroken: They would be, and nobody said that TLS ends in front.
     """
-    is_open = not is_loopback(settings.moot_host) and not settings.moot_behind_tls
-    if is_open and mode is Mode.SOCKET and settings.pages:
+    if is_loopback(settings.moot_host) or settings.moot_behind_tls:
+        return
+    told = {
+        "what Slack sends": mode is Mode.HTTP,
+        "pages of debates (MOOT_PAGES_URL)": settings.pages,
+        "people's tokens (MOOT_MCP)": settings.moot_mcp,
+    }
+    if open_texts := [what for what, is_sent in told.items() if is_sent]:
+        instead = ", or use Socket Mode (SLACK_APP_TOKEN), which needs no way in"
         raise ConfigurationBroken(
             f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
-            "plain HTTP: pages of debates (MOOT_PAGES_URL) would travel unencrypted. Put a proxy "
-            "that ends TLS in front and set MOOT_BEHIND_TLS=true."
-        )
-    if is_open and mode is Mode.SOCKET and settings.moot_mcp:
-        raise ConfigurationBroken(
-            f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
-            "plain HTTP: people's tokens (MOOT_MCP) would travel unencrypted. Put a proxy that "
-            "ends TLS in front and set MOOT_BEHIND_TLS=true."
-        )
-    if is_open and mode is Mode.HTTP:
-        raise ConfigurationBroken(
-            f"MOOT_HOST={settings.moot_host} can be reached from other machines, and Moot speaks "
-            "plain HTTP. Put a proxy that ends TLS in front and set MOOT_BEHIND_TLS=true, or use "
-            "Socket Mode (SLACK_APP_TOKEN), which needs no way in."
+            f"plain HTTP: {open_texts[0]} would travel unencrypted. Put a proxy that ends TLS in "
+            f"front and set MOOT_BEHIND_TLS=true{instead if mode is Mode.HTTP else ''}."
         )
 
 

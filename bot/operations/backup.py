@@ -69,12 +69,8 @@ async def purge_for_good(
     return deleted
 
 
-class EndedDebates:
+class EndedDebates(bot.store.tables.TableUser):
     """Debates of all workspaces that have ended; deleted as completely as by `moot purge`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
 
     async def purge(self, before: datetime) -> None:
         """Delete what ended before: log, costs, posts, reminders and search words.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, select, text, update
 
 from bot.queue.rows import LANDING, NOW, NewPost, PostRow, PostState, fresh, read_row
-from bot.store.tables import IS_LANDING, QUEUE, UNSENT, prepare
+from bot.store.tables import IS_LANDING, QUEUE, UNSENT, TableUser, prepare
 from core.store.database import Database
 
 
@@ -66,12 +66,8 @@ def new_landing(receiver: str, debate_id: str, seq: int) -> NewPost:
     )
 
 
-class Landings:
-    """The rows of landings. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class Landings(TableUser):
+    """The rows of landings."""
 
     async def next_for(self, lane: str) -> PostRow | None:
         """The first landing of the lane that has neither landed nor died; it may have to wait.

@@ -4,20 +4,15 @@ import secrets
 
 from sqlalchemy import Connection, Select, delete, select
 
-from bot.store.tables import PAGE_GRANTS
+from bot.store.tables import PAGE_GRANTS, TableUser
 from core.models import Debate
 from core.store.columns import insert_new
-from core.store.database import Database
 
 _BYTES = 8
 
 
-class DebatePageGrants:
-    """The `PageGrants` of a running bot. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class DebatePageGrants(TableUser):
+    """The `PageGrants` of a running bot."""
 
     async def grant(self, debate: Debate) -> str:
         """The debate's grant, made if it has none."""

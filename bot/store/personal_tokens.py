@@ -15,9 +15,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
-from bot.store.tables import PERSONAL_TOKENS
+from bot.store.tables import PERSONAL_TOKENS, TableUser
 from core.store.columns import insert_new
-from core.store.database import Database
 
 #: Begins every token, so that people and programs that look for secrets know it;
 #: `core/redaction.py` does.
@@ -46,12 +45,8 @@ class PersonalToken:
     used_at: datetime | None
 
 
-class PersonalTokens:
-    """Tokens of all workspaces. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class PersonalTokens(TableUser):
+    """Tokens of all workspaces."""
 
     async def make(self, token: PersonalToken, *, origin: str, most: int) -> str:
         """Make a token; return it in plain text, of which only a hash is stored.

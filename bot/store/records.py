@@ -18,6 +18,7 @@ from bot.store.tables import (
     REMINDERS,
     RESTORED,
     UNSENT,
+    TableUser,
 )
 from core.models import Place, Status
 from core.redaction import without_secrets
@@ -28,12 +29,8 @@ from core.use_cases.choices import ChannelChoices
 from core.use_cases.remind import Reminder
 
 
-class Deliveries:
-    """Remembers what arrived. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class Deliveries(TableUser):
+    """Remembers what arrived."""
 
     async def seen(self, kind: str, delivery_id: str, at: datetime) -> bool:
         """Whether it arrived before; from now on it did.
@@ -62,12 +59,8 @@ class Deliveries:
         return await self._database.write(lambda connection: connection.execute(old).rowcount)
 
 
-class Reminders:
-    """Keeps dates until people were reminded. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class Reminders(TableUser):
+    """Keeps dates until people were reminded."""
 
     async def put(self, reminder: Reminder) -> None:
         """Remember a date; where there is one for this decision, that one stays."""
@@ -87,12 +80,11 @@ class Reminders:
         await self._database.write(lambda c: c.execute(delete(REMINDERS).where(this)))
 
 
-class Organisations:
-    """Remembers what requests and installations say. Every method may raise `StoreDown`."""
+class Organisations(TableUser):
+    """Remembers what requests and installations say."""
 
     def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+        super().__init__(database)
         self._known: dict[str, str] = {}
 
     async def note(self, workspace: str, enterprise: str) -> None:
@@ -122,12 +114,11 @@ class Organisations:
 FORGOTTEN_AFTER = timedelta(days=30)
 
 
-class NewerBlocks:
-    """One flag per workspace. Every method may raise `StoreDown`."""
+class NewerBlocks(TableUser):
+    """One flag per workspace."""
 
     def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+        super().__init__(database)
         self._refused: dict[str, datetime | None] = {}
 
     async def are_refused(self, workspace: str, now: datetime) -> bool:
@@ -157,12 +148,8 @@ class NewerBlocks:
 _log = logger(__name__)
 
 
-class ChannelSettings:
-    """Settings per channel, as JSON. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class ChannelSettings(TableUser):
+    """Settings per channel, as JSON."""
 
     async def get(self, place: Place) -> ChannelChoices:
         """The channel's settings; the defaults, if they cannot be read."""
@@ -201,12 +188,8 @@ def _of(place: Place) -> Any:
 BACKUP = "backup"
 
 
-class RestoredIds:
-    """Knows those debates. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class RestoredIds(TableUser):
+    """Knows those debates."""
 
     async def mark(self, at: datetime) -> None:
         """Say that this database was restored; taken notice of at the next start."""

@@ -7,9 +7,8 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, text
 
 from bot.store.channel import Channel
-from bot.store.tables import DEBATE_WORDS, WORD_ROWS
+from bot.store.tables import DEBATE_WORDS, WORD_ROWS, TableUser
 from core.evidence.search import stems
-from core.store.database import Database
 from core.use_cases.find import SearchHit
 
 _WORD = re.compile(r"\w+")
@@ -21,12 +20,8 @@ _EXCERPT_WORDS = 14
 _TABLE = DEBATE_WORDS.c
 
 
-class DebateWords:
-    """What debates are found by. Every method may raise `StoreDown`."""
-
-    def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
-        self._database = database
+class DebateWords(TableUser):
+    """What debates are found by."""
 
     async def put(self, debate_id: str, channel: Channel, words: str) -> None:
         """Set the words of a debate; the last writer wins."""

@@ -228,6 +228,14 @@ MIGRATIONS: Final = Path(__file__).parent / "migrations"
 VERSION_TABLE: Final = "moot_bot_version"
 
 
+class TableUser:
+    """Reads and writes some of the tables. Every method may raise `StoreDown`."""
+
+    def __init__(self, database: Database) -> None:
+        """Use tables that `prepare` has made."""
+        self._database = database
+
+
 async def prepare(database: Database) -> None:
     """Create the tables, or bring older ones up to date.
 
