@@ -2,7 +2,7 @@
 
 from core.acts.take import Turns
 from core.engine import Engine
-from core.events import AgentsCast, DebateStarted, fold
+from core.events import AgentsCast, DebateStarted
 from core.llm.call import ModelCalls
 from core.models import PERSONA, Act, Person, Place, Role, Setup
 from core.opening import DebateRequest, open_debate
@@ -15,7 +15,6 @@ from core.testing import (
     RecordingSink,
     ScriptedProvider,
     plausible_reply,
-    recorded,
 )
 
 ROLE = Role(
@@ -64,11 +63,3 @@ async def test_a_model_can_cast_a_role() -> None:
     # The first paragraph says who it is.
     assert "who is shut out" in request.parts[-1].text
     assert "Always name the rule" not in request.parts[-1].text
-
-
-def test_an_agenda_is_read_back_as_it_was_written() -> None:
-    setup = opened(format="premortem", agents=["architect", "security"])
-    debate = fold(recorded([DebateStarted(setup=setup)]))
-
-    assert debate.setup.agenda == AN_AGENDA
-    assert Setup.model_validate_json(setup.model_dump_json()) == setup

@@ -3,13 +3,6 @@
 from core.recent import Recent
 
 
-def test_the_oldest_entry_goes_when_there_are_too_many() -> None:
-    recent = Recent[str, int](2)
-    for number, key in enumerate("abc"):
-        recent[key] = number
-    assert dict(recent) == {"b": 1, "c": 2}
-
-
 def test_an_entry_that_is_put_in_again_counts_as_new() -> None:
     recent = Recent[str, int](2)
     recent["a"], recent["b"] = 1, 2

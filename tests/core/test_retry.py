@@ -28,13 +28,6 @@ class Flaky:
         self.waits.append(seconds)
 
 
-async def test_waits_double_up_to_the_longest() -> None:
-    flaky = Flaky(3)
-
-    assert await retry(flaky.attempt, POLICY, flaky.sleep, on=ProviderDown) == "done"
-    assert flaky.waits == [1, 2, 3]
-
-
 async def test_the_last_try_raises_without_a_wait_after_it() -> None:
     flaky = Flaky(4)
 

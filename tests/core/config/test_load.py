@@ -213,10 +213,6 @@ def test_a_playbook_in_the_place_of_settings_is_known_for_one() -> None:
     assert "moot playbook check" in problems("name: x\ntitle: X\nformat: panel")[-1]
 
 
-def test_a_right_file_gets_no_notice() -> None:
-    assert check("debate: {rounds: 2}", "moot.yaml", FileDefaults()).notices == ()
-
-
 @pytest.mark.parametrize(
     ("text", "where", "words"),
     [
@@ -513,12 +509,6 @@ def test_all_settings_are_shown_as_a_file_that_means_the_same(text: str, tmp_pat
 def opened(request: DebateRequest, settings: Settings) -> Setup:
     setup = open_debate(request, settings, delimiter="ab")
     return Setup.model_validate_json(setup.model_dump_json())
-
-
-def test_the_cap_of_a_debate_is_five_dollars_unless_a_file_says_otherwise() -> None:
-    assert loaded("limits: {quorum: 3}").settings.limits.debate_cost == Decimal(5)
-    assert loaded("limits: {debate_cost: 0.5}").settings.limits.debate_cost == Decimal("0.5")
-    assert loaded("limits: {debate_cost: null}").settings.limits.debate_cost is None
 
 
 @pytest.mark.parametrize("cost", ["3", "null"])

@@ -13,7 +13,7 @@ from core.config.playbooks import (
     read_playbook,
 )
 from core.errors import BadInput, ConfigurationBroken
-from core.models import Agent, Person, Place, Playbook
+from core.models import Person, Place, Playbook
 from core.opening import DebateRequest, open_debate
 from core.rules.formats.registry import FORMATS
 from core.settings import ROLES, Settings
@@ -47,16 +47,6 @@ verdict:
   - title: Who decides next
     asks: A name and a date.
 """
-
-
-def test_five_kinds_of_debates_come_with_moot() -> None:
-    assert list(built_in()) == [
-        "architecture-decision",
-        "build-or-buy",
-        "incident-follow-up",
-        "rfc-review",
-        "vendor-choice",
-    ]
 
 
 @pytest.mark.parametrize("name", built_in())
@@ -122,15 +112,6 @@ def test_what_is_wrong_is_said_with_file_line_and_key(old: str, new: str, words:
 
     assert words in str(broken.value)
     assert all(line.startswith("tool.yaml") for line in str(broken.value).splitlines())
-
-
-def test_an_unknown_role_is_refused_with_those_of_the_settings() -> None:
-    settings = Settings(agents=(Agent(id="mia"), Agent(id="gone", enabled=False)))
-
-    with pytest.raises(ConfigurationBroken) as broken:
-        read_playbook(WHOLE.replace("simplicity", "wizard"), "tool.yaml", settings)
-
-    assert f"There are: mia, {', '.join(ROLES)}." in str(broken.value)
 
 
 def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: Path) -> None:

@@ -113,8 +113,3 @@ def test_the_examples_in_the_guide_are_valid() -> None:
     for example in examples:
         check(example, "example.yaml", FileDefaults())
         assert valid(yaml.safe_load(example))
-
-
-def test_a_debate_once_begun_holds_a_round_at_least() -> None:
-    assert valid({"debate": {"termination": {"min_rounds": 1}}})
-    assert not valid({"debate": {"termination": {"min_rounds": 0}}})

@@ -239,10 +239,3 @@ async def test_a_verdict_cut_off_in_the_middle_is_no_inner_object(bench: Bench) 
 
     with pytest.raises(ReplyUnreadable, match=r"ends in the middle of its JSON object"):
         await bench.value(VERDICT_FORM)
-
-
-async def test_a_verdict_may_be_broken_in_every_mendable_way(bench: Bench) -> None:
-    broken = "Sure!\n```json\n{ // verdict\n" + WHOLE_VERDICT[1:-1].replace("]", ",]") + ",}\n```"
-    bench.vendor.script = in_turn(Say(text=broken))
-
-    assert (await bench.value(VERDICT_FORM)).model_dump()["decision"] == "Use PostgreSQL."

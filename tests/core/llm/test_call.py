@@ -142,17 +142,6 @@ async def test_tries_have_an_end(calls: ModelCalls, vendor: Vendor) -> None:
     assert caught.value.usage.attempts == 5
 
 
-async def test_a_wait_the_vendor_asks_for_is_kept(
-    calls: ModelCalls, vendor: Vendor, clock: ManualClock
-) -> None:
-    vendor.script = in_turn(Reject(status=429, headers={"retry-after": "40"}), Say(text=REPLY))
-    before = clock.now()
-
-    await calls.ask(a_request(), ANN)
-
-    assert (clock.now() - before).total_seconds() >= 40
-
-
 async def test_others_keep_the_wait_a_vendor_asked_one_of_us_for(
     calls: ModelCalls, vendor: Vendor, clock: ManualClock
 ) -> None:
@@ -165,7 +154,7 @@ async def test_others_keep_the_wait_a_vendor_asked_one_of_us_for(
     await first
 
     assert len(vendor.asked) == 3
-    assert (clock.now() - before).total_seconds() < 80, "it is waited for once"
+    assert 40 <= (clock.now() - before).total_seconds() < 80, "it is waited for once"
 
 
 async def test_a_question_that_cannot_wait_so_long_is_not_asked(
@@ -301,13 +290,6 @@ async def test_no_fallback_is_asked_when_money_is_short(calls: ModelCalls, vendo
     assert vendor.asked == []
 
 
-async def test_a_call_that_could_pass_a_cap_is_not_made(calls: ModelCalls, vendor: Vendor) -> None:
-    with pytest.raises(LimitReached, match="this debate"):
-        await calls.ask(a_request(), ANN, CallOptions(caps=[a_cap("0.05")]))
-
-    assert vendor.asked == []
-
-
 def on_budget(calls: ModelCalls) -> ModelCalls:
     """The same calls, which reserve their money."""
     budget = Budget(reservations=InMemoryStore(), debate_id="d1", turn="r1/proposal/ann")
@@ -405,12 +387,6 @@ async def test_a_provider_is_never_asked_more_at_once_than_allowed(
         await asyncio.sleep(0.1)  # one more would have come
         assert len(vendor.asked) == 1 + 4
         vendor.let_go()
-
-
-async def test_a_price_nobody_knows_is_not_zero(calls: ModelCalls) -> None:
-    private = ANN.model_copy(update={"provider": "openai", "model": "private-1"})
-
-    assert (await calls.ask(a_request(), private)).call.usage.cost is None
 
 
 @pytest.mark.parametrize(

@@ -19,16 +19,6 @@ def a_part(text: str, *, label: str = "Question", kind: PartKind = PartKind.QUES
     return Part(kind=kind, label=label, text=text)
 
 
-def test_data_stands_between_two_lines_nobody_could_guess() -> None:
-    assert quote(a_part("A or B?"), DELIMITER) == (
-        '<<<k7f3q9zz TEAM "Question"\nA or B?\n>>>k7f3q9zz'
-    )
-
-
-def test_the_task_is_not_quoted() -> None:
-    assert quote(a_part("Rank them.", kind=PartKind.TASK), DELIMITER) == "Rank them."
-
-
 @pytest.mark.parametrize(
     "text",
     [

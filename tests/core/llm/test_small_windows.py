@@ -91,7 +91,9 @@ async def debate_at(
     ("agents", "rounds"),
     [pytest.param(3, 3, id="3 × 3"), pytest.param(5, 7, id="5 × 7", marks=pytest.mark.slow)],
 )
-@pytest.mark.parametrize("tokens", [4096, 8192, 32_768])
+@pytest.mark.parametrize(
+    "tokens", [4096, *(pytest.param(tokens, marks=pytest.mark.slow) for tokens in (8192, 32_768))]
+)
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 async def test_a_debate_in_a_small_window_reaches_its_verdict(
     form: str, tokens: int, agents: int, rounds: int

@@ -136,14 +136,10 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     assert confidence_words(debate.verdict) == (
         "Confidence: not given: this is a written example, and no AI model was asked."
     )
-
-
-@pytest.mark.parametrize("name", NAMES)
-async def test_every_quote_of_a_verdict_stands_in_its_source(name: str):
-    debate = await played(name)
-    assert debate.verdict is not None
+    # Every quote stands in its source, and every critique quotes the proposal it is posted under.
     texts = [citation.status.value for citation in debate.verdict.citations]
     assert set(texts) <= {"verified"}
+    assert_critiques_quote(debate)
 
 
 async def test_a_note_is_not_said_to_have_been_read():
@@ -181,9 +177,7 @@ async def test_what_is_not_written_is_refused():
         await ExampleProvider(ManualClock()).complete(_proposal("wizard"))
 
 
-@pytest.mark.parametrize("name", NAMES)
-async def test_a_critique_quotes_the_proposal_it_is_posted_under(name: str):
-    debate = await played(name)
+def assert_critiques_quote(debate: Debate) -> None:
     contributions = [
         contribution
         for contribution in debate.contributions.values()

@@ -351,21 +351,6 @@ async def test_a_form_that_is_refused_is_asked_for_in_a_weaker_way(
     await provider.close()
 
 
-async def test_a_server_said_to_have_responses_is_asked_by_chat_where_it_has_none(
-    vendor: Vendor, request_: ModelRequest
-) -> None:
-    vendor.script = lacking("input", Reject(status=404))
-    provider = compatible(vendor, "responses")
-
-    replies = [(await provider.complete(request_)).text for _ in range(2)]
-
-    assert replies == [TEXT] * 2
-    assert [request.path.rsplit("/", 1)[1] for request in vendor.asked] == [
-        *("responses", "completions", "completions"),
-    ]
-    await provider.close()
-
-
 MEMORY = "model requires more system memory (18.2 GiB) than is available (7.1 GiB)"
 PAUSED = {
     "type": "message",

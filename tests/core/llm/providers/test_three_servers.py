@@ -140,23 +140,6 @@ async def stand() -> AsyncIterator[LocalStand]:
         yield LocalStand(servers=vendors, vendors=vendors)
 
 
-async def test_each_server_is_spoken_to_in_its_own_way(stand: LocalStand) -> None:
-    await stand.start(a_mixed_setup())
-
-    debate = await stand.hold()
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.failures == {}
-    paths = {
-        name: {request.path for request in vendor.asked} for name, vendor in stand.vendors.items()
-    }
-    assert paths == {
-        "openai": {"/v1/responses"},
-        "anthropic": {"/v1/messages"},
-        "workshop": {"/v1/chat/completions"},
-    }
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["openai", "anthropic", "workshop"])
 async def test_a_server_whose_process_is_killed_and_started_again_costs_no_turn(name: str) -> None:
