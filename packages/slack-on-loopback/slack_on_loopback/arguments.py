@@ -16,7 +16,6 @@ _SPAN = "cursor inclusive include_all_metadata latest limit oldest"
 _VIEW = "view trigger_id interactivity_pointer"
 #: Method → its arguments beside the token, which every method takes.
 _TAKEN: Mapping[str, str] = {
-    "agents.sessions.rename": "channel_id thread_ts title",
     "agents.sessions.setStatus": "channel_id thread_ts status title initiator_user_id " + _LOOK,
     "apps.connections.open": "",
     "auth.test": "",
@@ -27,20 +26,13 @@ _TAKEN: Mapping[str, str] = {
     "chat.postMessage": f"channel container_id thread_ts reply_broadcast metadata mrkdwn "
     f"unfurl_links unfurl_media {_CONTENT} {_LOOK}",
     "chat.update": f"channel ts reply_broadcast metadata file_ids {_CONTENT}",
-    "conversations.archive": "channel",
-    "conversations.create": "name is_private team_id",
     "conversations.history": f"channel {_SPAN}",
     "conversations.info": "channel include_locale include_num_members",
-    "conversations.invite": "channel users force",
     "conversations.join": "channel",
-    "conversations.kick": "channel user",
-    "conversations.leave": "channel",
     "conversations.list": "cursor exclude_archived limit team_id types",
     "conversations.members": "channel cursor limit",
     "conversations.open": "channel return_im users prevent_creation",
-    "conversations.rename": "channel name",
     "conversations.replies": f"channel ts {_SPAN}",
-    "conversations.unarchive": "channel",
     "files.completeUploadExternal": "files channel_id channels thread_ts initial_comment blocks",
     "files.getUploadURLExternal": "filename length alt_txt snippet_type",
     "files.info": "file count cursor limit page",

@@ -45,7 +45,6 @@ class PageApi:
             "options": self.options,
             "session/stop": self.stop_session,
             "shortcut": self.shortcut,
-            "react": self.react,
             "pin": self.pin,
             "delete": self.delete,
             "edit": self.edit,
@@ -164,13 +163,6 @@ class PageApi:
             channel = self._visible(user, body)
             source = posting.find(channel, text_at(body, "message_ts"))
         await interactions.shortcut(self.runtime, user, text_at(body, "callback_id"), source)
-        return {}
-
-    async def react(self, user: User, body: Json) -> Json:
-        """Add or take back a reaction."""
-        channel = people.joined(self.runtime, user, text_at(body, "channel"))
-        work = posting.unreact if body.get("remove") else posting.react
-        work(self.runtime, channel, text_at(body, "ts"), user=user.id, name=text_at(body, "name"))
         return {}
 
     async def pin(self, user: User, body: Json) -> Json:

@@ -3,8 +3,6 @@
 from typing import Any
 
 import pytest
-from pydantic_core import SchemaValidator
-from pydantic_core.core_schema import CoreSchema
 from slack_sdk.models import blocks as sdk
 
 from slack_on_loopback.block_kit import BLOCK_TYPES
@@ -16,22 +14,6 @@ from slack_on_loopback.blocks import (
 )
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.rules import check_message_blocks, check_view
-from slack_on_loopback.schema import (
-    ANYTHING,
-    FLAG,
-    at_least_one,
-    choice,
-    exactly_one,
-    kind,
-    many,
-    matching,
-    need,
-    one_of,
-    problems,
-    shape,
-    string,
-    whole,
-)
 from tests.bots import actions, button, modal, text_input, text_section
 
 PLAIN = {"type": "plain_text", "text": "x"}
@@ -340,42 +322,6 @@ def test_buttons_in_cards_and_containers_are_found() -> None:
     nested = {"type": "container", "title": PLAIN, "child_blocks": [actions(button("in"))]}
     blocks = [nested, {"type": "carousel", "elements": [{**CARD, "block_id": "c"}]}]
     assert [e["action_id"] for _, e in interactive_elements(blocks)] == ["in", "go"]
-
-
-@pytest.mark.parametrize(
-    ("schema", "good", "bad", "words"),
-    [
-        (string(3), "abc", 5, "must be a string"),
-        (string(3), "abc", "abcd", "must be less than 4 characters"),
-        (string(3, 2), "ab", "a", "must be more than 1 characters"),
-        (FLAG, True, "yes", "must be a boolean"),
-        (whole(1, 3), 2, True, "must be an integer"),
-        (whole(1, 3), 3, 4, "must be between 1 and 3"),
-        (choice("a", "b"), "b", {}, "must be one of: a, b"),
-        (matching("[0-9]{2}", "two digits"), "12", "123", "two digits"),
-        (many(FLAG, 2), [True], [], "no fewer than 1 items allowed"),
-        (many(FLAG, 2), [True], [True] * 3, "no more than 2 items allowed"),
-        (many(FLAG, 2), [True], {}, "must be an array"),
-        (shape(a=FLAG), {"a": None}, [], "must be an object"),
-        (shape(a=FLAG), {}, {"b": 1}, "invalid additional property: b"),
-        (shape(a=need(FLAG)), {"a": True}, {}, "missing required field: a"),
-        (shape(a=need(ANYTHING)), {"a": None}, {}, "missing required field: a"),
-        (shape(exactly_one("a", "b"), a=FLAG, b=FLAG), {"a": True}, {"a": True, "b": True},
-         "must define exactly one of: a, b"),
-        (shape(at_least_one("a", "b"), a=FLAG, b=FLAG), {"a": True}, {"a": False},
-         "must define at least one of: a, b"),
-        (one_of("thing", kind("x")), {"type": "x"}, {"type": "y"},
-         "unsupported type for thing: y"),
-        (one_of("thing", kind("x")), {"type": "x"}, {"type": {}}, "missing required field: type"),
-        (one_of("thing", kind("x")), {"type": "x"}, "x", "missing required field: type"),
-    ],
-)  # fmt: skip
-def test_a_schema_says_what_is_wrong_in_slacks_words(
-    schema: CoreSchema, good: object, bad: object, words: str
-) -> None:
-    compiled = SchemaValidator(schema)
-    assert list(problems(compiled, good, "/x")) == []
-    assert list(problems(compiled, bad, "/x")) == [f"[ERROR] {words} [json-pointer:/x]"]
 
 
 def test_a_field_may_bear_the_name_of_its_objects_type() -> None:

@@ -1,19 +1,10 @@
 """Reading channels and belonging to them."""
 
-import pytest
 
-from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
 from slack_on_loopback.workspace import Workspace
-from tests.bots import PATIENT, Client, error_of
+from tests.bots import Client, error_of
 
 METADATA = {"event_type": "x", "event_payload": {"key": "k"}}
-
-
-@pytest.fixture
-def config() -> WorkspaceConfig:
-    scopes = [*BOT_SCOPES, "channels:manage", "groups:write"]
-    manifest = {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": scopes}}}
-    return WorkspaceConfig(pace=PATIENT, manifest=manifest)
 
 
 async def test_a_private_channel_without_the_bot_does_not_exist(
@@ -100,25 +91,6 @@ async def test_replies_come_with_their_root_page_by_page(ws: Workspace, client: 
     rest = await client.conversations_replies(channel=channel, ts=root, limit=2, cursor=cursor)
     texts = [message["text"] for message in [*first["messages"], *rest["messages"]]]
     assert texts == ["root", "0", "1", "2"]
-
-
-async def test_the_life_of_a_channel(ws: Workspace, client: Client) -> None:
-    channel = (await client.conversations_create(name="design"))["channel"]["id"]
-    assert await error_of(client.conversations_create(name="design")) == "name_taken"
-    await client.conversations_invite(channel=channel, users=ws.user("dana").id)
-    twice = client.conversations_invite(channel=channel, users=ws.user("dana").id)
-    assert await error_of(twice) == "already_in_channel"
-    await client.conversations_rename(channel=channel, name="design-2")
-    assert ws.channel("design-2").id == channel
-    await client.conversations_kick(channel=channel, user=ws.user("dana").id)
-    await client.conversations_archive(channel=channel)
-    archived = client.conversations_archive(channel=channel)
-    assert await error_of(archived) == "already_archived"
-    post = client.chat_postMessage(channel=channel, text="x")
-    assert await error_of(post) == "is_archived"
-    await client.conversations_unarchive(channel=channel)
-    await client.conversations_leave(channel=channel)
-    assert ws.channel("design-2").members == []
 
 
 async def test_the_bots_own_channels(ws: Workspace, client: Client) -> None:

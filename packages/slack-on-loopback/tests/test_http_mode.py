@@ -11,7 +11,6 @@ from slack_sdk.signature import SignatureVerifier
 
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.errors import PersonRefusal
-from slack_on_loopback.http_mode import signature
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace, run_workspace
@@ -121,18 +120,6 @@ async def test_slacks_own_verifier_accepts_the_signature(ws: Workspace) -> None:
     headers, body = receiver.requests[0]
     assert SignatureVerifier(ws.signing_secret).is_valid_request(body, headers)
     assert not SignatureVerifier("wrong").is_valid_request(body, headers)
-
-
-def test_the_signature_is_the_one_in_slacks_documentation() -> None:
-    body = (
-        "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow"
-        "&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner"
-        "&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands"
-        "%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121"
-        ".803a0bc887a14d10d2c447fce8b6703c"
-    )
-    expected = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
-    assert signature("8f742231b10e8888abcd99yyyzzz85a5", "1531420618", body) == expected
 
 
 async def test_an_app_that_is_down_is_no_answer(http: aiohttp.ClientSession) -> None:

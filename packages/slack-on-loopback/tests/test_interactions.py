@@ -10,7 +10,6 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from slack_on_loopback.config import DEFAULT_MANIFEST, WorkspaceConfig
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json
-from slack_on_loopback.rates import QUICK, SlackPace
 from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.bots import (
     PATIENT,
@@ -230,10 +229,6 @@ async def test_a_trigger_works_once(ws: Workspace, client: Client, bot: Recorder
     assert await error_of(again) == "exchanged_trigger_id"
     wrong = client.views_open(trigger_id="1.2.3", view=modal())
     assert await error_of(wrong) == "invalid_trigger_id"
-
-
-def test_a_trigger_lives_three_seconds() -> None:
-    assert QUICK.trigger_seconds == SlackPace().trigger_seconds == 3.0
 
 
 async def test_a_trigger_that_is_too_old_opens_nothing(config: WorkspaceConfig) -> None:

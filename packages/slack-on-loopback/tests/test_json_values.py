@@ -1,6 +1,6 @@
 """Copies of JSON values: nobody who has one can change what it was made of."""
 
-from slack_on_loopback.json_values import Json, copy, without
+from slack_on_loopback.json_values import Json, copy
 
 
 def original() -> Json:
@@ -14,12 +14,4 @@ def test_a_copy_is_equal_and_shares_nothing_that_can_change() -> None:
     copied["blocks"][0]["elements"][0]["value"] = "changed"
     copied["n"][1].append(3)
     copied["more"] = 1
-    assert value == original()
-
-
-def test_a_copy_without_some_keys_shares_nothing_either() -> None:
-    value = original()
-    rest = without(value, ("text", "unknown"))
-    assert rest.keys() == {"blocks", "n"}
-    rest["blocks"][0]["elements"].clear()
     assert value == original()

@@ -311,21 +311,6 @@ async def test_bolt_comes_back_after_a_disconnect(ws: Workspace, app: AsyncApp, 
     assert listener.heard[0]["text"] == "still there?"
 
 
-async def test_an_app_that_comes_back_finds_everything(ws: Workspace, client: Client) -> None:
-    channel = ws.channel("general").id
-    async with on_socket(ws, bolt_app(ws, client)):
-        ts = (await client.chat_postMessage(channel=channel, text="before"))["ts"]
-    await ws.wait_for(lambda: not ws.connected)
-    second = bolt_app(ws, client)
-    listener = listening(second)
-    async with on_socket(ws, second):
-        thread = await client.conversations_replies(channel=channel, ts=ts)
-        await ws.say("dana", "general", "after", thread_ts=ts)
-        await ws.wait_for(lambda: listener.heard)
-    assert thread["messages"][0]["text"] == "before"
-    assert listener.heard[-1]["thread_ts"] == ts
-
-
 async def test_closing_a_workspace_leaves_nothing_running(config: WorkspaceConfig) -> None:
     before = asyncio.all_tasks()
     async with run_workspace(config) as ws:

@@ -1,6 +1,6 @@
 """agents.sessions.*: the title and status of an agent's work in a thread, and its Stop.
 
-Source: https://docs.slack.dev/ai/agent-sessions and the reference of both methods. Only an app with
+Source: https://docs.slack.dev/ai/agent-sessions and the reference of the method. Only an app with
 `features.agent_view` in its manifest is an agent.
 """
 
@@ -20,9 +20,8 @@ def set_status(runtime: Runtime, call: ApiCall) -> Json:
     """agents.sessions.setStatus: sets the status, and makes the session if there is none."""
     channel, ts = _thread(runtime, call)
     status, title = call.args.required("status"), call.args.text("title")
-    if status not in STATUSES:
+    if status not in STATUSES or len(title) > MOST_TITLE:
         raise SlackRefusal("invalid_arguments")
-    _check_title(title)
     session = channel.sessions.get(ts)
     if session is None:
         starter = call.args.text("initiator_user_id")
@@ -34,18 +33,6 @@ def set_status(runtime: Runtime, call: ApiCall) -> Json:
         call.warnings.append("missing_agent_session_stopped_event_subscription")
     posting.show_again(runtime, channel, ts)
     return {"status": status, "agent_status": status, "title": channel.sessions[ts].title}
-
-
-def rename(runtime: Runtime, call: ApiCall) -> Json:
-    """agents.sessions.rename."""
-    channel, ts = _thread(runtime, call)
-    title = call.args.required("title")
-    _check_title(title)
-    if ts not in channel.sessions:
-        raise SlackRefusal("session_not_found")
-    channel.sessions[ts] = channel.sessions[ts].model_copy(update={"title": title})
-    posting.show_again(runtime, channel, ts)
-    return {"title": title}
 
 
 def stop(runtime: Runtime, person: User, channel: Channel, ts: str) -> None:
@@ -80,12 +67,6 @@ def _thread(runtime: Runtime, call: ApiCall) -> tuple[Channel, str]:
     return channel, ts
 
 
-def _check_title(title: str) -> None:
-    if len(title) > MOST_TITLE:
-        raise SlackRefusal("invalid_arguments")
-
-
 METHODS: Methods = {
     "agents.sessions.setStatus": Method(set_status, ("chat:write",), tier=3),
-    "agents.sessions.rename": Method(rename, ("chat:write",), tier=3),
 }

@@ -11,8 +11,6 @@ from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
 
 _READ = ("channels:read", "groups:read", "im:read", "mpim:read")
-_MANAGE = ("channels:manage", "groups:write")
-_INVITE = (*_MANAGE, "channels:write.invites", "groups:write.invites")
 _TYPES = {"public_channel": "channel", "private_channel": "group", "im": "im"}
 
 
@@ -94,15 +92,6 @@ def join(runtime: Runtime, call: ApiCall) -> Json:
     return {"channel": channels.channel_object(channel, call.app.bot_user)}
 
 
-def leave(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.leave."""
-    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
-    access.require_open(channel)
-    if channel.name == "general":
-        raise SlackRefusal("cant_leave_general")
-    return {} if channels.leave(runtime, channel, _bot(runtime, call)) else {"not_in_channel": True}
-
-
 def open_direct(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.open with one user."""
     users = call.args.names("users")
@@ -120,60 +109,6 @@ def open_direct(runtime: Runtime, call: ApiCall) -> Json:
     return {"channel": full if call.args.flag("return_im") else {"id": channel.id}}
 
 
-def create(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.create."""
-    private = call.args.flag("is_private")
-    access.need_scope(call.app, "groups:write" if private else "channels:manage")
-    name = call.args.required("name")
-    channel = channels.create(runtime, name, _bot(runtime, call), private=private)
-    return {"channel": channels.channel_object(channel, call.app.bot_user)}
-
-
-def rename(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.rename."""
-    channel = _managed(runtime, call)
-    channels.rename(runtime, channel, call.args.required("name"))
-    return {"channel": channels.channel_object(channel, call.app.bot_user)}
-
-
-def archive(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.archive."""
-    channels.archive(runtime, _managed(runtime, call), call.app.bot_user)
-    return {}
-
-
-def unarchive(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.unarchive."""
-    channels.unarchive(runtime, _managed(runtime, call), call.app.bot_user)
-    return {}
-
-
-def invite(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.invite."""
-    channel = _managed(runtime, call)
-    access.require_open(channel)
-    for name in call.args.names("users"):
-        user = access.known_user(runtime, name)
-        if user.id == call.app.bot_user:
-            raise SlackRefusal("cant_invite_self")
-        if not channels.join(runtime, channel, user, inviter=call.app.bot_user):
-            raise SlackRefusal("already_in_channel")
-    return {"channel": channels.channel_object(channel, call.app.bot_user)}
-
-
-def kick(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.kick."""
-    channel = _managed(runtime, call)
-    user = access.known_user(runtime, call.args.required("user"))
-    if user.id == call.app.bot_user:
-        raise SlackRefusal("cant_kick_self")
-    if channel.name == "general":
-        raise SlackRefusal("cant_kick_from_general")
-    if not channels.leave(runtime, channel, user):
-        raise SlackRefusal("not_in_channel")
-    return {}
-
-
 def _bot(runtime: Runtime, call: ApiCall) -> User:
     return runtime.state.users[call.app.bot_user]
 
@@ -181,14 +116,6 @@ def _bot(runtime: Runtime, call: ApiCall) -> User:
 def _seen(runtime: Runtime, call: ApiCall) -> Channel:
     channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
     access.need_scope(call.app, f"{channel.family()}:read")
-    return channel
-
-
-def _managed(runtime: Runtime, call: ApiCall) -> Channel:
-    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
-    if channel.is_im:
-        raise SlackRefusal("method_not_supported_for_channel_type")
-    access.require_member(call.app, channel)
     return channel
 
 
@@ -247,13 +174,6 @@ METHODS: Methods = {
         replies, ("channels:history", "groups:history", "im:history"), tier=3
     ),
     "conversations.join": Method(join, ("channels:join",), tier=3),
-    "conversations.leave": Method(leave, _MANAGE, tier=3),
     "conversations.open": Method(open_direct, ("im:write", "mpim:write"), tier=3),
-    "conversations.create": Method(create, _MANAGE, tier=2),
-    "conversations.rename": Method(rename, _MANAGE, tier=2),
-    "conversations.archive": Method(archive, _MANAGE, tier=2),
-    "conversations.unarchive": Method(unarchive, _MANAGE, tier=2),
-    "conversations.invite": Method(invite, _INVITE, tier=3),
-    "conversations.kick": Method(kick, _MANAGE, tier=3),
     "users.conversations": Method(of_user, _READ, tier=3),
 }

@@ -1,9 +1,9 @@
 // The channel pane: head, pinned strip, messages, composer.
 
-import { joinChannel, openChannelMenu, showMembers } from "./channel_dialogs.js";
+import { joinChannel, showMembers } from "./channel_dialogs.js";
 import { addressOf, symbolOf, titleOf } from "./channel_names.js";
 import { Composer } from "./composer.js";
-import { button, iconButton, iconLink } from "./controls.js";
+import { button, iconLink } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { drawMrkdwn } from "./mrkdwn.js";
@@ -105,22 +105,18 @@ export class ChannelPane {
     return [
       iconLink("back", "Back to channels", "#/", "only-phone"),
       h("div", { class: "pane-title" }, title, topic),
-      channel.is_im ? null : this.#drawTools(channel.members?.length ?? 0),
+      channel.is_im ? null : this.#drawMembers(channel.members?.length ?? 0),
     ];
   }
 
-  #drawTools(members) {
+  #drawMembers(members) {
     const people = button(
       [icon("people"), String(members)],
       () => showMembers(this.ctx, this.id),
       "small",
     );
     people.setAttribute("aria-label", `${members} members`);
-    const open = (event) => openChannelMenu(event.currentTarget, this.#channel(), this.ctx);
-    return [
-      people,
-      iconButton("more", "Channel menu", open, { "aria-haspopup": "menu" }),
-    ];
+    return people;
   }
 
   #drawFoot(channel) {

@@ -1,12 +1,10 @@
-// The box to write in: grows with the text, sends on Enter, completes, keeps drafts, turns names into mentions.
+// The box to write in: grows with the text, sends on Enter, keeps drafts, turns names into mentions.
 
-import { Completion } from "./completion.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { nameOf } from "./mentions.js";
 import { openMenu } from "./menu.js";
 import { attempt } from "./notices.js";
-import { pickEmoji } from "./reactions.js";
 import { Refusal } from "./api.js";
 import { chip, upload } from "./uploads.js";
 
@@ -56,7 +54,6 @@ export class Composer {
       placeholder: place.label,
       value: drafts.get(place.key) ?? "",
     });
-    this.completion = new Completion(this.area, ctx, { withCommands: !place.threadTs });
     this.error = h("p", { class: "composer-error", role: "alert", hidden: true });
     this.files = [];
     this.chosen = h("ul", { class: "chosen-files" });
@@ -65,7 +62,6 @@ export class Composer {
     this.node = h(
       "form",
       { class: "composer", on: { submit: (event) => this.#submit(event) } },
-      this.completion.node,
       this.error,
       this.chosen,
       this.#drawBox(),
@@ -74,17 +70,6 @@ export class Composer {
   }
 
   #drawBox() {
-    const smile = h(
-      "button",
-      {
-        class: "tool",
-        type: "button",
-        "aria-label": "Insert emoji",
-        title: "Insert emoji",
-        on: { click: (event) => this.#emoji(event.currentTarget) },
-      },
-      icon("smile"),
-    );
     const send = h(
       "button",
       { class: "send", type: "submit", "aria-label": "Send", title: "Send" },
@@ -96,7 +81,6 @@ export class Composer {
       this.#shortcuts(),
       ...this.#attach(),
       this.area,
-      smile,
       send,
     );
   }
@@ -183,10 +167,6 @@ export class Composer {
     ];
   }
 
-  #emoji(anchor) {
-    pickEmoji(anchor, this.ctx, (name) => this.insert(`:${name}: `));
-  }
-
   /** Puts text where the caret is. */
   insert(text) {
     this.area.setRangeText(text, this.area.selectionStart, this.area.selectionEnd, "end");
@@ -205,7 +185,7 @@ export class Composer {
   }
 
   #key(event) {
-    if (event.isComposing || this.completion.key(event)) return;
+    if (event.isComposing) return;
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     this.node.requestSubmit();
@@ -215,7 +195,6 @@ export class Composer {
     event.preventDefault();
     const typed = this.area.value;
     if (!typed.trim() && !this.files.length) return;
-    this.completion.close();
     this.#set("");
     const error = await this.#send(typed.trim());
     if (!error) {

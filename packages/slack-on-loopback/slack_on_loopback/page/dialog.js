@@ -72,8 +72,8 @@ export function ask(question) {
 }
 
 /**
- * Asks for one line of text.
- * @param {{title: string, label: string, value?: string, confirm: string, extra?: Node}} question
+ * Asks for a text.
+ * @param {{title: string, label: string, value: string, confirm: string, max: number}} question
  * @returns {Promise<string|null>} null when it was closed
  */
 export function askText(question) {
@@ -96,14 +96,14 @@ export function askText(question) {
   });
 }
 
-function textForm({ label, value = "", multiline, max = 80, extra }, done) {
+function textForm({ label, value, max }, done) {
   const id = freshId("ask");
   const props = { id, class: "text-input", value, required: true, maxlength: max };
-  const input = h(multiline ? "textarea" : "input", props);
+  const input = h("textarea", props);
   const submit = (event) => {
     event.preventDefault();
     done(input.value.trim());
   };
   const name = h("label", { class: "field-label", for: id }, label);
-  return { input, form: h("form", { id: freshId("form"), on: { submit } }, name, input, extra) };
+  return { input, form: h("form", { id: freshId("form"), on: { submit } }, name, input) };
 }

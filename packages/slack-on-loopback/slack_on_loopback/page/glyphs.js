@@ -31,8 +31,3 @@ export function hasGlyph(symbol) {
 export function symbolOrSign(symbol, name) {
   return hasGlyph(symbol) ? symbol : (PLAIN[name] ?? "●");
 }
-
-/** The symbol, or the first letter of its shortcode where it cannot be drawn. */
-export function symbolOrLetter(symbol, name) {
-  return hasGlyph(symbol) ? symbol : (name.match(/[a-z0-9]/i)?.[0] ?? "?").toUpperCase();
-}

@@ -16,7 +16,6 @@ import { PHONE, showPane } from "./panes.js";
 import { followPermalink, startRouter } from "./router.js";
 import { Sidebar } from "./sidebar.js";
 import { compareTs, Store } from "./store.js";
-import { applyTheme } from "./theme.js";
 import { ThreadPane } from "./thread.js";
 
 /** The running page. */
@@ -164,7 +163,6 @@ class Page {
 }
 
 async function boot() {
-  applyTheme();
   followPermalink();
   const user = new URLSearchParams(location.search).get("user") ?? "";
   try {

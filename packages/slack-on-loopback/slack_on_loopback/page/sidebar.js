@@ -1,15 +1,12 @@
-// The sidebar: team, who you act as, channels, apps, and the theme.
+// The sidebar: team, who you act as, channels and apps.
 
 import { authorOfUser, avatar } from "./authors.js";
-import { createChannel } from "./channel_dialogs.js";
 import { symbolOf, titleOf } from "./channel_names.js";
-import { iconButton } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { nameOf } from "./mentions.js";
 import { openMenu } from "./menu.js";
 import { PHONE } from "./panes.js";
-import { themeEntries } from "./theme.js";
 
 /** Draws and keeps the sidebar. */
 export class Sidebar {
@@ -72,10 +69,7 @@ export class Sidebar {
       ),
       icon("chevron"),
     );
-    const colours = (event) =>
-      openMenu(event.currentTarget, [{ heading: "Colours" }, ...themeEntries()]);
-    const theme = iconButton("contrast", "Colours", colours, { "aria-haspopup": "menu" });
-    return h("footer", { class: "sidebar-foot" }, switcher, theme);
+    return h("footer", { class: "sidebar-foot" }, switcher);
   }
 
   #openUsers(anchor) {
@@ -90,12 +84,11 @@ export class Sidebar {
   }
 
   #draw() {
-    const add = iconButton("plus", "Create channel", () => createChannel(this.ctx));
     const apps = [...this.ctx.store.apps.values()].filter((app) => app.has_home);
     const groups = grouped([...this.ctx.store.channels.values()]);
     fill(
       this.lists,
-      this.#channels("Channels", groups.mine, add),
+      this.#channels("Channels", groups.mine),
       groups.others.length > 0 && this.#channels("Not joined", groups.others),
       groups.direct.length > 0 && this.#channels("Direct messages", groups.direct),
       this.#section(
@@ -106,16 +99,18 @@ export class Sidebar {
     );
   }
 
-  #channels(title, channels, extra) {
-    const links = channels.map((channel) => this.#channel(channel));
-    return this.#section(title, links, extra);
+  #channels(title, channels) {
+    return this.#section(
+      title,
+      channels.map((channel) => this.#channel(channel)),
+    );
   }
 
-  #section(title, links, extra = null) {
+  #section(title, links) {
     return h(
       "section",
       {},
-      h("div", { class: "section-title" }, h("h2", {}, title), extra),
+      h("div", { class: "section-title" }, h("h2", {}, title)),
       h(
         "ul",
         {},

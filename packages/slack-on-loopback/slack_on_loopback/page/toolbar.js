@@ -1,4 +1,4 @@
-// The small toolbar at a message: react, reply, pin, and the menu with the apps' shortcuts.
+// The small toolbar at a message: reply, pin, and the menu with the apps' shortcuts.
 
 import { withTokens } from "./composer.js";
 import { h } from "./dom.js";
@@ -7,7 +7,6 @@ import { icon } from "./icons.js";
 import { unescape } from "./mentions.js";
 import { openMenu } from "./menu.js";
 import { attempt, toast } from "./notices.js";
-import { pickReaction } from "./reactions.js";
 
 function tool(name, label, click) {
   return h(
@@ -24,9 +23,6 @@ function tool(name, label, click) {
  * @param {{inThread: boolean}} place
  */
 export function createToolbar(ctx, current, { inThread }) {
-  const react = tool("smile", "Add reaction", (event) =>
-    pickReaction(event.currentTarget, current(), ctx),
-  );
   const reply = inThread ? null : tool("thread", "Reply in thread", () => openThread(current()));
   const pin = tool("pin", "Pin or unpin", () => togglePin(current(), ctx));
   const more = tool("more", "More actions", (event) =>
@@ -36,7 +32,7 @@ export function createToolbar(ctx, current, { inThread }) {
   return h(
     "div",
     { class: "toolbar", role: "group", "aria-label": "Message actions" },
-    [react, reply, pin, more].filter(Boolean),
+    [reply, pin, more].filter(Boolean),
   );
 }
 
@@ -110,7 +106,6 @@ async function edit(message, ctx) {
     label: "Message",
     value: unescape(message.text),
     confirm: "Save",
-    multiline: true,
     max: 40_000,
   });
   if (text)
