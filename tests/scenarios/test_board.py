@@ -9,7 +9,7 @@ import pytest
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.events import fold
-from core.models import Act, Debate, Status
+from core.models import Act, Debate
 from core.testing import ScriptedProvider
 from tests.scenarios.test_starting import form_of, form_values
 
@@ -48,51 +48,18 @@ async def debate_at(team: Team, board: str) -> Debate:
     return fold(await team.moot.store.events(key_of(team.thread(board)[0]).partition("/")[0]))
 
 
-async def test_pause_holds_the_debate_until_it_is_resumed(team: Team, provider: ScriptedProvider):
-    provider.hold(Act.CRITIQUE)
-    board = await team.debate(QUESTION)
-    await provider.until_asked(Act.CRITIQUE)
-    await team.click(board, ActionId.PAUSE.value)
-    await board_saying(team, board, "Paused")
-    assert "Resume" in buttons(team, board)
-    assert "Pause" not in buttons(team, board)
-    provider.let_go()
-    await team.moot.outbox.clock.sleep(0.6)
-    assert not provider.asked(Act.REFINEMENT)
-    await team.click(board, ActionId.RESUME.value)
-    debate = await team.wait_for_end(board)
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict is not None
-    assert not debate.verdict.partial
-
-
-async def test_context_from_the_form_is_read_by_everybody_and_by_the_agents(
+async def test_others_are_refused_told_why_and_what_they_can_do(
     team: Team, provider: ScriptedProvider
 ):
     provider.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
-    await team.click(board, ActionId.ADD_CONTEXT.value)
-    view = await form_of(team)
-    await team.workspace.submit("dana", view["id"], form_values(context="Two people run it."))
-    await team.wait_for_log(board, lambda debate: debate.notes)
-    provider.let_go()
-    debate = await team.wait_for_end(board)
-    assert [note.text for note in debate.notes] == ["Two people run it."]
-    assert any("adds for the agents:\nTwo people" in reply["text"] for reply in team.replies(board))
-
-
-@pytest.mark.parametrize("action", [ActionId.PAUSE, ActionId.STOP, ActionId.ADD_CONTEXT])
-async def test_others_are_refused_told_why_and_what_they_can_do(
-    team: Team, provider: ScriptedProvider, action: ActionId
-):
-    provider.hold(Act.CRITIQUE)
-    board = await team.debate(QUESTION)
-    await team.click(board, action.value, user="alex")
-    await team.workspace.wait_for(lambda: team.told("alex"))
     dana = team.workspace.user("dana").id
-    assert f"Only <@{dana}>, who started debate" in team.told("alex")[-1]
-    assert "A reply in its thread always reaches the agents" in team.told("alex")[-1]
-    assert team.workspace.views("alex") == []
+    for count, action in enumerate((ActionId.PAUSE, ActionId.STOP, ActionId.ADD_CONTEXT), 1):
+        await team.click(board, action.value, user="alex")
+        await team.workspace.wait_for(lambda least=count: len(team.told("alex")) >= least)
+        assert f"Only <@{dana}>, who started debate" in team.told("alex")[-1]
+        assert "A reply in its thread always reaches the agents" in team.told("alex")[-1]
+        assert team.workspace.views("alex") == []
     await team.click(board)
     await team.wait_for_end(board)
 

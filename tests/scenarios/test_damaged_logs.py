@@ -78,7 +78,6 @@ async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Scen
             yield Scene(team, database, damaged)
 
 
-@pytest.mark.slow
 async def test_other_debates_are_held_and_found(scene: Scene) -> None:
     """The damaged ones have ended: others look through them for earlier decisions."""
     team = scene.team

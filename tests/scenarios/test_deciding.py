@@ -23,7 +23,7 @@ from bot.testing import (
     running_bot,
     team_at_work,
 )
-from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
+from core.events import DecisionRecorded, FeedbackGiven, PeopleBallotCast, fold
 from core.models import Act, Debate, Decision, DecisionKind, Person, When
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
@@ -93,14 +93,6 @@ async def ended(team: Team, question: str = QUESTION) -> tuple[str, Debate]:
 # --- ballots --------------------------------------------------------------------------------------
 
 
-async def test_a_ballot_that_names_an_option_twice_is_refused_at_its_field(team: Team):
-    board, _ = await ended(team)
-    answer = await ballot(team, board, "alex", "o1", "o1")
-    assert answer["response_action"] == "errors"
-    assert rank_field(1) in answer["errors"]
-    assert (await debate_at(team, board)).people_ballots == {}
-
-
 async def chosen_in_form(team: Team, board: str, user: str) -> Sequence[str]:
     """Open the ballot; return what is chosen in it already, best first."""
     vote = post(team, board, "headline")
@@ -112,6 +104,9 @@ async def chosen_in_form(team: Team, board: str, user: str) -> Sequence[str]:
 
 async def test_a_ballot_can_be_changed_the_last_one_counts_and_both_are_in_the_log(team: Team):
     board, _ = await ended(team)
+    refused = await ballot(team, board, "alex", "o1", "o1")
+    assert refused["response_action"] == "errors"
+    assert rank_field(1) in refused["errors"]
     first, last = ("o1", "o2"), ("o2", "o1")
     await ballot(team, board, "alex", *first)
     headline = await post_saying(team, board, "headline", "(1 ballot)")
@@ -265,9 +260,13 @@ def files_of(team: Team, board: str) -> Sequence[Message]:
     return [file for message in team.thread(board) for file in message.get("files", ())]
 
 
-async def test_the_report_the_decision_record_and_the_whole_record_are_attached_once(team: Team):
+async def test_report_decision_record_and_whole_record_are_attached_once_though_an_answer_was_lost(
+    team: Team,
+):
+    team.workspace.faults.drop_after("files.completeUploadExternal")
     board, debate = await ended(team)
-    files = await team.workspace.wait_for(lambda: files_of(team, board))
+    await team.wait_until_sent()
+    files = files_of(team, board)
     assert [file["name"] for file in files] == [
         f"moot-{debate.id}-report.md",
         f"moot-{debate.id}-decision.md",
@@ -320,15 +319,6 @@ async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Te
     assert "There is no debate" in team.told()[-1]
 
 
-async def test_a_report_that_arrived_although_the_answer_was_lost_is_not_attached_twice():
-    async with team_at_work(spec=SPEC) as team:
-        team.workspace.faults.drop_after("files.completeUploadExternal")
-        board, debate = await ended(team)
-        await team.wait_until_sent()
-        names = [file["name"] for file in files_of(team, board)]
-        assert names.count(f"moot-{debate.id}-report.md") == 1
-
-
 # --- the team's decision --------------------------------------------------------------------------
 
 
@@ -348,16 +338,6 @@ async def test_accepting_is_recorded_with_who_and_why_and_shown_everywhere(team:
         "We know it.",
     )
     assert debate.verdict is not None
-
-
-async def test_a_later_decision_stands_in_the_place_of_an_earlier_one(team: Team):
-    board, _ = await ended(team)
-    await decide(team, board, ActionId.ACCEPT)
-    await board_saying(team, board, "*Accepted*")
-    await decide(team, board, ActionId.REJECT, chosen_why("Too slow."), user="alex")
-    board_message = await board_saying(team, board, "*Rejected*")
-    assert "*Accepted*" not in board_message["text"]
-    assert len((await debate_at(team, board)).decisions) == 2
 
 
 async def opened(team: Team, board: str, action: ActionId, user: str) -> str:
@@ -383,7 +363,8 @@ async def test_of_two_who_decide_at_once_the_second_is_told_and_confirms(team: T
         DecisionKind.ACCEPT
     ]
     await submit("alex", rejects, chosen_why("Too slow."))
-    await board_saying(team, board, "*Rejected*")
+    board_message = await board_saying(team, board, "*Rejected*")
+    assert "*Accepted*" not in board_message["text"]
     decisions = (await debate_at(team, board)).decisions
     assert [decision.kind for decision in decisions] == [DecisionKind.ACCEPT, DecisionKind.REJECT]
 
@@ -402,13 +383,6 @@ async def test_the_same_decision_of_two_is_one_post_and_one_record(team: Team):
     assert len((await debate_at(team, board)).decisions) == 1
     lines = [reply for reply in team.replies(board) if ":classical_building:" in reply["text"]]
     assert len(lines) == 1
-
-
-async def test_a_date_in_the_past_is_refused_at_its_field(team: Team):
-    board, _ = await ended(team)
-    past = {"date": {"date": {"selected_date": "2020-01-01"}}}
-    answer = await decide(team, board, ActionId.REVISIT, past)
-    assert answer["errors"]["date"] == "Choose a day after today."
 
 
 async def planned(team: Team, count: int = 1) -> Sequence[datetime]:
@@ -554,39 +528,19 @@ async def why_form(team: Team, user: str, thanks: Message) -> Any:
     return await form_of(team, user)
 
 
-async def feedback_in(team: Team, board: str) -> Sequence[tuple[bool, str]]:
-    feedbacks = (await debate_at(team, board)).feedback
-    return [(feedback.helpful, feedback.comment) for feedback in feedbacks.values()]
-
-
-async def test_feedback_is_kept_at_once_and_thanked_for(team: Team):
-    board, _ = await ended(team)
+async def test_why_a_verdict_was_of_no_use_is_kept_and_reported_without_secrets(team: Team):
+    board, debate = await ended(team)
     thanks = await judge(team, board, "alex", "negative")
     assert "recorded as not helpful" in thanks["text"]
     form = await why_form(team, "alex", thanks)
     assert "What was wrong or missing?" in json.dumps(form)
-    assert await feedback_in(team, board) == [(False, "")]  # the form may never be sent
-
-
-async def test_why_a_verdict_was_of_no_use_is_kept_and_reported_without_secrets(team: Team):
-    board, _ = await ended(team)
-    form = await why_form(team, "alex", await judge(team, board, "alex", "negative"))
+    await team.workspace.close_view("alex", form["id"])  # that takes nothing back
+    form = await why_form(team, "alex", thanks)
     comment = "Nothing on\ncost. See https://bob:hunter2@wiki.example"
     await team.workspace.submit("alex", form["id"], chosen_why(comment))
-    debate = await debate_at(team, board)
-    assert [feedback.helpful for feedback in debate.feedback.values()] == [False]
-    line = "found it not helpful: Nothing on cost. See https://[redacted]@&#8203;wiki.example"
-    assert line in report(debate)
-
-
-async def test_closing_the_form_takes_nothing_back(team: Team):
-    board, debate = await ended(team)
-    thanks = await judge(team, board, "alex", "negative")
-    form = await why_form(team, "alex", thanks)
-    await team.workspace.close_view("alex", form["id"])
-    assert await feedback_in(team, board) == [(False, "")]
-    form = await why_form(team, "alex", thanks)
-    await team.workspace.submit("alex", form["id"], chosen_why("Too long."))
     log = await team.moot.store.events(debate.id)
-    events = [entry.event for entry in log if isinstance(entry.event, FeedbackGiven)]
-    assert [event.feedback.comment for event in events] == ["", "Too long."]
+    feedback = [entry.event.feedback for entry in log if isinstance(entry.event, FeedbackGiven)]
+    assert [item.helpful for item in feedback] == [False, False]
+    assert not feedback[0].comment
+    line = "found it not helpful: Nothing on cost. See https://[redacted]@&#8203;wiki.example"
+    assert line in report(fold(log))

@@ -163,15 +163,12 @@ async def test_a_pause_holds_time_and_a_step_ends_a_wait():
     await asyncio.wait_for(waiting, 300)
 
 
-async def test_a_question_of_a_persons_own_is_debated_beside_the_examples(playing: Stage):
+async def test_a_question_of_ones_own_is_debated_and_its_decision_printed_in_colours(
+    playing: Stage,
+):
     debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
     debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 300)
     assert {agent.provider for agent in debate.setup.agents} == {"offline"}
-
-
-async def test_the_decision_is_printed_in_colours_on_a_terminal(playing: Stage):
-    debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
-    debate = await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 300)
     assert debate.verdict is not None
     terminal, pipe = StringIO(), StringIO()
     print_decision(debate, Console(file=terminal, force_terminal=True, color_system="standard"))

@@ -128,16 +128,6 @@ async def test_debated_on_begins_with_the_old_verdict_and_both_lead_to_each_othe
     assert "Goes on from <http" in blocks
 
 
-async def test_a_verdict_nobody_decided_on_is_no_earlier_decision() -> None:
-    async with team_at_work() as team:
-        await team.wait_for_end(await team.debate("Kafka or PostgreSQL for our jobs?"))
-        board = await team.debate("Redis or PostgreSQL for our jobs?")
-        second = await team.wait_for_end(board)
-        text = "\n".join(str(reply["text"]) for reply in team.replies(board))
-    assert not second.evidence
-    assert "could not read" not in text
-
-
 async def test_decisions_of_another_channel_stay_there() -> None:
     async with team_at_work() as team:
         await decided(team, "Which salaries should we pay?")

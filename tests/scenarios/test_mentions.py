@@ -229,23 +229,6 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
     assert debate.setup.mention.thread == root["ts"]
 
 
-async def test_a_long_thread_is_read_to_its_end():
-    async with team_at_work() as team:
-        root = await team.say("It began with an outage.", user="alex")
-        for number in range(230):
-            await team.say(f"Remark {number} " + "and more " * 8, root["ts"])
-        await team.say(f"@Moot {QUESTION}", root["ts"])
-        board = await team.workspace.wait_for(
-            lambda: [
-                message for message in team.workspace.messages(team.channel) if key_of(message)
-            ]
-        )
-        (thread,) = (await team.wait_for_end(board[0]["ts"])).evidence
-    assert "It began with an outage." in thread.text
-    assert "Remark 5 " in thread.text
-    assert "Remark 229 " in thread.text
-
-
 async def test_where_slack_does_not_show_the_thread_the_debate_is_held_and_says_so():
     async with team_at_work() as team:
         root = await team.say("It began with an outage.", user="alex")

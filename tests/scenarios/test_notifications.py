@@ -90,16 +90,3 @@ async def test_a_quiet_debate_notifies_who_takes_part_far_less_and_nobody_else(f
     if form != "panel":  # its turns are few: an agent makes one statement a round
         assert after.asker * 2 <= before.asker
         assert after.answerer * 2 <= before.answerer
-
-
-def test_who_is_notified_of_what():
-    thread: list[Message] = [
-        {"text": "asked by <@U1>", "bot_id": "B1", "user": "UB"},
-        {"text": "first", "bot_id": "B1", "user": "UB"},
-        {"text": "an answer", "user": "U2"},
-        {"text": "second", "bot_id": "B1", "user": "UB"},
-        {"text": "see <@U3|sam>", "bot_id": "B1", "user": "UB"},
-        {"text": "not this", "blocks": [{"text": "for <@U2>"}], "bot_id": "B1", "user": "UB"},
-        {"text": "my own", "user": "U1"},
-    ]
-    assert notifications(thread) == {"U1": 6, "U2": 4, "U3": 3}

@@ -1,8 +1,6 @@
 """What whoever runs the bot relies on: figures, readiness, and that damage stays where it is."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +12,6 @@ from bot.operations.doctor.examine import running_findings
 from bot.operations.doctor.findings import as_text
 from bot.settings import BotSettings
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
-from core.errors import StoreError
-from core.models import Status
 from core.testing import ScriptedProvider
 from slack_on_loopback import PersonRefusal, run_workspace
 from tests.locked import locked
@@ -70,23 +66,6 @@ async def test_a_bot_is_ready_only_while_slack_is_there() -> None:
         await team.workspace.cut_sockets()
         await team.workspace.wait_for(lambda: not team.workspace.connected)
         assert (await fetch(f"{team.moot.http.address}/ready")).status_code == 503
-
-
-async def test_a_damaged_row_stops_its_own_debate_only(tmp_path: Path) -> None:
-    database = tmp_path / "moot.db"
-    async with run_workspace(quick_workspace()) as workspace:
-        async with running_bot(workspace, database=database) as team:
-            board = await team.debate("Kafka or PostgreSQL?")
-            damaged = (await team.wait_for_end(board)).id
-        with closing(sqlite3.connect(database)) as connection, connection:
-            connection.execute("UPDATE events SET body = '{' WHERE debate_id = ?", (damaged,))
-            connection.execute("UPDATE debates SET status = 'running' WHERE id = ?", (damaged,))
-        async with running_bot(workspace, database=database) as team:
-            with pytest.raises(StoreError, match="damaged"):
-                await team.moot.store.events(damaged)
-            debate = await team.wait_for_end(await team.debate("Tabs or spaces?", user="alex"))
-            assert debate.status is Status.CONCLUDED
-            assert (await team.moot.health.report()).healthy
 
 
 async def test_health_notices_that_nothing_can_be_written(tmp_path: Path) -> None:

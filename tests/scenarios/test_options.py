@@ -261,16 +261,3 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         assert NONE_OF_THESE not in headline
         assert "the team is for Kafka, the agents are for PostgreSQL" in headline
         await board_saying(team, board, "Team and agents differ")
-
-
-async def test_show_tells_the_verdict_and_search_finds_an_option():
-    async with team_at_work(spec=AGREEING) as team:
-        board = await team.debate("Where do our jobs wait?")
-        debate = await team.wait_for_end(board)
-        await team.type(f"show {debate.id}")
-        text = team.told()[-1]
-        assert "*Use PostgreSQL.*" in text
-        assert "The team runs PostgreSQL already." in text
-        assert "What would overturn it" in text
-        await team.type("search kafka")
-        assert debate.id in team.told()[-1]

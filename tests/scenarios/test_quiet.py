@@ -142,6 +142,15 @@ async def test_everything_an_agent_wrote_and_was_told_is_there_folded_or_behind_
             assert (fold["is_collapsible"], fold["default_collapsed"]) == (True, True)
         assert not [message for message in own if ActionId.READ_ALL.value in buttons_of(message)]
         check_share("\n".join(texts_of(own[0]["blocks"], opened=True)))
+        verdict = next(
+            reply for reply in team.replies(board) if key_of(reply).endswith("/headline")
+        )
+    (fold,) = (block for block in verdict["blocks"] if block["type"] == "container")
+    inside = "\n".join(texts_of(fold["child_blocks"], opened=True))
+    assert "*Implementation*" in inside
+    assert "*Requirements*" in inside
+    assert inside.count("; ranked ") == 3  # the agents' ballots
+    assert "*Implementation*" not in "\n".join(texts_of(verdict["blocks"], opened=False))
 
 
 def check_share(read: str) -> None:
@@ -166,21 +175,6 @@ async def test_what_does_not_fit_into_a_message_is_behind_a_button():
         window = await form_of(team, "alex")
         assert window["title"]["text"] == READ_ALL
         check_share("\n".join(texts_of(window["blocks"], opened=True)))
-
-
-async def test_the_whole_verdict_is_folded_away_below_its_short_form():
-    async with team_at_work(spec=wordy(rounds=1)) as team:
-        board = await team.debate(QUESTION)
-        await team.wait_for_end(board)
-        verdict = next(
-            reply for reply in team.replies(board) if key_of(reply).endswith("/headline")
-        )
-        (fold,) = (block for block in verdict["blocks"] if block["type"] == "container")
-        inside = "\n".join(texts_of(fold["child_blocks"], opened=True))
-        assert "*Implementation*" in inside
-        assert "*Requirements*" in inside
-        assert inside.count("; ranked ") == 3  # the agents' ballots
-        assert "*Implementation*" not in "\n".join(texts_of(verdict["blocks"], opened=False))
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ import pytest
 
 from bot.listeners.typed import Order, TypedQuestion, read
 from bot.slack.mrkdwn.convert import mrkdwn
-from bot.slack.mrkdwn.split import split
 from bot.slack.typed_text import readable, told_bot
 from bot.testing import Message, Team, team_at_work
 from core.events import fold
@@ -81,13 +80,6 @@ def test_what_a_model_writes_is_shown_as_it_stands(text: str, output: str) -> No
     assert mrkdwn(text) == output
 
 
-def test_a_text_of_any_length_fits_blocks() -> None:
-    """Reported to volunteer-dispatch (20): a section of more than 3,000 characters is refused."""
-    pieces = split("word " * 1300, 3000)
-    assert max(map(len, pieces)) <= 3000
-    assert sum(piece.count("word") for piece in pieces) == 1300
-
-
 async def questions(team: Team) -> Sequence[str]:
     entries = await team.moot.store.find(DebateFilter(limit=100))
     return [fold(await team.moot.store.events(entry.debate_id)).setup.question for entry in entries]
@@ -112,11 +104,6 @@ async def only_the_mention(team: Team) -> None:
 async def delivered_twice(team: Team) -> None:
     """Reported to bolt-python (778): an event that was acknowledged late comes again."""
     team.workspace.faults.double_events = 4
-    await team.say(f"@Moot {QUESTION}")
-
-
-async def both_events(team: Team) -> None:
-    """Reported to bolt-python (941): a mention is both app_mention and message."""
     await team.say(f"@Moot {QUESTION}")
 
 
@@ -155,7 +142,6 @@ async def changed_by_an_app(team: Team) -> None:
     [
         only_the_mention,
         delivered_twice,
-        both_events,
         unfurled,
         edited_mention,
         edited_in,

@@ -90,27 +90,3 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
     assert posts <= 12
     names = [file["name"] for reply in team.replies(board) for file in reply.get("files", [])]
     assert any(name.endswith("-review.md") for name in names)
-
-
-async def test_a_review_of_nothing_is_refused_with_how_to_give_it_something() -> None:
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(reviewing))) as team:
-        await team.type("--format review Should we drop the old queue?")
-        texts = team.told()
-
-    assert "There is nothing to review." in texts[-1]
-    assert "Should we drop the old queue?" in texts[-1]
-
-
-async def test_the_text_after_the_command_is_what_is_reviewed() -> None:
-    async with team_at_work(spec=BotSpec(provider=ScriptedProvider(reviewing))) as team:
-        text = PLAN.decode().replace("# One queue", "One queue.")
-        await team.type(f"--format review {text}")
-        board = await board_in(team)
-        await card_of(team, board)
-        await team.say("1: skip", board)
-        debate = await team.wait_for_end(board)
-
-    assert debate.setup.question == "Is this ready, and what has to change? the proposal"
-    assert LOST in debate.evidence[0].text
-    assert debate.verdict
-    assert "1 blocker" in debate.verdict.decision

@@ -57,7 +57,13 @@ async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
         collecting() as collector,
         team_at_work(spec=BotSpec(traces=collector.url)) as team,
     ):
-        debate = await team.wait_for_end(await team.debate(QUESTION))
+        board = await team.debate(QUESTION)
+        await team.say("We are only quokkas.", board)
+        debate = await team.wait_for_end(board)
+    # What people and models wrote is in no span.
+    texts = [contribution.text for contribution in debate.contributions.values()]
+    sent = "".join(str(span) for span in collector.spans)
+    assert not [text for text in (QUESTION, "quokka", *texts) if text in sent]
     [whole] = collector.named("debate")
     ids = context_of(debate.id)
     assert said_of(whole)["moot.status"] == Status.CONCLUDED.value
@@ -77,19 +83,6 @@ async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
         whole.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
         for span in turns
     )
-
-
-async def test_what_people_and_models_wrote_is_in_no_span():
-    async with (
-        collecting() as collector,
-        team_at_work(spec=BotSpec(traces=collector.url)) as team,
-    ):
-        board = await team.debate(QUESTION)
-        await team.say("We are only quokkas.", board)
-        debate = await team.wait_for_end(board)
-    texts = [contribution.text for contribution in debate.contributions.values()]
-    sent = "".join(str(span) for span in collector.spans)
-    assert not [text for text in (QUESTION, "quokka", *texts) if text in sent]
 
 
 async def test_a_failed_turn_is_marked_with_its_kind():

@@ -3,23 +3,34 @@
 from collections.abc import AsyncGenerator
 
 import pytest
+import pytest_asyncio
 
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
+from core.events import Debate
 from core.models import Act, Status
 from core.testing import ScriptedProvider
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job."
 
 
-@pytest.fixture
-async def team() -> AsyncGenerator[Team]:
+#: One debate for the tests that only look at it.
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def held() -> AsyncGenerator[tuple[Team, str, Debate]]:
+    """A team, the board of its debate, and the debate at its end."""
     async with team_at_work() as team:
-        yield team
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        await team.wait_until_sent()
+        yield team, board, debate
 
 
-async def test_a_debate_goes_from_the_command_to_a_decision_in_the_channel(team: Team):
-    board = await team.debate(QUESTION)
-    debate = await team.wait_for_end(board)
+async def test_a_debate_goes_from_the_command_to_a_decision_in_the_channel(
+    held: tuple[Team, str, Debate],
+):
+    team, board, debate = held
     thread = team.thread(board)
     broadcasts = [message for message in thread if message.get("subtype") == "thread_broadcast"]
     assert debate.status is Status.CONCLUDED
@@ -32,9 +43,10 @@ async def test_a_debate_goes_from_the_command_to_a_decision_in_the_channel(team:
     ]
 
 
-async def test_the_board_is_posted_once_pinned_while_it_runs_and_edited_to_the_end(team: Team):
-    board = await team.debate(QUESTION)
-    await team.wait_for_end(board)
+async def test_the_board_is_posted_once_pinned_while_it_runs_and_edited_to_the_end(
+    held: tuple[Team, str, Debate],
+):
+    team, board, _ = held
     assert len(team.workspace.calls.of("pins.add", "ok")) == 1
     assert team.workspace.pins(team.channel) == []
     assert "Use PostgreSQL." in team.thread(board)[0]["text"]
@@ -42,9 +54,10 @@ async def test_the_board_is_posted_once_pinned_while_it_runs_and_edited_to_the_e
     assert team.workspace.calls.of("chat.update", "ok")
 
 
-async def test_every_agent_replies_once_a_round_under_its_name_and_icon(team: Team):
-    board = await team.debate(QUESTION)
-    debate = await team.wait_for_end(board)
+async def test_every_agent_replies_once_a_round_under_its_name_and_icon(
+    held: tuple[Team, str, Debate],
+):
+    team, board, debate = held
     replies = team.replies(board)
     for agent in debate.setup.agents:
         own = [reply for reply in replies if reply.get("username") == agent.name]
@@ -61,9 +74,10 @@ async def test_every_agent_replies_once_a_round_under_its_name_and_icon(team: Te
     assert len(own) == len(spoken) == 6
 
 
-async def test_rounds_arrive_in_reading_order(team: Team):
-    board = await team.debate(QUESTION)
-    await team.wait_for_end(board)
+async def test_rounds_arrive_in_reading_order(
+    held: tuple[Team, str, Debate],
+):
+    team, board, _ = held
     words = ("Round 1", "Round 2", "*Vote*")
     first = [
         next(
@@ -85,9 +99,10 @@ def posted(team: Team, board: str) -> list[Message]:
     ]
 
 
-async def test_no_post_unfurls_links_and_every_post_carries_its_key(team: Team):
-    board = await team.debate(QUESTION)
-    await team.wait_for_end(board)
+async def test_no_post_unfurls_links_and_every_post_carries_its_key(
+    held: tuple[Team, str, Debate],
+):
+    team, board, _ = held
     calls = team.workspace.calls.of("chat.postMessage")
     keys = [key_of(message) for message in posted(team, board)]
     assert all(keys)
@@ -112,15 +127,8 @@ async def test_a_reply_becomes_a_note_that_later_turns_see():
         assert [(reaction["name"], reaction["count"]) for reaction in reactions] == [("eyes", 1)]
 
 
-async def test_a_mention_with_a_question_starts_a_debate(team: Team):
-    await team.say("@moot should we split the billing service?")
-    boards = await team.workspace.wait_for(
-        lambda: [message for message in team.workspace.messages(team.channel) if key_of(message)]
-    )
-    assert "split the billing service" in boards[0]["text"]
-
-
-async def test_two_debates_in_two_channels_do_not_mix(team: Team):
+async def test_two_debates_in_two_channels_do_not_mix(held: tuple[Team, str, Debate]):
+    team, _, _ = held
     board = await team.debate("Kafka or PostgreSQL for our jobs?")
     other = Team(workspace=team.workspace, moot=team.moot, user="sam", channel="general")
     two = await other.debate("Monorepo or many repositories?")
