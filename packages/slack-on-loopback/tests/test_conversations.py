@@ -1,6 +1,5 @@
 """Reading channels and belonging to them."""
 
-
 from slack_on_loopback.workspace import Workspace
 from tests.bots import Client, error_of
 
