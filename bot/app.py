@@ -44,7 +44,7 @@ from bot.queue.post_addresses import PostAddresses
 from bot.queue.rate_limits import Pace
 from bot.queue.rows import Posts
 from bot.reminder_loop import ReminderLoop
-from bot.running.cluster import Cluster, sharing_of
+from bot.running.cluster import MakeRunner, runner_for
 from bot.running.debate_runner import Heartbeat, Runner
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
@@ -206,12 +206,11 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             if parts.slack.oauth is None
             else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
         )
-        sharing = sharing_of(database_url(parts.database), parts.beat)
         context, runner, landing = _connect(
             parts,
             database,
             installation.clients,
-            sharing=sharing,
+            make_runner=runner_for(database_url(parts.database), parts.beat),
             metrics=metrics,
             tracing=tracing,
         )
@@ -268,13 +267,12 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         if gateway:
             gateway.on_connected = catch_up.look
         # Stopped in the opposite order of the start.
-        stopped = (sharing, context.outbox, runner, context.home)
+        stopped = (context.outbox, runner, context.home)
         for part in (*stopped, catch_up, bursts):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
             stack.push_async_callback(server.close)
             await server.start()
-        await sharing.start()
         context.outbox.first_calls.restored = await hold_restored(
             RestoredIds(database), context.answer.facts
         )
@@ -330,7 +328,7 @@ def _connect(
     database: Database,
     clients: WorkspaceClients,
     *,
-    sharing: Cluster,
+    make_runner: MakeRunner,
     metrics: Metrics,
     tracing: Sequence[EventSink],
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
@@ -380,7 +378,7 @@ def _connect(
     counting = CountingSink(store, clock, metrics)
     sink = Sinks(presenter, landing, *parts.sinks, *tracing, counting)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
-    runner = sharing.runner(engine, store, clock)
+    runner = make_runner(engine=engine, store=store, clock=clock)
     context = replace(
         _use_cases(parts, database, runner=runner, outbox=outbox, access=access),
         retry_landings=landing.retry if receivers else None,

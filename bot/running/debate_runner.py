@@ -135,7 +135,11 @@ class Runner(Protocol):
         ...
 
     async def start(self) -> None:
-        """Take up what is unfinished."""
+        """Take up what is unfinished.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
         ...
 
     def wake(self, debate_id: str) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from bot.log import logger
-from bot.running.debate_runner import DebateEngine, DebateRunner, Heartbeat, Runner, unfinished
+from bot.running.debate_runner import DebateEngine, DebateRunner, Heartbeat, unfinished
 from bot.running.job_queue import Jobs, JobTasks
 from bot.running.keyed_tasks import KeyedTasks
 from core.errors import StoreError
@@ -29,17 +29,28 @@ class ReplicatedRunner:
     """
 
     def __init__(
-        self, *, engine: DebateEngine, store: DebateStore, clock: Clock, jobs: Jobs
+        self, *, engine: DebateEngine, store: DebateStore, clock: Clock, url: str, beat: Heartbeat
     ) -> None:
+        """Hold debates once it is started.
+
+        Args:
+            engine: Advances them.
+            store: Has their logs.
+            clock: Time for pauses.
+            url: SQLAlchemy's URL of the database, where jobs are queued.
+            beat: How soon the dead are noticed.
+        """
         self._engine = engine
         self._store = store
         self._clock = clock
-        self._jobs = jobs
+        self._jobs = Jobs(url, beat)
+        #: What comes before is taken up at the start.
+        self._is_started = False
         self._holder = DebateRunner(engine=engine, store=store, clock=clock)
-        self._debates = JobTasks(jobs, "debates", self._hold)
+        self._debates = JobTasks(self._jobs, "debates", self._hold)
         self._taking_up = KeyedTasks[str](self._take_up)
         self._looking = KeyedTasks[str](self._look)
-        jobs.reminders.append(self._remind)
+        self._jobs.reminders.append(self._remind)
 
     @property
     def held(self) -> Sequence[str]:
@@ -47,20 +58,28 @@ class ReplicatedRunner:
         return self._debates.keys
 
     async def start(self) -> None:
-        """Take up what is unfinished; keeps trying while the database is down."""
+        """Connect, and take up what is unfinished.
+
+        Raises:
+            StoreDown: The database does not answer.
+        """
+        await self._jobs.start()
+        self._is_started = True
         self._looking.wake("news of debates")
         self._taking_up.wake("unfinished debates")
 
     def wake(self, debate_id: str) -> None:
         """Have somebody work on this debate, or look at its log again."""
-        self._debates.wake(debate_id)
-        self._engine.wake(debate_id)
+        if self._is_started:
+            self._debates.wake(debate_id)
+            self._engine.wake(debate_id)
 
     async def close(self) -> None:
         """Give every debate to the other replicas."""
         await self._taking_up.close(1)
         await self._looking.close(1)
         await self._debates.close(STOP_SECONDS)
+        await self._jobs.close()
 
     async def _take_up(self, _: str) -> None:
         for debate_id in await unfinished(self._store, self._clock):
@@ -86,23 +105,3 @@ class ReplicatedRunner:
         due = schedule.due(debate) if debate and debate.status is Status.RUNNING else None
         if due:
             await self._debates.wake_at(debate_id, due)
-
-
-class PostgresCluster:
-    """This replica's share."""
-
-    def __init__(self, url: str, beat: Heartbeat) -> None:
-        """Keep where jobs are queued; `start` connects."""
-        self._jobs = Jobs(url, beat)
-
-    def runner(self, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
-        """Return what advances the debates that fall to this replica."""
-        return ReplicatedRunner(engine=engine, store=store, clock=clock, jobs=self._jobs)
-
-    async def start(self) -> None:
-        """Connect, and begin to work."""
-        await self._jobs.start()
-
-    async def close(self) -> None:
-        """Stop everything and disconnect."""
-        await self._jobs.close()
