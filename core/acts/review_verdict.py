@@ -1,8 +1,10 @@
 """The verdict of a review: headline and list are the findings', the reasons the judge's (pure)."""
 
+from collections.abc import Iterator
+
 from core.acts.citing import left_out
 from core.figures import counted
-from core.models import Act, Debate, NoteOutcome, Verdict
+from core.models import Act, Debate, Judgement, NoteOutcome, Verdict
 from core.rules.findings import WEIGHTY, answered_words, counted_words, standing
 from core.rules.formats.review import FORMAT, NAME, NOT_READY, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
@@ -42,24 +44,24 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     warnings = verdict.warnings
     if option == READY and is_weighty:
         option, warnings = WITH_CHANGES, (*warnings, NOT_READY)
-    # Criteria judge the subject, not one verdict against the others: one row, under the verdict's.
-    judged = {criterion.criterion: criterion for criterion in verdict.criteria}
-    judged |= {
-        criterion.criterion: criterion
-        for criterion in verdict.criteria
-        if criterion.option == verdict.option
-    }
-    row = (judgement.model_copy(update={"option": option}) for judgement in judged.values())
     name = options.name(option) or VERDICTS.get(option, "")
     return verdict.model_copy(
         update={
             "option": options.resolve(option),
             "decision": f"{name}: {count}" if count else name,
             "solution": _opened(verdict),
-            "criteria": tuple(row),
+            "criteria": tuple(_criteria(verdict, option)),
             "warnings": warnings,
         }
     )
+
+
+def _criteria(verdict: Verdict, option: str) -> Iterator[Judgement]:
+    """One row of criteria, under the verdict's option: they judge the subject, not the verdicts."""
+    own = [criterion for criterion in verdict.criteria if criterion.option == verdict.option]
+    judged = {criterion.criterion: criterion for criterion in (*verdict.criteria, *own)}
+    for criterion in judged.values():
+        yield criterion.model_copy(update={"option": option})
 
 
 def _notes(debate: Debate, verdict: Verdict) -> tuple[NoteOutcome, ...]:
