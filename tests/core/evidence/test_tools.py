@@ -8,8 +8,8 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -74,9 +74,9 @@ async def refusal(server: ToolServer, place: Place = HERE, **bounds: int) -> str
     return str(error.value)
 
 
-@contextmanager
-def over_http() -> Generator[str]:
-    """The address of a server of its own."""
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """The address of a server that tests share."""
     port = free_port()
     process = subprocess.Popen([*STDIO, str(port)], stderr=subprocess.DEVNULL)  # noqa: S603 - ours
     try:
@@ -90,13 +90,6 @@ def over_http() -> Generator[str]:
         process.wait()
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """The address of a server that tests share where it is no matter how a tool is reached."""
-    with over_http() as address:
-        yield address
-
-
 async def test_over_stdio_the_answer_is_a_source() -> None:
     text = await ask(a_server("search", {"query": "{question}"}))
 
@@ -105,23 +98,22 @@ async def test_over_stdio_the_answer_is_a_source() -> None:
     assert len(text.sha256) == 64
 
 
-@pytest.mark.slow
-async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_given_up() -> None:
-    with over_http() as url:
-        text = await ask(a_server("search", {"query": "{question}"}, url=url))
-        refused = [
-            await refusal(a_server("write", url=url)),
-            await refusal(a_server("huge", url=url), file_bytes=1_000_000),
-            await refusal(a_server("sleep", url=url, seconds=2)),
-        ]
+async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_given_up(
+    url: str,
+) -> None:
+    text = await ask(a_server("search", {"query": "{question}"}, url=url))
+    refused = [
+        await refusal(a_server("huge", url=url), file_bytes=1_000_000),
+        await refusal(a_server("sleep", url=url, seconds=1)),
+        await refusal(a_server("search", url=f"http://127.0.0.1:{free_port()}/mcp")),
+    ]
 
     assert text.text == "The managed offer costs $1,840 per month."
     assert refused == [
-        "the server says that the tool changes things, so it is not called",
         "the server answers with more than can be taken",
-        "the server does not answer in 2 s",
+        "the server does not answer in 1 s",
+        "the server cannot be reached",
     ]
-    assert await refusal(a_server("search", url=url)) == "the server cannot be reached"
 
 
 def test_arguments_hold_the_question_or_its_longer_words() -> None:
@@ -160,14 +152,11 @@ async def test_why_there_is_no_answer_is_said(url: str, tool: str, answer: str) 
     assert await refusal(a_server(tool, url=url)) == answer
 
 
-@pytest.mark.slow
-async def test_an_answer_is_bounded_in_what_is_kept_and_in_what_is_taken(url: str) -> None:
+async def test_an_answer_is_bounded_in_what_is_kept(url: str) -> None:
     text = await ask(a_server("long", url=url), characters=1000)
 
     assert len(text.text) == 1000
     assert text.warnings == ("only the first 1,000 characters were read",)
-    huge = await refusal(a_server("huge"), file_bytes=1_000_000)
-    assert huge == "the server answers with more than can be taken"
 
 
 async def test_parts_have_places_and_what_is_no_text_is_left_out(url: str) -> None:
@@ -180,7 +169,7 @@ async def test_parts_have_places_and_what_is_no_text_is_left_out(url: str) -> No
 
 async def test_a_file_is_read_as_files_are(url: str) -> None:
     content = base64.b64encode(a_pdf(["Cover", "It costs $1,840."])).decode()
-    text = await ask(a_server("file", {"content": content, "name": "offer.pdf"}))
+    text = await ask(a_server("file", {"content": content, "name": "offer.pdf"}, url=url))
 
     assert [mark.label for mark in text.marks] == ["page 1", "page 2"]
     damaged = await refusal(a_server("file", {"content": "!", "name": "offer.pdf"}, url=url))
@@ -217,7 +206,7 @@ async def test_a_program_is_handed_its_own_variables_and_nothing_else(tmp_path: 
     assert "PYTEST" not in content
 
 
-@pytest.mark.parametrize("way", ["at once", "certificate", "proxy"])
+@pytest.mark.parametrize("way", ["certificate", "proxy"])
 async def test_the_token_of_an_address_is_sent_there_and_missed_in_words(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,7 +260,6 @@ def own_certificate(folder: Path) -> tuple[ssl.SSLContext, str]:
 #: A program that claims to be a server → what people are told.
 LIARS = {
     "ends": ("raise SystemExit(1)", "the server ended before it answered"),
-    "is silent": ("import time; time.sleep(3600)", "the server does not answer in 1 s"),
     "writes a line without end": (
         "import sys\nwhile True: sys.stdout.write('x' * 65536)",
         "the server does not answer in 1 s",
@@ -334,9 +322,9 @@ with open(sys.argv[1], "a") as file:
 time.sleep(3600)
 """
     pids = tmp_path / "pids"
-    server = a_server("search", command=(sys.executable, "-c", script, str(pids)), seconds=5)
+    server = a_server("search", command=(sys.executable, "-c", script, str(pids)), seconds=2)
 
-    await refusal(server)
+    assert await refusal(server) == "the server does not answer in 2 s"
 
     started = [int(line) for line in pids.read_text(encoding="utf-8").split()]
     assert len(started) == 2

@@ -57,7 +57,7 @@ def fail() -> str:
 @server.tool(annotations=READS)
 def huge() -> str:
     """Sends more than anybody takes."""
-    return "word " * 2_000_000
+    return "word " * 300_000
 
 
 @server.tool(annotations=READS)
