@@ -20,7 +20,7 @@ from bot.landing.landing_queue import LandingQueue
 from bot.landing.receivers import Receiver
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.catch_up import CatchUp
-from bot.listeners.context import ListenerContext
+from bot.listeners.context import BotRecords, ListenerContext, OperatorChoices, UseCases
 from bot.listeners.doctor_report import Examine
 from bot.listeners.find import DebateLists, HomeTab
 from bot.listeners.messages import say_too_fast
@@ -206,7 +206,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             if parts.slack.oauth is None
             else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
         )
-        context, runner, landing = _connect(
+        context, runner, landing = await _connect(
             parts,
             database,
             installation.clients,
@@ -214,21 +214,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             metrics=metrics,
             tracing=tracing,
         )
-        if parts.pages:
-            share = ShareDebates(
-                debates=context.answer.facts.debates,
-                grants=context.grants,
-                channels=context.channels,
-                clock=context.clock,
-                secret=await installation_secret(database),
-                address=f"{parts.pages.base}{FOLDER}",
-                holds=parts.pages.holds,
-            )
-            context = replace(context, share=share)
         takes_writes = partial(probe, database)
         catch_up = CatchUp(context, parts.pace)
-        reminders = ReminderLoop(context.remind)
-        app = _listening(parts, installation, context, catch_up)
+        reminders = ReminderLoop(context.acts.remind)
+        app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
         bursts, gateway = Bursts(partial(say_too_fast, context), parts.at_once), None
         if parts.slack.app_token:
             gateway = SocketGateway(app, parts.slack.app_token, bursts=bursts)
@@ -248,7 +237,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             app=None if gateway else app,
             installing=installation.installing,
             routes=[
-                *([PageRoutes(context.share)] if context.share else []),
+                *([PageRoutes(context.acts.share)] if context.acts.share else []),
                 *await _programs(parts, context, SqlDebateStore(database), stack),
             ],
         )
@@ -274,7 +263,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             stack.push_async_callback(server.close)
             await server.start()
         context.outbox.first_calls.restored = await hold_restored(
-            RestoredIds(database), context.answer.facts
+            RestoredIds(database), context.acts.answer.facts
         )
         await context.outbox.start()
         # Before debates go on, so that answers given during downtime count before time limits.
@@ -323,7 +312,7 @@ async def _tracing(parts: Parts) -> AsyncGenerator[Sequence[EventSink]]:
         yield (TracingSink(tracing, SystemClock()),)
 
 
-def _connect(
+async def _connect(
     parts: Parts,
     database: Database,
     clients: WorkspaceClients,
@@ -379,12 +368,41 @@ def _connect(
     sink = Sinks(presenter, landing, *parts.sinks, *tracing, counting)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = make_runner(engine=engine, store=store, clock=clock)
-    context = replace(
-        _use_cases(parts, database, runner=runner, outbox=outbox, access=access),
-        retry_landings=landing.retry if receivers else None,
+    facts = FactLog(store=store, clock=clock, wake=runner.wake)
+    records = BotRecords(
+        channels=ChannelSettings(database),
+        deliveries=Deliveries(database),
+        grants=DebatePageGrants(database),
+        tokens=PersonalTokens(database),
     )
-    presenter.reminders, presenter.on_listed = context.remind, context.home.changed
-    outbox.outgoing.on_refused = RefusedPosts(steer=context.steer, outbox=outbox)
+    secret = await installation_secret(database)
+    acts = _use_cases(parts, database, facts, records, people=access, secret=secret)
+    operator = OperatorChoices(
+        token_holds=parts.token_holds,
+        examine=parts.examine,
+        retry_landings=landing.retry if receivers else None,
+        retention_days=parts.retention_days,
+        open_workspaces=parts.open_workspaces,
+    )
+    by_meaning = parts.embedder is not None
+    lists = DebateLists(find=acts.find, posts=posts, clients=clients, by_meaning=by_meaning)
+    outcomes = CountOutcomes(store=store, on_unreadable=_note_unreadable)
+    models = usual_models_words(parts.settings)
+    context = ListenerContext(
+        acts=acts,
+        records=records,
+        operator=operator,
+        lists=lists,
+        home=HomeTab(lists, access, clients, clock, outcomes, models=models),
+        access=access,
+        clients=clients,
+        outbox=outbox,
+        posts=posts,
+        clock=clock,
+        timeouts=parts.timeouts,
+    )
+    presenter.reminders, presenter.on_listed = context.acts.remind, context.home.changed
+    outbox.outgoing.on_refused = RefusedPosts(steer=context.acts.steer, outbox=outbox)
     return context, runner, landing
 
 
@@ -399,7 +417,7 @@ async def _programs(
     except ImportError as error:
         raise ConfigurationBroken(_NO_MCP) from error
     callers = TokenCallers(
-        tokens=context.tokens,
+        tokens=context.records.tokens,
         access=context.access,
         spending=spending,
         clock=context.clock,
@@ -414,93 +432,76 @@ async def _programs(
 
 
 def _use_cases(
-    parts: Parts, database: Database, *, runner: Runner, outbox: Outbox, access: Accesses
-) -> ListenerContext:
-    """Make what people can do, and what listeners need beside it."""
-    clients = outbox.outgoing.clients
-    facts = FactLog(store=SqlDebateStore(database), clock=outbox.clock, wake=runner.wake)
-    posts, channels = outbox.posts, ChannelSettings(database)
-    update = {"question_max_chars": parts.bounds.question_characters}
+    parts: Parts,
+    database: Database,
+    facts: FactLog,
+    records: BotRecords,
+    *,
+    people: Accesses,
+    secret: bytes,
+) -> UseCases:
+    """Make what people can do."""
+    bounds, channels = parts.bounds, records.channels
+    update = {"question_max_chars": bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
-    start = StartDebate(
-        facts=facts,
-        settings=lambda: settings,
-        channels=channels,
-        models=parts.models,
-        estimating=estimating(parts.settings),
-        bounds=parts.bounds,
-        spending=SqlDebateStore(database),
-    )
-    note = AddNote(facts=facts, bounds=parts.bounds)
-
-    def on_unreadable(debate_id: str, error: StoreError) -> None:
-        _log.warning("cannot show", debate=debate_id, reason=str(error))
-
-    find = FindDebates(
-        store=facts.store,
+    spending, note = SqlDebateStore(database), AddNote(facts=facts, bounds=bounds)
+    share = parts.pages and ShareDebates(
         debates=facts.debates,
-        index=DebateWords(database),
-        people=access,
-        on_unreadable=on_unreadable,
+        grants=records.grants,
+        channels=channels,
+        clock=facts.clock,
+        secret=secret,
+        address=f"{parts.pages.base}{FOLDER}",
+        holds=parts.pages.holds,
     )
-    by_meaning = parts.embedder is not None
-    lists = DebateLists(find=find, posts=posts, clients=clients, by_meaning=by_meaning)
-    return ListenerContext(
-        start=start,
-        answer=AnswerQuestions(facts=facts, note=note, bounds=parts.bounds),
-        ask=AskAboutDebate(
+    return UseCases(
+        start=StartDebate(
             facts=facts,
-            bounds=parts.bounds,
-            caps=settings.limits,
-            spending=SqlDebateStore(database),
+            settings=lambda: settings,
+            channels=channels,
+            models=parts.models,
+            estimating=estimating(parts.settings),
+            bounds=bounds,
+            spending=spending,
         ),
+        answer=AnswerQuestions(facts=facts, note=note, bounds=bounds),
+        ask=AskAboutDebate(facts=facts, bounds=bounds, caps=settings.limits, spending=spending),
         steer=SteerDebate(
-            facts=facts, note=note, stewards=channels.stewards, mention="<@{}>".format
+            facts=facts,
+            note=note,
+            stewards=ChannelSettings(database).stewards,
+            mention="<@{}>".format,
         ),
         decide=DecideOnVerdict(facts=facts),
-        find=find,
+        find=FindDebates(
+            store=facts.store,
+            debates=facts.debates,
+            index=DebateWords(database),
+            people=people,
+            on_unreadable=_note_unreadable,
+        ),
         recall=RecallDecisions(
             store=facts.store,
-            people=access,
-            on_unreadable=on_unreadable,
-            bounds=parts.bounds,
+            people=people,
+            on_unreadable=_note_unreadable,
+            bounds=bounds,
             embedder=parts.embedder,
         ),
         remind=RemindPeople(
             facts=facts,
             reminders=Reminders(database),
-            people=access,
+            people=people,
             dates=parts.settings.outcomes,
         ),
-        channels=channels,
-        lists=lists,
-        home=HomeTab(
-            lists,
-            access,
-            clients,
-            facts.clock,
-            CountOutcomes(store=facts.store, on_unreadable=find.on_unreadable),
-            models=usual_models_words(settings),
-        ),
-        access=access,
-        clients=clients,
-        outbox=outbox,
-        posts=posts,
-        deliveries=Deliveries(database),
-        grants=DebatePageGrants(database),
-        tokens=PersonalTokens(database),
-        token_holds=parts.token_holds,
-        clock=facts.clock,
-        timeouts=parts.timeouts,
-        examine=parts.examine,
-        retention_days=parts.retention_days,
-        open_workspaces=parts.open_workspaces,
+        share=share,
     )
 
 
-def _listening(
-    parts: Parts, installation: Installation, context: ListenerContext, catch_up: CatchUp
-) -> AsyncApp:
+def _note_unreadable(debate_id: str, error: StoreError) -> None:
+    _log.warning("cannot show", debate=debate_id, reason=str(error))
+
+
+def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
     """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
@@ -517,5 +518,5 @@ def _listening(
     answer_failures(app)
     if installation.watch is not None:
         app.use(installation.watch)
-    register_all(app, context, catch_up.look)
+    register_all(app, context)
     return app

@@ -87,7 +87,7 @@ class ExamplePlayer:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
         # As a team's own debates are shown.
         setup = setup.model_copy(update={"quiet": True})
-        started = await self.moot.context.start.begin(setup, origin=origin)
+        started = await self.moot.context.acts.start.begin(setup, origin=origin)
         return started.debate_id
 
     async def answer(self, name: str, debate_id: str) -> None:

@@ -172,13 +172,7 @@ def stopped(debate_id: str) -> str:
 
 
 def exported(debate_id: str, thread: str, *, again: bool) -> str:
-    """Return where the files of a debate are.
-
-    Args:
-        debate_id: The debate's id.
-        thread: Address of its thread; empty: not known.
-        again: Nothing has happened since they were posted the last time.
-    """
+    """Return where the files of a debate are."""
     where = f"<{thread}|its thread>" if thread else "its thread"
     if again:
         return f"The files of debate `{debate_id}` as it stands are in {where} already."

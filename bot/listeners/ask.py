@@ -25,7 +25,7 @@ async def open_ask_form(context: ListenerContext, event: ClickEvent) -> None:
         BadInput: The debate takes no questions; says why.
     """
     debate = await context.debate_to_join(event.click.value, event.click)
-    context.ask.check(debate)
+    context.acts.ask.check(debate)
     await event.open(ask_form(debate))
 
 
@@ -33,7 +33,7 @@ async def ask_what_was_written(context: ListenerContext, event: ClickEvent) -> M
     """Put a message of the thread to the judge; repeated clicks change nothing."""
     offer = offered(event.click.value)
     debate = await context.debate_to_join(offer["debate"], event.click)
-    await context.ask.ask(
+    await context.acts.ask.ask(
         debate.id, question_id=offer["message"], by=person(event.click), text=offer["text"]
     )
     return answers.words("The judge answers in the thread.")
@@ -42,7 +42,7 @@ async def ask_what_was_written(context: ListenerContext, event: ClickEvent) -> M
 async def take_question(context: ListenerContext, form: FormSubmitted) -> None:
     """Put the question to the judge, once however often the form arrives."""
     debate = await context.debate_to_join(form.kept.get("debate", ""), form)
-    await context.ask.ask(
+    await context.acts.ask.ask(
         debate.id,
         question_id=form.view_id,
         by=person(form),

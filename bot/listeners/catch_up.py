@@ -82,12 +82,7 @@ class CatchUp:
     """
 
     def __init__(self, context: ListenerContext, pace: Pace) -> None:
-        """Hand what is read to the same listeners that hear of live messages.
-
-        Args:
-            context: What listeners work with.
-            pace: How fast Slack lets us read.
-        """
+        """Hand what is read to the same listeners that hear of live messages."""
         self._context = context
         self._pace = pace
         self._waits = RetryPolicy(first_wait=pace.first_pause, longest_wait=_LONGEST_WAIT)
@@ -125,7 +120,7 @@ class CatchUp:
 
     async def read_all(self) -> None:
         """Read every thread, then every channel; what cannot be read now is left to later."""
-        store, clock = self._context.answer.facts.store, self._context.clock
+        store, clock = self._context.acts.answer.facts.store, self._context.clock
         since = clock.now() - ENDED_WITHIN
         debates = [
             *await unfinished(store, clock),
@@ -166,7 +161,7 @@ class CatchUp:
 
     async def _read_thread(self, debate_id: str) -> None:
         """Take every reply, edit and deletion in a debate's thread that was missed."""
-        debate = fold(await self._context.answer.facts.store.events(debate_id))
+        debate = fold(await self._context.acts.answer.facts.store.events(debate_id))
         place = debate.setup.place
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if place.surface != SLACK or board is None or not board.ts:
@@ -187,7 +182,7 @@ class CatchUp:
         for origin in known_origins - debate.withdrawn:
             ts = note_ts(origin)
             if ts and origin not in present and since <= float(ts):
-                await self._context.answer.withdraw(debate_id, origin)
+                await self._context.acts.answer.withdraw(debate_id, origin)
         self._upto[debate_id] = newest - _OVERLAP
 
     async def _read_workspace(self, team: str) -> None:
@@ -221,7 +216,7 @@ class CatchUp:
                 ]
         for message in sorted(missed, key=lambda message: float(message.ts)):
             origin = note_id(channel, message.ts)
-            if await self._context.deliveries.knows(MENTION, origin):
+            if await self._context.records.deliveries.knows(MENTION, origin):
                 continue
             try:
                 with suppress(BoardUnknownYet):
@@ -230,7 +225,7 @@ class CatchUp:
                 raise
             except StoreError as error:  # it stays so, and the next mention is no part of it
                 _log.warning("mention not taken", message=origin, reason=str(error))
-                await self._context.deliveries.seen(MENTION, origin, now)
+                await self._context.records.deliveries.seen(MENTION, origin, now)
 
     async def _messages(
         self, team: str, channel: str, since: float, *, thread: str = ""
@@ -252,11 +247,6 @@ class CatchUp:
 
     async def _pages(self, team: str, method: Method, **values: Any) -> AsyncGenerator[Page]:
         """The pages of a method's answer; waits where Slack limits the rate.
-
-        Args:
-            team: The workspace to ask.
-            method: What to call.
-            **values: Arguments of every page.
 
         Raises:
             NotInstalled: Moot is not installed there.

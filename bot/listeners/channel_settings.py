@@ -35,9 +35,9 @@ async def open_settings(context: ListenerContext, command: Command, client: Asyn
     membership = await context.access.of(command.team_id).standing(command.channel_id)
     if reason := answers.not_here(membership):
         raise BadInput(reason)
-    now = await context.channels.get(place(command.team_id, command.channel_id))
-    options, usual = form_options(context.start), context.start.built_in()
-    is_open = command.team_id in context.open_workspaces
+    now = await context.records.channels.get(place(command.team_id, command.channel_id))
+    options, usual = form_options(context.acts.start), context.acts.start.built_in()
+    is_open = command.team_id in context.operator.open_workspaces
     form = settings_form(command.channel_id, now, usual, options, is_open=is_open)
     await open_form(client, command.trigger_id, form)
 
@@ -48,13 +48,13 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
     Raises:
         BadInput: The person is not in the channel, or of another organisation.
     """
-    most_cost = context.start.settings().limits.most_debate_cost
+    most_cost = context.acts.start.settings().limits.most_debate_cost
     settings = checked_settings(form, most_cost)
     here = place(form.team_id, form.kept.get("channel", ""))
     if not await context.access.may_see(form.user_id, here):
         raise BadInput(NOT_A_MEMBER)
     await context.check_colleague(form.user_id, here)
-    await context.channels.put(here, settings)
+    await context.records.channels.put(here, settings)
     post = NewPost(
         key=f"settings/{form.view_id}",
         workspace=here.workspace,
@@ -67,10 +67,6 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
 
 def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoices:
     """Return a channel's settings from the form.
-
-    Args:
-        form: The submitted form.
-        most_cost: The highest cost cap; None: any.
 
     Raises:
         FieldWrong: Something in it cannot be used.

@@ -64,9 +64,9 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         answer, is_done = await answer_in_time(context, command, reading, client)
         await ack(**(answer.payload if answer else {}))
         is_doctor = isinstance(reading, Order) and reading.subcommand.name is Name.DOCTOR
-        if is_done and answer and context.examine and is_doctor:
+        if is_done and answer and context.operator.examine and is_doctor:
             channel = "" if command.is_direct else command.channel_id
-            await report_findings(context.examine, channel, respond)
+            await report_findings(context.operator.examine, channel, respond)
 
 
 async def answer_in_time(
@@ -148,7 +148,7 @@ async def answer_to(context: ListenerContext, command: Command, reading: Reading
             run = _RUN.get(reading.subcommand.name, _show_help)
             return await run(context, command, reading)
         case OpenForm():
-            return answers.help_text(context.retention_days)
+            return answers.help_text(context.operator.retention_days)
         case AskBack():
             form = reading.subcommand.form
             return asked_back(reading.text, form, reading.command, origin=command.trigger_id)
@@ -157,7 +157,7 @@ async def answer_to(context: ListenerContext, command: Command, reading: Reading
                 answers.not_started(answers.unknown_option(reading), command.words)
             )
         case TypedQuestion(text=question, has_options=False) if asks_what_was_decided(question):
-            decisions = await context.recall.for_person(
+            decisions = await context.acts.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id
             )
             return await context.lists.recalled(decisions)
@@ -166,7 +166,7 @@ async def answer_to(context: ListenerContext, command: Command, reading: Reading
 
 
 async def _show_help(context: ListenerContext, _command: Command, _order: Order) -> MessageView:
-    return answers.help_text(context.retention_days)
+    return answers.help_text(context.operator.retention_days)
 
 
 async def _list(context: ListenerContext, command: Command, _order: Order) -> MessageView:
@@ -195,12 +195,12 @@ async def _end_pages(context: ListenerContext, command: Command, order: Order) -
 
 async def _stop(context: ListenerContext, command: Command, order: Order) -> MessageView:
     debate = await context.debate(order.debate_id, command)
-    await context.steer.stop(debate, person(command))
+    await context.acts.steer.stop(debate, person(command))
     return answers.words(answers.stopped(debate.id))
 
 
 async def _examine(context: ListenerContext, command: Command, _order: Order) -> MessageView:
-    if context.examine is None:
+    if context.operator.examine is None:
         return answers.words(NOBODY)
     await _check_admin(context, command)
     return answers.words(LOOKING)
@@ -208,9 +208,9 @@ async def _examine(context: ListenerContext, command: Command, _order: Order) ->
 
 async def _retry_landings(context: ListenerContext, command: Command, _order: Order) -> MessageView:
     await _check_admin(context, command)
-    if context.retry_landings is None:
+    if context.operator.retry_landings is None:
         return answers.words(answers.LANDS_NOWHERE)
-    return answers.words(answers.sent_again(await context.retry_landings()))
+    return answers.words(answers.sent_again(await context.operator.retry_landings()))
 
 
 async def _check_admin(context: ListenerContext, command: Command) -> None:
@@ -220,7 +220,7 @@ async def _check_admin(context: ListenerContext, command: Command) -> None:
 
 async def export_debate(context: ListenerContext, debate: Debate) -> MessageView:
     """Post a debate's files as it stands into its thread; whoever may see it may have them."""
-    log = await context.find.store.events(debate.id)
+    log = await context.acts.find.store.events(debate.id)
     files = await asyncio.to_thread(lambda: exported_files(fold(log), log))
     before = await context.posts.row_by_key(files.key)
     again = before is not None and before.state is PostState.SENT

@@ -52,8 +52,8 @@ class PersonsAct(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListenerContext:
-    """The parts of the bot that listeners hand things to."""
+class UseCases:
+    """What people can do."""
 
     start: StartDebate
     answer: AnswerQuestions
@@ -63,32 +63,55 @@ class ListenerContext:
     find: FindDebates
     recall: RecallDecisions
     remind: RemindPeople
+    #: Shares debates as pages; None: that is off.
+    share: ShareDebates | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BotRecords:
+    """The bot's own tables that listeners write."""
+
     channels: ChannelChoicesStore
+    deliveries: Deliveries
+    #: Which debates have pages.
+    grants: DebatePageGrants
+    #: What people's programs call with.
+    tokens: PersonalTokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorChoices:
+    """What whoever runs Moot has set up besides debates."""
+
+    #: How long a token holds; None: programs cannot call, and there are none.
+    token_holds: timedelta | None
+    #: Runs the checks of `/debate doctor`; None: there are none.
+    examine: Examine | None
+    #: Sends again what did not land outside Slack; how many. None: nothing is sent there.
+    retry_landings: Callable[[], Awaitable[int]] | None
+    #: Days after its end that a debate is deleted for good; None: it is kept.
+    retention_days: int | None
+    #: Workspaces in whose shared channels people of other organisations take part.
+    open_workspaces: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListenerContext:
+    """The parts of the bot that listeners hand things to."""
+
+    acts: UseCases
+    records: BotRecords
+    operator: OperatorChoices
     lists: DebateLists
     home: HomeTab
     access: Accesses
     clients: WorkspaceClients
     outbox: Outbox
     posts: Posts
-    deliveries: Deliveries
-    #: Which debates have pages.
-    grants: DebatePageGrants
-    #: What people's programs call with.
-    tokens: PersonalTokens
     clock: Clock
     timeouts: Timeouts = DEFAULT_TIMEOUTS
-    #: Shares debates as pages; None: that is off.
-    share: ShareDebates | None = None
-    #: How long a token holds; None: programs cannot call, and there are none.
-    token_holds: timedelta | None = None
-    #: Runs the checks of `/debate doctor`; None: there are none.
-    examine: Examine | None = None
-    #: Sends again what did not land outside Slack; how many. None: nothing is sent there.
-    retry_landings: Callable[[], Awaitable[int]] | None = None
-    #: Days after its end that a debate is deleted for good; None: it is kept.
-    retention_days: int | None = None
-    #: Workspaces in whose shared channels people of other organisations take part.
-    open_workspaces: frozenset[str] = frozenset()
+    #: Called when the database did not take what somebody wrote.
+    on_unrecorded: Callable[[], None] = lambda: None
 
     async def debate(self, debate_id: str, act: PersonsAct) -> Debate:
         """Return a debate of a channel that the acting person is in.
@@ -96,7 +119,7 @@ class ListenerContext:
         Raises:
             BadInput: There is none; the same words whether it exists or not.
         """
-        return await self.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
+        return await self.acts.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
 
     async def debate_to_join(self, debate_id: str, act: PersonsAct) -> Debate:
         """Return such a debate for somebody who answers or asks in it.
@@ -114,8 +137,8 @@ class ListenerContext:
         Raises:
             BadInput: They are of another organisation, or Slack does not say of which.
         """
-        own = (await self.channels.get(place)).open_to_others
-        is_open = place.workspace in self.open_workspaces if own is None else own
+        own = (await self.records.channels.get(place)).open_to_others
+        is_open = place.workspace in self.operator.open_workspaces if own is None else own
         if not is_open:
             await self.check_colleague(person_id, place)
 
@@ -133,7 +156,7 @@ class ListenerContext:
 
         Ask after its fact is recorded, never before: a crash in between then costs nothing.
         """
-        return await self.deliveries.seen(kind, delivery_id, self.clock.now())
+        return await self.records.deliveries.seen(kind, delivery_id, self.clock.now())
 
 
 def place(team_id: str, channel_id: str) -> Place:

@@ -51,7 +51,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 async def open_ballot(context: ListenerContext, event: ClickEvent) -> None:
     """Open the form to choose between the options."""
     debate = await context.debate(event.click.value, event.click)
-    context.decide.check_ballot(debate, person(event.click))
+    context.acts.decide.check_ballot(debate, person(event.click))
     await event.open(ballot_form(debate, event.click.user_id))
 
 
@@ -67,7 +67,7 @@ async def take_ballot(context: ListenerContext, form: FormSubmitted) -> None:
             raise FieldWrong(rank_field(place), answers.NO_CHOICE)
         options += [option] if option else []
     ballot = PeopleBallot(by=person(form), options=tuple(options), origin=form.view_id)
-    await context.decide.vote(debate, ballot)
+    await context.acts.decide.vote(debate, ballot)
 
 
 def _deciding(kind: DecisionKind) -> OnClick:
@@ -75,10 +75,10 @@ def _deciding(kind: DecisionKind) -> OnClick:
 
     async def clicked(context: ListenerContext, event: ClickEvent) -> None:
         debate = await context.debate(event.click.value, event.click)
-        context.decide.check_decidable(debate)
+        context.acts.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
-        newer = await context.decide.newer_than(debate) if supersedes else ()
-        today = context.decide.today()
+        newer = await context.acts.decide.newer_than(debate) if supersedes else ()
+        today = context.acts.decide.today()
         if kind is DecisionKind.REVISIT:
             today = await _today(context, event.click)
         await event.open(decision_form(debate, kind, today=today, newer=newer))
@@ -96,8 +96,8 @@ async def open_to_supersede(context: ListenerContext, event: ClickEvent) -> None
     earlier_id, _, newer_id = event.click.value.partition("/")
     earlier = await context.debate(earlier_id, event.click)
     newer = await context.debate(newer_id, event.click)
-    this_one = context.decide.stand_in(earlier, newer)
-    today = context.decide.today()
+    this_one = context.acts.decide.stand_in(earlier, newer)
+    today = context.acts.decide.today()
     form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=[this_one])
     await event.open(form)
 
@@ -117,7 +117,7 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
     if kind is DecisionKind.SUPERSEDE:
         instead = await context.debate(newer, form)
         try:
-            context.decide.check_newer(debate, instead)
+            context.acts.decide.check_newer(debate, instead)
         except BadInput as error:
             raise FieldWrong(FieldId.NEWER.value, str(error)) from None
     if kind is DecisionKind.REVISIT:
@@ -136,13 +136,13 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
         origin=form.view_id,
     )
     previous = form.kept.get("stands", "")
-    current = await context.decide.decide(debate, decision, previous=previous)
+    current = await context.acts.decide.decide(debate, decision, previous=previous)
     if current.origin == decision.origin:
         return None
     if says_the_same(current, decision):
         return said("Decided already", already_decided(current, decision.why))
     debate = await context.debate(debate.id, form)
-    newer_ones = [context.decide.stand_in(debate, instead)] if instead else ()
+    newer_ones = [context.acts.decide.stand_in(debate, instead)] if instead else ()
     today = await _today(context, form)
     return decision_form(debate, kind, today=today, newer=newer_ones, draft=decision)
 
@@ -153,7 +153,7 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
     async def clicked(context: ListenerContext, event: ClickEvent) -> MessageView | None:
         debate = await context.debate(event.click.value, event.click)
         outcome = DecisionOutcome(kind=kind, by=person(event.click), origin=event.click.trigger_id)
-        current = await context.decide.say_outcome(debate, outcome)
+        current = await context.acts.decide.say_outcome(debate, outcome)
         try:
             await event.open(form_for_outcome(context, debate, current))
         except BadInput:  # it is recorded all the same
@@ -177,8 +177,8 @@ def form_for_outcome(
     Raises:
         BadInput: There is no accepted decision.
     """
-    context.decide.check_outcome(debate)
-    dates = context.remind.dates
+    context.acts.decide.check_outcome(debate)
+    dates = context.acts.remind.dates
     again = dates.again_after_days if dates.ask_after_days else 0
     return outcome_form(debate, outcome, again_after=again)
 
@@ -193,7 +193,7 @@ async def take_outcome(context: ListenerContext, form: FormSubmitted) -> None:
     outcome = DecisionOutcome(
         kind=kind, by=person(form), why=form.typed(FieldId.WHY.value), origin=form.view_id
     )
-    await context.decide.give_outcome(debate, outcome)
+    await context.acts.decide.give_outcome(debate, outcome)
 
 
 async def take_feedback(context: ListenerContext, event: ClickEvent) -> MessageView:
@@ -203,7 +203,7 @@ async def take_feedback(context: ListenerContext, event: ClickEvent) -> MessageV
     feedback = Feedback(
         by=person(event.click), helpful=mark == "good", origin=event.click.trigger_id
     )
-    await context.decide.say_helpful(debate, feedback)
+    await context.acts.decide.say_helpful(debate, feedback)
     return thanks(debate, feedback)
 
 
@@ -214,7 +214,7 @@ async def open_comment(context: ListenerContext, event: ClickEvent) -> None:
         BadInput: The person has given no feedback.
     """
     debate = await context.debate(event.click.value, event.click)
-    feedback = context.decide.feedback_of(debate, person(event.click))
+    feedback = context.acts.decide.feedback_of(debate, person(event.click))
     await event.open(comment_form(debate, feedback))
 
 
@@ -227,9 +227,9 @@ async def take_comment(context: ListenerContext, form: FormSubmitted) -> None:
         comment=form.typed(FieldId.WHY.value),
         origin=form.view_id,
     )
-    await context.decide.give_feedback(debate, feedback)
+    await context.acts.decide.give_feedback(debate, feedback)
 
 
 async def _today(context: ListenerContext, act: PersonsAct) -> date:
     """The day it is where this person is."""
-    return context.decide.today(await context.access.zone_of(act.user_id, act.team_id))
+    return context.acts.decide.today(await context.access.zone_of(act.user_id, act.team_id))

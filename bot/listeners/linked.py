@@ -29,22 +29,14 @@ _NO_NOTES = "This debate takes no more notes, and so nothing more that is linked
 async def linked_in(
     context: ListenerContext, here: Place, text: str, by: Person, *, thread: str = ""
 ) -> WrittenLinks:
-    """Return what somebody's words link to; nothing is asked of Slack where they hold no link.
-
-    Args:
-        context: What listeners work with.
-        here: The channel of the debate.
-        text: As Slack sent it.
-        by: Who wrote it.
-        thread: The first message of the thread it was written in; empty: in none.
-    """
+    """Return what somebody's words link to; nothing is asked of Slack where they hold no link."""
     if not links_in(text):
         return WrittenLinks()
     return written_links(
         text,
         here.channel,
         workspace_url=(await context.clients.of(here.workspace)).identity.url,
-        hosts=context.start.settings().evidence.link_hosts,
+        hosts=context.acts.start.settings().evidence.link_hosts,
         by=by,
         thread=thread,
     )
@@ -79,7 +71,7 @@ async def start_with_links(
     links = await linked_in(context, here, text, by, thread=thread)
     whole = replace(request, linked=links.references)
     try:
-        begun = await context.start.start(whole, origin=origin, choices=choices or Choices())
+        begun = await context.acts.start.start(whole, origin=origin, choices=choices or Choices())
     except AskedAlready as reminder:
         where = await _board_of(context, here, reminder.debate_id)
         raise AskedAlready(reminder.words, debate_id=reminder.debate_id, where=where) from None
@@ -132,7 +124,7 @@ async def take_links(
             refusals.append(_IN_REVIEW)
     else:
         try:
-            if await context.answer.note.link(
+            if await context.acts.answer.note.link(
                 debate.id, note_id=note, author=by, links=links.references
             ):
                 refusals.append(_NO_ROOM)
@@ -150,16 +142,7 @@ async def tell_refusals(
     debate_id: str,
     thread: str = "",
 ) -> None:
-    """Tell the author of links why they are not read, each reason once per debate.
-
-    Args:
-        context: Of the listeners.
-        here: The channel.
-        refusals: The reasons, as sentences.
-        by: The author.
-        debate_id: The debate.
-        thread: The links' thread; empty: in the channel.
-    """
+    """Tell the author of links why they are not read, each reason once per debate."""
     keys = {
         reason: f"{debate_id}/unread/{by.id}/{hashlib.sha256(reason.encode()).hexdigest()[:16]}"
         for reason in refusals

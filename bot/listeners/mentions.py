@@ -52,14 +52,14 @@ Next = Callable[[], Awaitable[None]]
 Body = dict[str, Any]
 
 
-def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]) -> None:
+def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to mentions."""
 
     async def record_question(body: Body, next_: Next) -> None:
         try:
             await take_mention(context, MessageEvent.model_validate(body))
         except StoreError:
-            on_unrecorded()
+            context.on_unrecorded()
             raise
         await next_()
 
@@ -94,7 +94,7 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
     except LogBroken as error:  # permanent: no redelivery needed
         await say_broken(context, event.team_id, message, error)
     # The search for missed mentions leaves this one out.
-    await context.deliveries.seen(MENTION, origin, context.clock.now())
+    await context.records.deliveries.seen(MENTION, origin, context.clock.now())
 
 
 async def _answer_mention(context: ListenerContext, event: MessageEvent, origin: str) -> None:
@@ -175,7 +175,9 @@ async def _debate_mention(
     message, team = event.message, event.team_id
     try:
         if not question.has_options and asks_what_was_decided(question.text):
-            decisions = await context.recall.for_person(question.text, person=by.id, workspace=team)
+            decisions = await context.acts.recall.for_person(
+                question.text, person=by.id, workspace=team
+            )
             return await context.lists.recalled(decisions)
         request = DebateRequest(
             question=question.text,
@@ -229,7 +231,7 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
     message, team = event.message, event.team_id
     if await context.posts.row_by_key(f"{origin}/steer"):
         return  # a line of it steered the debate
-    debate = await context.ask.facts.debate(debate_id)
+    debate = await context.acts.ask.facts.debate(debate_id)
     words = " ".join("".join(await as_told(context, team, message)).split())
     reading = read(words)
     is_over = debate.status is not Status.RUNNING and debate.verdict is not None
@@ -245,7 +247,7 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
     by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
     try:
         await context.check_taking_part(by.id, debate.setup.place)
-        await context.ask.ask(debate_id, question_id=origin, by=by, text=words)
+        await context.acts.ask.ask(debate_id, question_id=origin, by=by, text=words)
     except BadInput as refusal:
         payload = {"text": str(refusal)}
         await whisper(context, team, message, payload, key=f"{origin}/answer", debate_id=debate_id)

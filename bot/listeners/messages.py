@@ -65,7 +65,7 @@ class BoardUnknownYet(MootError):
     """A message is in the thread of a board whose post is still in doubt."""
 
 
-def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]) -> None:
+def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to messages."""
 
     async def record_reply(body: Body, next_: Next) -> None:
@@ -84,7 +84,7 @@ def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[]
             message = edited or deleted or MessageEvent.model_validate(body).message
             await say_broken(context, event.team_id, message, error)
         except StoreError:
-            on_unrecorded()  # Slack repeats it for five minutes only
+            context.on_unrecorded()  # Slack repeats it for five minutes only
             raise
         await next_()
 
@@ -110,7 +110,7 @@ async def take_reply(context: ListenerContext, event: MessageEvent) -> None:
     )
     # First the words: what they link to must not take the room of the last note from them.
     is_heard = not has_words_for_all or await _take(
-        context, event.team_id, message, context.answer.reply, debate_id=debate_id
+        context, event.team_id, message, context.acts.answer.reply, debate_id=debate_id
     )
     await _take_evidence(context, event.team_id, message, debate_id, has_links=is_heard)
 
@@ -157,7 +157,7 @@ async def _take_evidence(
     names = ", ".join(file.name or file.id for file in message.files)
     try:
         if message.files:
-            was_taken = await context.answer.note.add(
+            was_taken = await context.acts.answer.note.add(
                 debate_id,
                 note_id=origin + FILES,
                 author=by,
@@ -167,7 +167,7 @@ async def _take_evidence(
     except BadInput as refusal:
         refused = {"text": f"About what you attached: {refusal}"}
         await whisper(context, team, message, refused, key=f"{origin}{FILES}/answer")
-    debate = await context.answer.facts.debate(debate_id)
+    debate = await context.acts.answer.facts.debate(debate_id)
     if has_links and origin not in debate.withdrawn:
         # An edit that brings links has a note of its own.
         note = "/".join(filter(None, (origin + LINKS, message.edited_at)))
@@ -186,7 +186,7 @@ async def take_edit(context: ListenerContext, team: str, message: PostedMessage)
     debate_id = await debate_of_thread(context, team, message)
     if debate_id is None or not await _may_take_part(context, team, message, debate_id):
         return
-    is_heard = await _take(context, team, message, context.answer.edit, debate_id=debate_id)
+    is_heard = await _take(context, team, message, context.acts.answer.edit, debate_id=debate_id)
     await _take_evidence(context, team, message, debate_id, has_links=is_heard)
 
 
@@ -209,7 +209,7 @@ async def take_deletion(context: ListenerContext, team: str, message: PostedMess
     if not message.is_reply:
         return
     if debate_id := await debate_of_thread(context, team, message):
-        await context.answer.withdraw(debate_id, note_id(message.channel, message.ts))
+        await context.acts.answer.withdraw(debate_id, note_id(message.channel, message.ts))
 
 
 async def _reply_of(
@@ -266,7 +266,7 @@ async def _ask_which(
 ) -> None:
     """Ask the author of a note which question it answers."""
     debate_id, version = reply.debate_id, "/".join(filter(None, (reply.origin, reply.edited)))
-    debate = await context.answer.facts.debate(debate_id)
+    debate = await context.acts.answer.facts.debate(debate_id)
     if open_questions(debate):
         asking = which_question(debate, reply.origin, redact(reply.text)).payload
         key = f"{version}/which"
@@ -278,7 +278,7 @@ async def _say_ended(
 ) -> None:
     """Offer to put a question to the judge; tell of anything else that nobody reads it, once."""
     debate_id, version = reply.debate_id, "/".join(filter(None, (reply.origin, reply.edited)))
-    debate = await context.answer.facts.debate(debate_id)
+    debate = await context.acts.answer.facts.debate(debate_id)
     bot = (await context.clients.of(team)).identity.user_id
     if debate.verdict and message.mentions(bot):
         return  # it is a question: Slack delivers it once more, as a mention
@@ -320,14 +320,14 @@ async def _steer(
     key = f"{note_id(message.channel, message.ts)}/steer"
     if await context.posts.row_by_key(key):
         return True  # delivered again
-    debate = await context.answer.facts.debate(debate_id)
+    debate = await context.acts.answer.facts.debate(debate_id)
     if debate.status is not Status.RUNNING:
         return False
     steer = {
-        Steering.STOP: context.steer.stop,
-        Steering.PAUSE: context.steer.pause,
-        Steering.RESUME: context.steer.resume,
-        Steering.VOTE_NOW: context.steer.call_vote,
+        Steering.STOP: context.acts.steer.stop,
+        Steering.PAUSE: context.acts.steer.pause,
+        Steering.RESUME: context.acts.steer.resume,
+        Steering.VOTE_NOW: context.acts.steer.call_vote,
     }[order]
     by = Person(id=message.user, name=await context.access.of(team).name_of(message.user))
     try:

@@ -65,8 +65,8 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     async def leave(body: Body) -> None:
         event = Delivery.model_validate(body)
         await end_debates(context, event.team_id, _REMOVED)
-        await context.grants.leave(event.team_id)
-        await context.tokens.leave(event.team_id)
+        await context.records.grants.leave(event.team_id)
+        await context.records.tokens.leave(event.team_id)
         await context.clients.leave(event.enterprise_id, event.installed_in)
 
     async def app_removed(body: Body, next_: Next) -> None:
@@ -95,8 +95,8 @@ async def end_debates(
 ) -> None:
     """End every running debate of a workspace, or of some of its channels."""
     filters = DebateFilter(workspace=team, channels=channels, open_only=True, limit=_MOST)
-    for entry in await context.find.store.find(filters):
-        await context.steer.give_up(entry.debate_id, reason)
+    for entry in await context.acts.find.store.find(filters):
+        await context.acts.steer.give_up(entry.debate_id, reason)
 
 
 @dataclass(frozen=True, kw_only=True)

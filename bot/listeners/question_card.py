@@ -48,7 +48,7 @@ async def skip_one(context: ListenerContext, event: ClickEvent) -> None:
     numbers = [open_number for open_number in open_numbers(debate) if str(open_number) == number]
     if not numbers:
         raise BadInput(answers.QUESTION_CLOSED)
-    await context.answer.skip(debate.id, numbers, person(click), click.trigger_id)
+    await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
 async def skip_open(context: ListenerContext, event: ClickEvent) -> None:
@@ -58,7 +58,7 @@ async def skip_open(context: ListenerContext, event: ClickEvent) -> None:
     numbers = open_numbers(debate)
     if not numbers:
         raise BadInput(answers.QUESTIONS_CLOSED)
-    await context.answer.skip(debate.id, numbers, person(click), click.trigger_id)
+    await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
 async def choose_question(context: ListenerContext, event: ClickEvent) -> MessageView:
@@ -68,7 +68,7 @@ async def choose_question(context: ListenerContext, event: ClickEvent) -> Messag
     debate = await context.debate_to_join(debate_id, event.click)
     if not number.isdecimal():
         raise BadInput(answers.QUESTION_CLOSED)
-    await context.answer.choose(debate.id, note, int(number))
+    await context.acts.answer.choose(debate.id, note, int(number))
     return answers.words(f":white_check_mark: Taken as the answer to question {int(number)}.")
 
 
@@ -85,7 +85,7 @@ async def take_answers(context: ListenerContext, form: FormSubmitted) -> Form | 
         empty = [number for number in open_numbers(debate) if not typed.get(number)]
         new_answers += [GivenAnswer(number, "") for number in empty]
     reply = PersonsReply(debate_id=debate.id, by=person(form), origin=form.view_id)
-    late = await context.answer.form(reply, new_answers)
+    late = await context.acts.answer.form(reply, new_answers)
     said_in_all = "\n".join(typed.values())
     await take_links(context, debate, said_in_all, person(form), note=form.view_id + LINKS)
     return said("Answers", answers.too_late(late)) if late else None

@@ -1,8 +1,8 @@
-"""Every listener of the bot, in the order in which Bolt asks them: the first match wins."""
+"""Every listener of the bot."""
 
 import math
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -26,33 +26,31 @@ from bot.listeners import (
 )
 from bot.listeners.context import ListenerContext
 
+#: What listens, in the order in which Bolt asks: the first match wins.
+LISTENERS: Sequence[Callable[[AsyncApp, ListenerContext], None]] = (
+    commands.register,
+    steer.register,
+    question_card.register,
+    read_all.register,
+    start.register,
+    channel_settings.register,
+    decide.register,
+    ask.register,
+    asked_back.register,
+    share.register,
+    lambda app, context: find.register(app, context.home),
+    messages.register,
+    mentions.register,
+    session_stopped.register,
+    place_gone.register,
+)
 
-def register_all(
-    app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]
-) -> None:
-    """Listen to everything the manifest asks Slack for.
 
-    Args:
-        app: Where it arrives.
-        context: What listeners work with.
-        on_unrecorded: Called when the database did not take what somebody wrote.
-    """
+def register_all(app: AsyncApp, context: ListenerContext) -> None:
+    """Listen to everything the manifest asks Slack for."""
     app.use(_without_team)
-    commands.register(app, context)
-    steer.register(app, context)
-    question_card.register(app, context)
-    read_all.register(app, context)
-    start.register(app, context)
-    channel_settings.register(app, context)
-    decide.register(app, context)
-    ask.register(app, context)
-    asked_back.register(app, context)
-    share.register(app, context)
-    find.register(app, context.home)
-    messages.register(app, context, on_unrecorded)
-    mentions.register(app, context, on_unrecorded)
-    session_stopped.register(app, context, on_unrecorded)
-    place_gone.register(app, context)
+    for register in LISTENERS:
+        register(app, context)
 
     @app.event(re.compile(".*"))
     async def other_events() -> None:

@@ -16,14 +16,14 @@ Next = Callable[[], Awaitable[None]]
 Body = dict[str, Any]
 
 
-def register(app: AsyncApp, context: ListenerContext, on_unrecorded: Callable[[], None]) -> None:
+def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to it."""
 
     async def record_stop(body: Body, next_: Next) -> None:
         try:
             await take_stop(context, SessionStopped.model_validate(body))
         except StoreError:
-            on_unrecorded()
+            context.on_unrecorded()
             raise
         await next_()
 
@@ -40,10 +40,10 @@ async def take_stop(context: ListenerContext, stopped: SessionStopped) -> None:
         return
     name = await context.access.of(stopped.team_id).name_of(stopped.user)
     try:
-        debate = await context.find.visible(
+        debate = await context.acts.find.visible(
             debate_id, person=stopped.user, workspace=stopped.team_id
         )
-        await context.steer.stop(debate, Person(id=stopped.user, name=name))
+        await context.acts.steer.stop(debate, Person(id=stopped.user, name=name))
     except BadInput as refusal:
         key = f"{note_id(message.channel, message.ts)}/answer"
         await whisper(context, stopped.team_id, message, {"text": str(refusal)}, key=key)

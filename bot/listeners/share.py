@@ -32,9 +32,9 @@ async def share_page(context: ListenerContext, debate: Debate) -> MessageView:
     Raises:
         BadInput: There are no pages, or the channel forbids them.
     """
-    if context.share is None:
+    if context.acts.share is None:
         raise BadInput(NO_PAGES)
-    return shared(debate, await context.share.share(debate))
+    return shared(debate, await context.acts.share.share(debate))
 
 
 async def withdraw_page(context: ListenerContext, debate: Debate) -> MessageView:
@@ -43,6 +43,6 @@ async def withdraw_page(context: ListenerContext, debate: Debate) -> MessageView
     Raises:
         BadInput: There are no pages.
     """
-    if context.share is None:
+    if context.acts.share is None:
         raise BadInput(NO_PAGES)
-    return withdrawn(debate.id, had_page=await context.share.withdraw(debate))
+    return withdrawn(debate.id, had_page=await context.acts.share.withdraw(debate))

@@ -105,7 +105,7 @@ async def open_to_go_on(context: ListenerContext, event: ClickEvent) -> None:
         BadInput: There is no verdict to go on from.
     """
     debate = await context.debate(event.click.value, event.click)
-    context.decide.check_decision(debate)
+    context.acts.decide.check_decision(debate)
     click, channel = event.click, debate.setup.place.channel
     address = await context.access.of(click.team_id).link_to(channel, click.message_ts)
     decision = decision_reference(debate, person(click), address)
@@ -141,7 +141,7 @@ async def open_start_form(
     # the form as a whole, so that the person sees what others will.
     is_long = len(context_text) > FIELD_TEXT and bool(target.message)
     first, *more = in_fields("" if is_long else context_text)
-    usual = await context.start.usual(here, opening.playbook or None)
+    usual = await context.acts.start.usual(here, opening.playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
     target = target.model_copy(update={"long": len(context_text) if is_long else 0})
     view = await _estimated(context, draft, target, here, by=opening.by)
@@ -159,10 +159,10 @@ async def _estimated(
         place=here,
     )
     try:
-        words = estimate_words(await context.start.estimate(request, draft.choices))
+        words = estimate_words(await context.acts.start.estimate(request, draft.choices))
     except MootError as error:
         words = f"No estimate: {error}"
-    return start_form(draft, form_options(context.start), target, words)
+    return start_form(draft, form_options(context.acts.start), target, words)
 
 
 def form_options(start: StartDebate) -> FormOptions:
@@ -244,7 +244,7 @@ async def show_estimate(context: ListenerContext, event: ClickEvent) -> None:
         return  # the same menus are in the form for a channel's settings
     draft, here = draft_of(click), place(click.team_id, channel_of(click))
     if click.action_id == FieldId.PLAYBOOK.value:
-        says = await context.start.usual(here, draft.choices.playbook)
+        says = await context.acts.start.usual(here, draft.choices.playbook)
         filled = {name: getattr(says, name) for name in ("format", "rounds", "agents")}
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
     view = await _estimated(context, draft, target_of(click), here, by=person(click))
@@ -256,7 +256,7 @@ async def show_estimate(context: ListenerContext, event: ClickEvent) -> None:
 
 async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None:
     """Start the debate of a form, once however often it arrives; mark what cannot be used."""
-    settings = context.start.settings()
+    settings = context.acts.start.settings()
     draft = checked_draft(form, settings.question_max_chars, settings.limits.most_debate_cost)
     target, here = target_of(form), place(form.team_id, channel_of(form))
     reason = answers.not_here(await context.access.of(form.team_id).standing(here.channel))
@@ -272,7 +272,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     is_review = draft.choices.format == REVIEW
     source = f"Asked about: {target.source}" if target.source and not is_review else ""
     typed = "\n\n".join(filter(None, (draft.whole_context, source)))
-    room = context.start.bounds.context_characters - len(typed) - 2
+    room = context.acts.start.bounds.context_characters - len(typed) - 2
     more = await _long_message(context, form, target, room)
     references = target.references
     if target.message and form.all_chosen(FieldId.THREAD.value):
@@ -303,13 +303,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
 async def _long_message(
     context: ListenerContext, form: FormSubmitted, target: FormTarget, room: int
 ) -> str:
-    """Read a message that the form had no room for; empty where it had.
-
-    Args:
-        context: Of the listeners.
-        form: The submitted form.
-        target: The message it was opened on.
-        room: Characters at most.
+    """Read a message that the form had no room for, cut to `room` characters; empty where it had.
 
     Raises:
         SlackSilent: Slack does not show it now.
@@ -349,7 +343,7 @@ async def _pasted(
     typed = form.typed(FieldId.SOURCES.value)
     if not typed.strip():
         return ()
-    hosts = context.start.settings().evidence.link_hosts
+    hosts = context.acts.start.settings().evidence.link_hosts
     try:
         return linked_references(
             typed,
@@ -395,11 +389,6 @@ def draft_of(form: FormValues) -> FormDraft:
 
 def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | None) -> FormDraft:
     """Return what is in the form, ready to start.
-
-    Args:
-        form: What was filled in.
-        most_characters: The longest question.
-        most_cost: The highest cost cap; None: any.
 
     Raises:
         FieldWrong: Something in it cannot be used.

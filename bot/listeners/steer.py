@@ -16,16 +16,16 @@ from core.use_cases.option_edits import EditRefused
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to the buttons of the board."""
-    on_click(app, context, ActionId.STOP, _steering(context.steer.stop))
-    on_click(app, context, ActionId.VOTE_NOW, _steering(context.steer.call_vote))
-    on_click(app, context, ActionId.PAUSE, _steering(context.steer.pause))
-    on_click(app, context, ActionId.RESUME, _steering(context.steer.resume))
+    on_click(app, context, ActionId.STOP, _steering(context.acts.steer.stop))
+    on_click(app, context, ActionId.VOTE_NOW, _steering(context.acts.steer.call_vote))
+    on_click(app, context, ActionId.PAUSE, _steering(context.acts.steer.pause))
+    on_click(app, context, ActionId.RESUME, _steering(context.acts.steer.resume))
     on_click(app, context, ActionId.ADD_CONTEXT, open_context_form)
     on_form(app, context, CallbackId.ADD_CONTEXT_FORM, take_context)
     on_click(app, context, ActionId.OPTIONS, open_options)
     on_form(app, context, CallbackId.OPTIONS_FORM, take_options)
-    on_click(app, context, ActionId.REVEAL, _steering(context.steer.reveal))
-    on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.steer.want))
+    on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
+    on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
@@ -43,7 +43,7 @@ async def open_context_form(context: ListenerContext, event: ClickEvent) -> None
         BadInput: The person may not; says what they may do.
     """
     debate = await context.debate(event.click.value, event.click)
-    await context.steer.check_context(debate, person(event.click))
+    await context.acts.steer.check_context(debate, person(event.click))
     await event.open(context_form(debate))
 
 
@@ -51,7 +51,7 @@ async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
     """Add what was typed as a note, once however often the form arrives."""
     debate = await context.debate(form.kept.get("debate", ""), form)
     text = form.typed(FieldId.CONTEXT.value)
-    await context.steer.add_context(debate, person(form), text, origin=form.view_id)
+    await context.acts.steer.add_context(debate, person(form), text, origin=form.view_id)
     await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 
 
@@ -62,7 +62,7 @@ async def open_options(context: ListenerContext, event: ClickEvent) -> None:
         BadInput: The person may not, or there are none to change.
     """
     debate = await context.debate(event.click.value, event.click)
-    await context.steer.check_options(debate, person(event.click))
+    await context.acts.steer.check_options(debate, person(event.click))
     await event.open(options_form(debate))
 
 
@@ -71,6 +71,6 @@ async def take_options(context: ListenerContext, form: FormSubmitted) -> None:
     debate = await context.debate(form.kept.get("debate", ""), form)
     edits = edits_in(debate, form, person(form))
     try:
-        await context.steer.edit_options(debate, person(form), edits)
+        await context.acts.steer.edit_options(debate, person(form), edits)
     except EditRefused as refused:
         raise FieldWrong(field_of(refused.edit), str(refused)) from None

@@ -37,8 +37,8 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
         expires_at=now + holds,
         used_at=None,
     )
-    most = context.start.bounds.tokens_per_person
-    token = await context.tokens.make(draft, origin=command.trigger_id, most=most)
+    most = context.acts.start.bounds.tokens_per_person
+    token = await context.records.tokens.make(draft, origin=command.trigger_id, most=most)
     if not token:
         raise BadInput(
             f"You have {most} tokens, as many as one person may. No token was made. "
@@ -55,7 +55,7 @@ async def list_tokens(context: ListenerContext, command: Command, _order: Order)
     """
     _validity(context)
     now = context.clock.now()
-    return listed(await context.tokens.of(command.team_id, command.user_id, now))
+    return listed(await context.records.tokens.of(command.team_id, command.user_id, now))
 
 
 async def end_tokens(context: ListenerContext, command: Command, order: Order) -> MessageView:
@@ -66,7 +66,7 @@ async def end_tokens(context: ListenerContext, command: Command, order: Order) -
     """
     _validity(context)
     number = None if order.words.lower() == "all" else int(order.words)
-    ended = await context.tokens.revoke(command.team_id, command.user_id, number)
+    ended = await context.records.tokens.revoke(command.team_id, command.user_id, number)
     if not ended and number:
         raise BadInput(
             f"You have no token {number}; nothing was done. `/debate token list` shows yours."
@@ -80,6 +80,6 @@ def _validity(context: ListenerContext) -> timedelta:
     Raises:
         BadInput: Programs cannot call Moot here.
     """
-    if context.token_holds is None:
+    if context.operator.token_holds is None:
         raise BadInput(NO_TOKENS)
-    return context.token_holds
+    return context.operator.token_holds

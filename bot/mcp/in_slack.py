@@ -49,10 +49,10 @@ class SlackCallerDebates:
         yield CallerActions(
             start=self._start,
             sources=self._sources,
-            answer=self.context.answer,
-            note=self.context.steer.note,
-            steer=replace(self.context.steer, mention=str),
-            decide=self.context.decide,
+            answer=self.context.acts.answer,
+            note=self.context.acts.steer.note,
+            steer=replace(self.context.acts.steer, mention=str),
+            decide=self.context.acts.decide,
         )
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
@@ -63,7 +63,7 @@ class SlackCallerDebates:
         """
         del to_change  # who sees a debate in Slack may answer and add to it there
         try:
-            debate = await self.context.find.visible(
+            debate = await self.context.acts.find.visible(
                 debate_id, person=self.person.id, workspace=self.caller.workspace
             )
         except SlackSilent:
@@ -73,22 +73,22 @@ class SlackCallerDebates:
                 f"There is no debate {debate_id} that you may see. list_debates shows those of "
                 "your channels."
             ) from None
-        return await self.context.find.store.events(debate.id)
+        return await self.context.acts.find.store.events(debate.id)
 
     async def has_grown(self, debate_id: str, after: int) -> bool:
         """Return whether the log has news."""
-        return bool(await self.context.find.store.events(debate_id, after=after))
+        return bool(await self.context.acts.find.store.events(debate_id, after=after))
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
         """Return the newest debates of the channels that the person is in now."""
-        hits = await self.context.find.everywhere(
+        hits = await self.context.acts.find.everywhere(
             self.caller.workspace, self.person.id, limit, open_only=running_only
         )
         return [hit.debate for hit in hits]
 
     async def recalled(self, question: str) -> Sequence[RecalledDecision]:
         """Return the decisions of the person's channels that fit best."""
-        return await self.context.recall.for_person(
+        return await self.context.acts.recall.for_person(
             question, person=self.person.id, workspace=self.caller.workspace
         )
 
@@ -111,7 +111,7 @@ class SlackCallerDebates:
         here = place(self.caller.workspace, await self._channel(arguments.channel))
         # By the channel that is meant: another one may have this name by now.
         named = named_by_words("start", arguments.model_copy(update={"channel": here.channel}))
-        origin, before = await self.context.start.asked_before(self.origin(named))
+        origin, before = await self.context.acts.start.asked_before(self.origin(named))
         # Where the token's money is spent, this debate may have spent it.
         is_spent = self.caller.cap is not None and self.caller.cap <= 0
         if before and (before.status is Status.RUNNING or is_spent):
@@ -132,9 +132,9 @@ class SlackCallerDebates:
             references=await self._linked(arguments.sources, here.channel),
             token=self.caller.token_id,
         )
-        usual = (await self.context.start.usual(here)).debate_cost
+        usual = (await self.context.acts.start.usual(here)).debate_cost
         choices = Choices(clarify=arguments.clarify, debate_cost=self._cap(usual))
-        start = self.context.start
+        start = self.context.acts.start
         setup = await start.setup_for(request, choices)
         # Whether its cap holds depends on whether all prices are known.
         setup = setup.model_copy(update={"forecast": start.estimating(setup).forecast})
@@ -156,7 +156,7 @@ class SlackCallerDebates:
             "\n".join(named),
             channel,
             workspace_url=client.identity.url,
-            hosts=self.context.start.settings().evidence.link_hosts,
+            hosts=self.context.acts.start.settings().evidence.link_hosts,
             by=self.person,
         )
 

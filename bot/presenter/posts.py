@@ -517,13 +517,7 @@ def turn_of(recorded: Recorded) -> Turn | None:
 def posts_of(
     debate: Debate, recorded: Recorded, options: ViewOptions | None = None
 ) -> Sequence[NewPost]:
-    """Return the posts of an event, in order, without those made from the log.
-
-    Args:
-        debate: The debate with this event in it.
-        recorded: The event.
-        options: What the installation shows.
-    """
+    """Return the posts of an event, in order, without those made from the log."""
     occasion = occasion_of(debate, recorded, options)
     declarations = [post for post in posts_on(recorded.event) if not post.from_log]
     return [post for declared in declarations for post in declared.posts(occasion)]
@@ -535,11 +529,6 @@ def posts_of_group(
     """Return the posts of events that go out together.
 
     In a quiet debate an agent's contributions and failures are one post.
-
-    Args:
-        debate: The debate with these events in it.
-        group: The events, in order.
-        options: What the installation shows.
     """
     events = [recorded.event for recorded in group]
     contributions = [event.contribution for event in events if isinstance(event, ContributionMade)]

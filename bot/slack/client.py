@@ -27,9 +27,6 @@ async def slack_session(seconds: float = CALL_SECONDS) -> AsyncGenerator[aiohttp
 
     Without it the SDK makes a connection for each call, and with Slack itself agrees on keys anew.
     Right before the bytes of a call go out, the deadline of `leaving_before` is looked at.
-
-    Args:
-        seconds: What a call may take.
     """
     trace = aiohttp.TraceConfig()
     # aiohttp tells of head and body just before it writes them.

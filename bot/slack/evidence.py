@@ -391,10 +391,6 @@ async def _asked(
 ) -> AsyncSlackResponse:
     """The answer of Slack, asked again when it asks for patience.
 
-    Args:
-        call: Asks.
-        waits: Is told the seconds before each wait.
-
     Raises:
         BadInput: Slack refuses, or does not answer.
     """

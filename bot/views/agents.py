@@ -133,14 +133,7 @@ def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False)
 
 
 def card_head(debate: Debate, who: str, number: int, until: str) -> str:
-    """What the author is told above the findings they are asked about.
-
-    Args:
-        debate: The debate.
-        who: The author, safe.
-        number: Of a finding that is still open.
-        until: How long they have, safe.
-    """
+    """What the author is told above the findings they are asked about."""
     items = debate.findings.items if debate.findings else ()
     rest = sum(item.severity not in WEIGHTY for item in items)
     more = f" {counted(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""

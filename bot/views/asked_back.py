@@ -42,13 +42,7 @@ def asked_back(
 
 
 def preview(text: str, *, origin: str, ts: str) -> MessageView:
-    """Ask whether to debate a mention that has no question mark and names no choice.
-
-    Args:
-        text: What the bot was told.
-        origin: The message, as in `asked_back`.
-        ts: The message.
-    """
+    """Ask whether to debate a mention that has no question mark and names no choice."""
     return _with_buttons(
         f"Shall the agents debate this? Nothing was started yet.\n> {_shown(text)}",
         _debate_it(text, origin=origin, ts=ts, thread=""),

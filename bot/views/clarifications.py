@@ -32,12 +32,7 @@ _WITHOUT_NUMBER = "Without the number it is a note, until you say which question
 
 
 def card(debate: Debate, clarifications: Clarifications) -> MessageView:
-    """Return the card: every question with its askers, its assumption, and its answer.
-
-    Args:
-        debate: The debate as it is now.
-        clarifications: The questions of the card.
-    """
+    """Return the card: every question with its askers, its assumption, and its answer."""
     # Questions of the card that people can still answer.
     still_open = {item.number for item in schedule.open_questions(debate)}
     waiting = [item for item in clarifications.items if item.number in still_open]
@@ -186,13 +181,7 @@ def _buttons(debate: Debate) -> list[Block]:
 
 
 def which_question(debate: Debate, note: str, words: str) -> MessageView:
-    """Return a message that asks which question a reply answers, if any.
-
-    Args:
-        debate: The debate as it is now.
-        note: Id of the note that the reply is meanwhile.
-        words: The reply's text.
-    """
+    """Return a message that asks which question a reply answers, if any."""
     items = schedule.open_questions(debate)
     excerpt = gist(words, _LABEL_LIMIT)
     lines = "\n".join(f"*{item.number}.* {gist(item.question, _HINT_LIMIT)}" for item in items)

@@ -35,11 +35,6 @@ def folded(fold: FoldedBlock, above: Sequence[Block], below: Sequence[Block] = (
     """Return a message's blocks with a collapsed block between them.
 
     Where it does not fit, a button opens all of it.
-
-    Args:
-        fold: What is folded away.
-        above: Blocks that are shown before it.
-        below: Blocks that are shown after it.
     """
     button = read_all_button(fold.value)
     space = _MESSAGE_LIMIT - _size([*above, *below, button])

@@ -34,12 +34,7 @@ _NO_VERDICT = "It is not part of the verdict."
 
 
 def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
-    """Return the buttons to go on from a verdict; none while there is none.
-
-    Args:
-        debate: The debate.
-        pages: It can be shared as a page.
-    """
+    """Return the buttons to go on from a verdict; none while there is none."""
     if not debate.verdict:
         return []
     label = "Debate it on: start a debate from this verdict"

@@ -46,13 +46,6 @@ def form(
 ) -> Form:
     """Return a form.
 
-    Args:
-        callback_id: Id of its listener.
-        title: At most 24 characters.
-        submit: Text of the button.
-        blocks: Its contents.
-        metadata: Values sent back with it, such as ids.
-
     Raises:
         ValueError: A limit is passed.
     """

@@ -64,13 +64,7 @@ def turn(debate: Debate, contribution: Contribution) -> list[MessageView]:
 
 
 def answer_of(agent: Agent, contribution: Contribution, limit: int) -> str:
-    """Return its answer, or the beginning of its text; safe mrkdwn, in one line.
-
-    Args:
-        agent: Its author.
-        contribution: The contribution.
-        limit: Characters at most.
-    """
+    """Return its answer, or the beginning of its text; safe mrkdwn, in one line."""
     return gist(contribution.answer or words_of(agent, contribution), limit)
 
 
@@ -110,13 +104,7 @@ _OF_OTHERS = frozenset({Act.CRITIQUE, Act.DEBATE, Act.REBUTTAL})
 def group_post(
     debate: Debate, contributions: Sequence[Contribution], failures: Sequence[Failure] = ()
 ) -> MessageView:
-    """Return the post: the answer in bold, the first one, main points, whom it criticised for what.
-
-    Args:
-        debate: The debate.
-        contributions: Of one agent, in order; at least one.
-        failures: Its failed turns of the same group.
-    """
+    """Return an agent's post: its answer in bold, the first one, points, whom it criticised."""
     first = contributions[0].turn
     agent = debate.setup.agent(first.agent)
     lines = list(_in_short(debate, agent, contributions))
@@ -142,13 +130,7 @@ def group_post(
 
 
 def everything(debate: Debate, first: Turn, contributions: Sequence[Contribution]) -> FoldedBlock:
-    """Return the agent's texts of these turns, the newest position first, and critiques of them.
-
-    Args:
-        debate: The debate.
-        first: The turn that names the group.
-        contributions: Of the agent, in order.
-    """
+    """Return the agent's texts of these turns, the newest position first, and critiques of them."""
     agent = debate.setup.agent(first.agent)
     main = _position(contributions)
     own = [

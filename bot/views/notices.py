@@ -52,24 +52,14 @@ _STEPS: Mapping[NextStep, str] = {
 
 
 def problem(what: str, try_this: str = "") -> MessageView:
-    """Return what is wrong and what to type instead.
-
-    Args:
-        what: Words for people; clean text.
-        try_this: A command to type, shown as code; none where nothing can be typed.
-    """
+    """Return what is wrong, clean text, and what to type instead, if anything can be."""
     typed = literal(try_this.replace("`", "'"))
     hint = f"\nType `{typed}`." if typed else ""
     return notice(f":warning: {gist(what, _REASON_LIMIT)}{hint}")
 
 
 def usage(commands: Mapping[str, str], retention_days: int | None = None) -> MessageView:
-    """Return the help text.
-
-    Args:
-        commands: What to type → what it does.
-        retention_days: Days after its end that a debate is deleted; None: it is kept.
-    """
+    """Return the help text."""
     lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
     text = listed(lines, PAGE_LIMIT - 200)
     intro = (
@@ -94,12 +84,7 @@ def question(debate: Debate) -> list[MessageView]:
 
 
 def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
-    """Return the team's earlier decisions with their citation labels; empty if there are none.
-
-    Args:
-        debate: The debate with the register read.
-        most: Characters of it.
-    """
+    """Return the team's earlier decisions with their citation labels; empty if there are none."""
     lines = list[str]()
     for register in debate.sources:
         if register.reference.kind is not SourceKind.REGISTER or not register.references:

@@ -165,14 +165,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estimate: str) -> Form:
-    """Return the form to start a debate.
-
-    Args:
-        draft: Its values.
-        options: The values on offer.
-        target: Channel, thread and continued debate.
-        estimate: The expected cost, in words; clean text.
-    """
+    """Return the form to start a debate."""
     choices = draft.choices
     kind = "" if choices.playbook in {None, NO_PLAYBOOK} else str(choices.playbook)
     given = _field(FieldId.CONTEXT, "What is new" if target.continues else "Context", _CONTEXT_HINT)

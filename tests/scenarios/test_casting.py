@@ -141,7 +141,7 @@ async def test_agents_gone_from_a_channels_settings_are_left_out_and_told() -> N
     async with team_at_work(spec=BotSpec(casting=True)) as team:
         first = await team.wait_for_end(await team.debate("Tabs or spaces?"))
         choices = ChannelChoices(choices=Choices(agents=("wizard", "security")))
-        await team.moot.context.channels.put(first.setup.place, choices)
+        await team.moot.context.records.channels.put(first.setup.place, choices)
         board = await team.debate(QUESTION)
         text = await board_saying(team, board, "wizard")
         debate = await team.wait_for_end(board)

@@ -139,7 +139,7 @@ async def test_it_is_taken_up_once_and_not_tried_for_ever(
     # Now it is looked for every few seconds.
     await scene.change("UPDATE debates SET published_seq = 0 WHERE id = :id", debate_id)
     for _ in range(3):
-        team.moot.context.answer.facts.wake(debate_id)
+        team.moot.context.acts.answer.facts.wake(debate_id)
         await team.wait_for_end(await team.debate("Rust or Go for wombats?", user="alex"))
     assert "".join(capfd.readouterr()).count("given up until the next start") == 1
 

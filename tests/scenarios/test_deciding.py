@@ -166,7 +166,9 @@ async def test_the_same_ballot_again_and_the_same_form_again_change_nothing(team
     assert len([entry for entry in log if isinstance(entry.event, PeopleBallotCast)]) == 1
     await ballot(team, board, "alex", *reversed(order))
     await post_saying(team, board, "headline", "1 changed")
-    await team.moot.context.decide.facts.record(debate.id, PeopleBallotCast(ballot=cast_ballot))
+    await team.moot.context.acts.decide.facts.record(
+        debate.id, PeopleBallotCast(ballot=cast_ballot)
+    )
     last = (await debate_at(team, board)).people_ballots[cast_ballot.by.id]
     assert last.options == tuple(reversed(order))
 
@@ -391,7 +393,8 @@ async def planned(team: Team, count: int = 1) -> Sequence[datetime]:
 
     async def dates() -> Sequence[datetime]:
         return [
-            reminder.due_at for reminder in await team.moot.context.remind.reminders.due(long_after)
+            reminder.due_at
+            for reminder in await team.moot.context.acts.remind.reminders.due(long_after)
         ]
 
     try:
@@ -436,7 +439,7 @@ async def test_only_a_debate_with_a_verdict_can_supersede_another():
         without = debate_of(team.thread(await team.debate("And what about SQS?"))[0])
         await team.click(team.verdict(board), ActionId.SUPERSEDE.value)
         await team.workspace.wait_for(lambda: "no newer debate with a verdict" in team.told()[-1])
-        await team.moot.context.steer.give_up(without, "It broke.")
+        await team.moot.context.acts.steer.give_up(without, "It broke.")
         provider.let_go()
         _, newer = await ended(team, "And what about RabbitMQ?")
         await team.click(team.verdict(board), ActionId.SUPERSEDE.value)
@@ -473,7 +476,7 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
             board, debate = await ended(team)
             await team.moot.reminders.close()
-            await team.moot.context.decide.facts.record(debate.id, revisit(debate, "V1"))
+            await team.moot.context.acts.decide.facts.record(debate.id, revisit(debate, "V1"))
             await board_saying(team, board, "To be revisited on 2020-01-01")
             await planned(team)
             assert await reminders_in(team, board) == []
@@ -481,7 +484,7 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
             await again.workspace.wait_for(
                 lambda: any("Time to revisit" in reply["text"] for reply in again.replies(board))
             )
-            await again.moot.context.remind.look()
+            await again.moot.context.acts.remind.look()
             await again.wait_until_sent()
             reminders = await reminders_in(again, board)
             assert len(reminders) == 1
@@ -498,10 +501,10 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         (_, broken), (board, debate) = await ended(team), await ended(team)
         await team.moot.reminders.close()
         for item in (broken, debate):
-            await team.moot.context.decide.facts.record(item.id, revisit(item, f"V-{item.id}"))
+            await team.moot.context.acts.decide.facts.record(item.id, revisit(item, f"V-{item.id}"))
         await planned(team, 2)
         await damage(path, broken.id)
-        await team.moot.context.remind.look()
+        await team.moot.context.acts.remind.look()
         await team.workspace.wait_for(
             lambda: any("Time to revisit" in reply["text"] for reply in team.replies(board))
         )

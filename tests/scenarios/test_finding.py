@@ -102,7 +102,7 @@ async def test_search_finds_what_was_decided_too(team: Team):
 async def test_what_only_reads_writes_nothing_before_its_answer(team: Team):
     for words in ("list", "search kafka", "help", "thanks"):
         await team.type(words)
-    deliveries, later = team.moot.context.deliveries, timedelta(days=1)
+    deliveries, later = team.moot.context.records.deliveries, timedelta(days=1)
     assert await deliveries.purge(team.moot.context.clock.now() + later) == 0
     await team.type("doctor")
     assert await deliveries.purge(team.moot.context.clock.now() + later) == 1

@@ -123,7 +123,10 @@ async def test_a_mention_about_a_debate_that_cannot_be_read_hides_no_other(
             entries := [debate for debate in await debates(team) if debate.question == QUESTION]
         ):
             await team.moot.outbox.clock.sleep(0.02)
-        deliveries, origin = team.moot.context.deliveries, note_id(about["channel"], about["ts"])
+        deliveries, origin = (
+            team.moot.context.records.deliveries,
+            note_id(about["channel"], about["ts"]),
+        )
         assert await deliveries.knows(MENTION, origin)
         await team.wait_for_end(await team.board_of(entries[0].debate_id))
 

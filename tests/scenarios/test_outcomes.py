@@ -47,7 +47,7 @@ async def accepted(team: Team, *, user: str = "alex") -> tuple[str, Debate]:
 
 def remind_in(team: Team, debate: Debate, days: float) -> RemindPeople:
     """The bot's own reminders, so many days after the debate."""
-    remind = team.moot.context.remind
+    remind = team.moot.context.acts.remind
     clock = ManualClock(debate.now + timedelta(days=days))
     return replace(remind, facts=replace(remind.facts, clock=clock))
 

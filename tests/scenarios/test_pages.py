@@ -75,8 +75,8 @@ async def shared(team: Team, board: str) -> str:
 
 
 def sharing(team: Team) -> ShareDebates:
-    assert team.moot.context.share
-    return team.moot.context.share
+    assert team.moot.context.acts.share
+    return team.moot.context.acts.share
 
 
 async def test_the_button_below_the_verdict_makes_a_link_for_who_clicked_alone(
@@ -126,7 +126,7 @@ async def test_a_link_that_is_not_ours_ended_or_was_taken_back_shows_the_same_no
     path = await shared(team, board)
     name = path.removeprefix("/pages/")
     (_, until, grant, mark), share = name.split("."), sharing(team)
-    debate = await team.moot.context.find.visible(
+    debate = await team.moot.context.acts.find.visible(
         debate_id, person=team.workspace.user("dana").id, workspace=team.workspace.state.team_id
     )
     over = await replace(share, holds=timedelta(seconds=-1)).share(debate)
@@ -178,7 +178,7 @@ async def test_a_channel_can_forbid_pages_and_ends_those_that_are_out(ended: End
     assert "forbid pages" in team.told()[-1]
     here = team.workspace.channel(team.channel).id
     place = Place(surface="slack", workspace=team.workspace.state.team_id, channel=here)
-    await team.moot.context.channels.put(place, ChannelChoices())
+    await team.moot.context.records.channels.put(place, ChannelChoices())
     assert (await fetched(team, path)).status == 200
 
 

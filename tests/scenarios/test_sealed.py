@@ -109,7 +109,7 @@ async def sealed() -> AsyncGenerator[Sealed]:
             channel=team.workspace.channel(team.channel).id,
         )
         choices = ChannelChoices(choices=Choices(sealed=True))
-        await team.moot.context.channels.put(place, choices)
+        await team.moot.context.records.channels.put(place, choices)
         provider.hold(Act.REFINEMENT)
         case = Sealed(bot, await team.debate(QUESTION))
         await provider.until_asked(Act.REFINEMENT)

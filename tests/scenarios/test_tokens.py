@@ -32,7 +32,7 @@ async def team() -> AsyncGenerator[Team]:
 def callers(team: Team, day_cost: Decimal | None = None) -> TokenCallers:
     context = team.moot.context
     return TokenCallers(
-        tokens=context.tokens,
+        tokens=context.records.tokens,
         access=context.access,
         spending=team.moot.store,
         clock=context.clock,
@@ -113,7 +113,7 @@ async def test_tokens_of_who_was_deactivated_are_dead(team: Team) -> None:
     person = team.workspace.user("sam").id
     context = team.moot.context
     now = context.clock.now()
-    assert not await context.tokens.of(team.workspace.state.team_id, person, now)
+    assert not await context.records.tokens.of(team.workspace.state.team_id, person, now)
 
 
 async def test_where_programs_may_not_call_there_are_no_tokens() -> None:
@@ -125,7 +125,7 @@ async def test_tokens_go_with_the_app() -> None:
     async with team_at_work(spec=SPEC) as team:
         token = await a_token(team, "dana")
         team.workspace.uninstall()
-        tokens, clock = team.moot.context.tokens, team.moot.context.clock
+        tokens, clock = team.moot.context.records.tokens, team.moot.context.clock
         while await tokens.owned(token, clock.now()):
             await clock.sleep(0.02)
 

@@ -186,4 +186,4 @@ async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_n
         debate_id=debate.id, by=debate.notes[0].author, text="Two people.", origin=origin
     )
     assert [note.id for note in debate.notes] == [origin]
-    assert await team.moot.context.answer.reply(again)
+    assert await team.moot.context.acts.answer.reply(again)

@@ -138,7 +138,7 @@ async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team
         DebateRequest(question=f"{QUESTION} {number}", asked_by=ASKER, place=place)
         for number in range(3)
     ]
-    start = team.moot.context.start.start
+    start = team.moot.context.acts.start.start
     first = [
         await start(request, origin=f"o{number}") for number, request in enumerate(requests[:2])
     ]
@@ -172,7 +172,7 @@ async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
     await team.say("Note.", board, user="priya")
     await team.workspace.wait_for(lambda: team.told("priya"))
     [entry] = await team.moot.store.find(DebateFilter())
-    debate = await team.moot.context.answer.facts.debate(entry.debate_id)
+    debate = await team.moot.context.acts.answer.facts.debate(entry.debate_id)
 
     assert "as many as one can take" in team.told("priya")[-1]
     assert len(debate.notes) == 2
@@ -215,12 +215,12 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
 
 async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: Team) -> None:
     context = team.moot.context
-    note = AddNote(facts=context.answer.facts, bounds=Bounds(notes_per_person_hour=2))
-    answer = replace(context.answer, note=note)
+    note = AddNote(facts=context.acts.answer.facts, bounds=Bounds(notes_per_person_hour=2))
+    answer = replace(context.acts.answer, note=note)
     board = await team.debate(QUESTION)
     await team.workspace.wait_for(team.told)
     [entry] = await team.moot.store.find(DebateFilter())
-    await context.answer.facts.record(entry.debate_id, DebateFailed(reason="over"))
+    await context.acts.answer.facts.record(entry.debate_id, DebateFailed(reason="over"))
     replies = [
         PersonsReply(debate_id=entry.debate_id, by=ASKER, text="Why?", origin=f"{board}{number}")
         for number in range(3)

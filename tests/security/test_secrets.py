@@ -46,7 +46,7 @@ def content(database: Path) -> bytes:
 async def a_whole_debate(team: Team) -> None:
     """Put a secret in everything that people can write."""
     asked_by = Person(id=team.workspace.user("dana").id)
-    started = await team.moot.context.start.start(
+    started = await team.moot.context.acts.start.start(
         DebateRequest(
             question=f"Is {QUESTION} a good token?",
             context=f"We also have {CONTEXT}.",
@@ -153,10 +153,10 @@ async def test_a_form_answers_secrets_are_taken_out_too(
             lambda: any("How many" in reply["text"] for reply in team.replies(board))
         )
         [entry] = await team.moot.store.find(DebateFilter())
-        await team.moot.context.steer.note.add(
+        await team.moot.context.acts.steer.note.add(
             entry.debate_id, note_id="form", author=Person(id="U1"), text=f"See {NOTE}."
         )
-        debate = await team.moot.context.answer.facts.debate(entry.debate_id)
+        debate = await team.moot.context.acts.answer.facts.debate(entry.debate_id)
         assert [note.text for note in debate.notes] == ["See [redacted]."]
 
 

@@ -125,10 +125,6 @@ class WebServer:
     async def start(self, host: str, port: int) -> int:
         """Listen; return the port.
 
-        Args:
-            host: A name or an address of this machine.
-            port: 0 for any free one.
-
         Raises:
             ConfigurationBroken: The port is taken, or the host is not ours.
         """

@@ -103,15 +103,7 @@ class Tokens(AsyncInstallationStore):
         rotator: AsyncTokenRotator,
         client: Callable[[str], AsyncWebClient],
     ) -> None:
-        """Wrap the SDK's store.
-
-        Args:
-            inner: Reads and writes the tables of installations.
-            organisations: Keeps which organisation a workspace belongs to: posts do not say it.
-            cipher: What tokens are encrypted with.
-            rotator: Asks Slack for a new token.
-            client: Makes the client of a token.
-        """
+        """Wrap the SDK's store; `client` makes the client of a token."""
         self._inner = inner
         self._cipher = cipher
         self._rotator = rotator
@@ -342,14 +334,6 @@ async def token_tables(
     client: Callable[[str], AsyncWebClient],
 ) -> AsyncGenerator[tuple[Tokens, States]]:
     """Open the tables of installations and of states, made if they are not there.
-
-    Args:
-        url: The database as SQLAlchemy writes it.
-        client_id: The app's.
-        organisations: Keeps which organisation a workspace belongs to.
-        cipher: What tokens are encrypted with.
-        rotator: Asks Slack for a new token.
-        client: Makes the client of a token.
 
     Raises:
         StoreError: The database does not answer.

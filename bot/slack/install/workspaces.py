@@ -81,11 +81,6 @@ async def many_workspaces(
 ) -> AsyncGenerator[Installation]:
     """Serve every workspace that installs the app.
 
-    Args:
-        access: The app's own credentials, and where Slack is.
-        organisations: Keeps which organisation a workspace belongs to.
-        url: The same database, for the SDK's tables.
-
     Raises:
         ConfigurationBroken: A key for the tokens cannot be used.
     """
