@@ -19,8 +19,8 @@ _log = logger(__name__)
 
 #: Asks one part whether it works; a `MootError` says why it does not.
 Check = Callable[[], Awaitable[None]]
-#: What is looked at.
-PARTS = ("database", "slack", "token")
+#: What is looked at, and what is said of a part that does not work.
+PARTS = {"database": "down", "slack": "down", "token": "refused"}
 
 
 def moot_version() -> str:
@@ -35,33 +35,21 @@ def moot_version() -> str:
 class Report:
     """What `/health` says. Why a part does not work stands in the log: anybody may read this."""
 
-    database: bool
-    slack: bool
-    #: Whether Slack takes our token.
-    token: bool
+    #: Whether each part works; the token: whether Slack takes ours.
+    by_part: Mapping[str, bool]
     #: Debates being worked on.
     debates: int
 
     @property
     def healthy(self) -> bool:
         """Whether everything works."""
-        return self.database and self.slack and self.token
-
-    @property
-    def by_part(self) -> Mapping[str, bool]:
-        """Whether each part works."""
-        return dict(zip(PARTS, (self.database, self.slack, self.token), strict=True))
+        return all(self.by_part.values())
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON."""
-        return {
-            "status": "ok" if self.healthy else "degraded",
-            "version": moot_version(),
-            "database": "ok" if self.database else "down",
-            "slack": "ok" if self.slack else "down",
-            "token": "ok" if self.token else "refused",
-            "debates": self.debates,
-        }
+        parts = {part: "ok" if works else PARTS[part] for part, works in self.by_part.items()}
+        status = "ok" if self.healthy else "degraded"
+        return {"status": status, "version": moot_version(), **parts, "debates": self.debates}
 
 
 @dataclass
@@ -104,21 +92,17 @@ class Probe:
 class Health:
     """Asks the parts, all at once."""
 
-    database: Probe
-    slack: Probe
-    token: Probe
+    probes: Sequence[Probe]
     debates: Callable[[], int]
 
     async def report(self) -> Report:
         """Return how things are now."""
-        database, slack, token = await asyncio.gather(
-            self.database.works(), self.slack.works(), self.token.works()
-        )
-        return Report(database, slack, token, self.debates())
+        return Report(await self.by_part(), self.debates())
 
     async def by_part(self) -> Mapping[str, bool]:
         """Return whether each part works now."""
-        return (await self.report()).by_part
+        works = await asyncio.gather(*(probe.works() for probe in self.probes))
+        return dict(zip((probe.name for probe in self.probes), works, strict=True))
 
 
 @dataclass(frozen=True)

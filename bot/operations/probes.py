@@ -49,8 +49,10 @@ def health_of(
             _log.warning("cannot ask about the token", reason=str(error))
 
     return Health(
-        database=Probe("database", database, seconds, kept=DATABASE_SECONDS),
-        slack=Probe("slack", connected, seconds),
-        token=Probe("token", token_good, seconds, kept=TOKEN_SECONDS),
+        probes=(
+            Probe("database", database, seconds, kept=DATABASE_SECONDS),
+            Probe("slack", connected, seconds),
+            Probe("token", token_good, seconds, kept=TOKEN_SECONDS),
+        ),
         debates=lambda: len(debates()),
     )
