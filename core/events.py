@@ -199,25 +199,18 @@ def is_before(message: str, other: str) -> bool:
     return bool(parted) and place == other_place and ts < other_ts
 
 
-def _standing(debate: Debate, answer: Answer) -> tuple[Answer, tuple[Answer, ...]]:
-    """The newest answer of a question, and the last differing answer of each other person.
-
-    An edit counts at its own time.
-    """
-    current = debate.answers.get(answer.number)
-    is_late = current and not answer.edited and is_before(answer.origin, current.origin)
-    first, newest = (answer, current) if current and is_late else (current, answer)
-    by_person = {
-        other.by.id: other
-        for other in (*debate.other_answers.get(answer.number, ()), *([first] if first else ()))
-        if other.by.id != newest.by.id and other.text not in {"", newest.text}
+def _with_answer(debate: Debate, answer: Answer) -> Changes:
+    """What messages say to a question, with this one; an edit counts at its own time."""
+    replies = debate.replies.get(answer.number, ())
+    others = [other for other in replies if other.origin != answer.origin]
+    place = len(others)
+    while place and not answer.edited and is_before(answer.origin, others[place - 1].origin):
+        place -= 1
+    return {
+        "replies": {**debate.replies, answer.number: (*others[:place], answer, *others[place:])},
+        "names": {**debate.names, answer.by.id: answer.by.name},
+        "all_notes": _noted(debate, answer.note, text=""),
     }
-    return newest, tuple(by_person.values())
-
-
-def _of_others(debate: Debate, number: int, message: str) -> tuple[Answer, ...]:
-    """Other people's answers to a question, without that of a deleted message."""
-    return tuple(other for other in debate.other_answers.get(number, ()) if other.origin != message)
 
 
 def _with_note(debate: Debate, note: Note) -> Changes:
@@ -398,26 +391,24 @@ class ClarificationAnswered(_Event):
         return _fault_of_question("answers", debate, self.answer.number)
 
     def _changes(self, debate: Debate) -> Changes:
-        answer = self.answer
-        key = (answer.origin, answer.number)
-        edits = _edits(debate, answer.origin, answer.edited or answer.change)
-        answer = answer.model_copy(update={"by": _told_apart(debate, answer.by)})
-        if answer.change and not debate.is_asking(answer.number):
-            # Too late: agents may have read the answer.
-            return {"heard": {**debate.heard, key: debate.heard.get(key)}, "edits": edits}
-        newest, others = _standing(debate, answer)
-        return {
-            "answers": {**debate.answers, answer.number: newest},
-            "other_answers": {**debate.other_answers, answer.number: others},
-            "names": {**debate.names, answer.by.id: answer.by.name},
-            "heard": {**debate.heard, key: answer.text},
-            "edits": edits,
-            "all_notes": _noted(debate, answer.note, text=""),
-        }
+        edits = _edits(debate, self.answer.origin, self.answer.edited or self.answer.change)
+        if self._is_late(debate):  # agents may have read what was there
+            return {"edits": edits}
+        by = _told_apart(debate, self.answer.by)
+        answer = self.answer.model_copy(update={"by": by})
+        return {**_with_answer(debate, answer), "edits": edits}
+
+    def _is_late(self, debate: Debate) -> bool:
+        number = self.answer.number
+        can_be_late = self.answer.change or debate.card_with(number).closed_by_event
+        return bool(can_be_late) and not debate.is_asking(number)
 
 
 class AnswerWithdrawn(_Event):
-    """A person took an answer back; its question is open again, if the others still are."""
+    """A person took an answer back; what another message says to the question stands again.
+
+    Where no other says anything, the question is open again, if agents have not gone on.
+    """
 
     key_form = "answer/{0.number}/withdrawn/{0.change}"
     kind: Literal["answer_withdrawn"] = "answer_withdrawn"
@@ -434,17 +425,12 @@ class AnswerWithdrawn(_Event):
         edits = _edits(debate, self.origin, self.change)
         if not debate.is_asking(self.number):
             return {"edits": edits}
-        texts = {**debate.heard, (self.origin, self.number): None}
-        answer, answers = debate.answers.get(self.number), dict(debate.answers)
-        if answer and answer.origin == self.origin:
-            del answers[self.number]
-        others = _of_others(debate, self.number, self.origin)
-        return {
-            "answers": answers,
-            "other_answers": {**debate.other_answers, self.number: others},
-            "heard": texts,
-            "edits": edits,
-        }
+        replies = debate.replies.get(self.number, ())
+        left = tuple(answer for answer in replies if answer.origin != self.origin)
+        stands = left[-1:] == replies[-1:]
+        if not stands and not debate.card_with(self.number).closed_by_event:
+            left = ()  # in logs of before the question was open again, whatever others had said
+        return {"replies": {**debate.replies, self.number: left}, "edits": edits}
 
 
 class ClarificationsClosed(_Event):

@@ -1856,18 +1856,10 @@ class Debate:
     failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
     questions: Mapping[str, Questions] = field(default_factory=dict[str, Questions])
     clarifications: Mapping[str, Clarifications] = field(default_factory=dict[str, Clarifications])
-    answers: Mapping[int, Answer] = field(default_factory=dict[int, Answer])
-    #: What other people said last about a question whose standing answer says something else.
-    other_answers: Mapping[int, tuple[Answer, ...]] = field(
-        default_factory=dict[int, tuple[Answer, ...]]
-    )
+    #: What each message says to a question now, in the order in which messages were written.
+    replies: Mapping[int, tuple[Answer, ...]] = field(default_factory=dict[int, tuple[Answer, ...]])
     #: Names of those who answered or wrote notes, by id; no two of them have one name.
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    #: Origin and question of every answer there ever was → what was said last, also where
-    #: somebody else corrected it since; None: it was taken back, or came too late.
-    heard: Mapping[tuple[str, int], str | None] = field(
-        default_factory=dict[tuple[str, int], str | None]
-    )
     #: Id of a message → when it was edited, as far as its words were taken.
     edits: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Keys of clarifications whose time is over.
@@ -1951,7 +1943,27 @@ class Debate:
     @property
     def notes(self) -> tuple[Note, ...]:
         """The notes that say something, oldest first."""
-        return tuple(note for note in self.all_notes if note.text)
+        return self.once("notes", lambda: tuple(note for note in self.all_notes if note.text))
+
+    @property
+    def answers(self) -> Mapping[int, Answer]:
+        """The newest answer to each question that has one."""
+        return self.once(
+            "answers", lambda: {number: said[-1] for number, said in self.replies.items() if said}
+        )
+
+    def other_answers(self, number: int) -> list[Answer]:
+        """What other people said last to a question, where the newest answer says another thing."""
+        *earlier, newest = self.replies[number]
+        by_person = {answer.by.id: answer for answer in earlier if answer.by.id != newest.by.id}
+        return [answer for answer in by_person.values() if answer.text not in {"", newest.text}]
+
+    @property
+    def heard(self) -> frozenset[str]:
+        """Ids of messages that were taken, also of those that say nothing any more."""
+        answered = (answer.origin for said in self.replies.values() for answer in said)
+        noted = (note.id for note in self.all_notes)
+        return frozenset((*answered, *noted, *self.edits, *self.withdrawn))
 
     @property
     def evidence(self) -> tuple[Source, ...]:
@@ -2064,6 +2076,11 @@ class Debate:
     def has_failed(self, act: Act) -> bool:
         """Whether a turn of that act has failed, in whatever round."""
         return any(failure.turn.act is act for failure in self.failures.values())
+
+    def card_with(self, number: int) -> Clarifications:
+        """The questions that were put together with this one."""
+        cards = self.clarifications.values()
+        return next(card for card in cards if any(item.number == number for item in card.items))
 
     def clarification(self, number: int) -> Clarification | None:
         """The question with this number."""

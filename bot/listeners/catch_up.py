@@ -166,9 +166,7 @@ class CatchUp:
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if place.surface != SLACK or board is None or not board.ts:
             return  # there is no thread
-        known_origins = {origin for origin, _ in debate.heard} | {
-            note.id for note in debate.all_notes
-        }
+        heard = debate.heard
         present, newest, since = set[str](), 0.0, self._upto.get(debate_id, 0.0)
         async for message in self._messages(place.workspace, place.channel, since, thread=board.ts):
             origin = note_id(place.channel, message.ts)
@@ -176,10 +174,10 @@ class CatchUp:
             newest = max(newest, float(message.ts))
             if message.edited_at and message.is_reply:
                 await take_edit(self._context, place.workspace, message)
-            elif origin not in known_origins | debate.withdrawn:
+            elif origin not in heard:
                 await take_reply(self._context, _event(place.workspace, message))
         # Withdraw the texts of deleted messages.
-        for origin in known_origins - debate.withdrawn:
+        for origin in heard - debate.withdrawn:
             ts = note_ts(origin)
             if ts and origin not in present and since <= float(ts):
                 await self._context.acts.answer.withdraw(debate_id, origin)

@@ -155,7 +155,7 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
     answer = debate.answers.get(item.number)
     assumed = gist(item.assumption, limit) or _NOTHING
     if answer and answer.text:
-        others = debate.other_answers.get(item.number, ())
+        others = debate.other_answers(item.number)
         text = "".join(f"; {person(other.by)} said: {gist(other.text, limit)}" for other in others)
         return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}{text}"
     if left_to_text(debate, item):
@@ -174,8 +174,8 @@ def _buttons(debate: Debate) -> list[Block]:
         actions(BlockId.QUESTIONS, answer, skip),
         *context(
             "Anybody in this channel can answer. While a question is open, answers can be "
-            "corrected: name the question again, or edit your message; deleting it opens the "
-            "question again."
+            "corrected: name the question again, or edit your message; deleting it takes the "
+            "answer back."
         ),
     ]
 

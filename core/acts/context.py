@@ -143,7 +143,7 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
             "See the changed text." if left_to_text(debate, item) else f"Assume: {item.assumption}"
         )
         lines.append(f"   Answer: {_inset(words)}" if words else f"   NA. {fallback}")
-        others = debate.other_answers.get(item.number, ()) if words else ()
+        others = debate.other_answers(item.number) if words else ()
         lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
     if lines:
         label, text = "What people were asked", "\n".join(lines)

@@ -4,7 +4,6 @@ What comes too late is a note, and so is what names no question, until somebody 
 answers.
 """
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -85,7 +84,7 @@ class AnswerQuestions:
         if not reply.edited and reply.origin in debate.edits:
             return ReplyOutcome.TAKEN  # its edit came first: this text is outdated
         parsed = _parsed(debate, reply.text)
-        if _was_taken(debate, reply.origin) and not parsed.is_numbered:  # delivered again
+        if reply.origin in debate.heard and not parsed.is_numbered:  # delivered again
             is_note = any(note.id == reply.origin for note in debate.notes)
             return ReplyOutcome.UNCLEAR if is_note and parsed.is_unclear else ReplyOutcome.TAKEN
         check_size(reply.text, self.bounds)
@@ -118,7 +117,7 @@ class AnswerQuestions:
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
             return self._after_end(debate, reply) if reply.text else ReplyOutcome.TAKEN
-        if not _was_taken(debate, reply.origin):
+        if reply.origin not in debate.heard:
             return await self.reply(reply)  # refused before, or not delivered
         if reply.origin in debate.withdrawn or debate.edits.get(reply.origin, "") > reply.edited:
             return ReplyOutcome.TAKEN  # deleted since, or a newer edit came first
@@ -148,16 +147,12 @@ class AnswerQuestions:
         # First answers that were removed: the last open question to be answered closes them all.
         for number in sorted(earlier.keys() - {answer.number for answer in answers}):
             await self._withdraw(debate, number, reply.origin, f"{reply.origin}/{reply.edited}")
-        # Only changed answers are recorded: others may have corrected the rest. Where those
-        # withdrew their correction, this message's answer is recorded again, but not twice for
-        # the same edit.
+        # Only changed answers are recorded: others may have corrected the rest.
         debate = await self.facts.debate(reply.debate_id)
-        again = {n for n in earlier if f"answer/{n}/{_change(reply)}" in debate.times}
-        old = {n: text for n, text in earlier.items() if n in debate.answers or n in again}
         return [
             answer
             for answer in answers
-            if old.get(answer.number) != redact(answer.text)
+            if earlier.get(answer.number) != redact(answer.text)
             and not await self._record(debate, reply, answer, corrects=True)
         ]
 
@@ -170,8 +165,7 @@ class AnswerQuestions:
         debate = await self.facts.debate(debate_id)
         if debate.status is not Status.RUNNING:
             return
-        answered = [*debate.answers.values(), *itertools.chain(*debate.other_answers.values())]
-        for number in [answer.number for answer in answered if answer.origin == origin]:
+        for number in _answered_by(debate, origin):
             await self._withdraw(debate, number, origin, f"{origin}/deleted")
         debate = await self.facts.debate(debate_id)
         # A note with files of its own stays; one with only links is withdrawn.
@@ -238,7 +232,7 @@ class AnswerQuestions:
         Raises:
             NotesFull: Its author has sent too many replies within an hour.
         """
-        if _was_taken(debate, reply.origin):
+        if reply.origin in debate.heard:
             return ReplyOutcome.TAKEN
         self.note.check_pace(debate.id, reply.by)
         self.note.count(debate.id, reply.by)
@@ -256,7 +250,7 @@ class AnswerQuestions:
             corrects: It may replace an answer that is recorded.
         """
         number = content.number
-        if not reply.edited and (reply.origin, number) in debate.heard:
+        if not reply.edited and number in _answered_by(debate, reply.origin):
             return True  # delivered again
         if number not in open_numbers(debate) and not (corrects and _is_changeable(debate, number)):
             return False
@@ -279,18 +273,14 @@ class AnswerQuestions:
             is_editable=reply.is_editable,
         )
         appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
-        event = appended.recorded.event
-        if not is_first:
-            now = await self.facts.debate(debate.id)
-            # Else it came too late; an older message, delivered late, changes nothing.
-            return now.heard.get((reply.origin, number)) == answer.text
-        is_ours = appended.fresh or (
-            isinstance(event, ClarificationAnswered) and event.answer.origin == reply.origin
-        )
-        if is_ours or not corrects:
-            return is_ours
+        now = await self.facts.debate(debate.id)
+        text = _answered_by(now, reply.origin).get(number)
+        if text is not None and (is_first or text == answer.text):
+            return True
+        if not corrects or not is_first or appended.fresh:
+            return False  # it came too late, or after another's answer
         # Another answer was recorded in between: this one corrects it.
-        return await self._record(await self.facts.debate(debate.id), reply, content, corrects=True)
+        return await self._record(now, reply, content, corrects=True)
 
     async def _withdraw(self, debate: Debate, number: int, origin: str, change: str) -> None:
         if _is_changeable(debate, number):
@@ -340,16 +330,10 @@ def _no_such_question(debate: Debate, number: int) -> str:
     )
 
 
-def _was_taken(debate: Debate, origin: str) -> bool:
-    answered = any(message == origin for message, _ in debate.heard)
-    was_note = any(note.id == origin for note in debate.all_notes)
-    return answered or was_note or origin in debate.withdrawn
-
-
 def _answered_by(debate: Debate, origin: str) -> Mapping[int, str]:
-    """The newest text of a message's answers, by question; also where others corrected them."""
-    answers = ((number, text) for (who, number), text in debate.heard.items() if who == origin)
-    return {number: text for number, text in answers if text is not None}
+    """What a message answers, by question; also where others corrected it."""
+    replies = (reply for said in debate.replies.values() for reply in said)
+    return {reply.number: reply.text for reply in replies if reply.origin == origin}
 
 
 def _said_now(

@@ -21,7 +21,7 @@ from core.engine import Engine
 from core.events import Event, Recorded, TurnFailed, event_from_json, event_to_json, fold
 from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
-from core.models import Act, Debate, Status, Usage
+from core.models import Act, Answer, Debate, Status, Usage
 from core.request import ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, plausible_reply
@@ -62,6 +62,7 @@ NEWER = {
     "withheld",
 }
 
+ANSWERS = TypeAdapter(Mapping[int, Answer])
 logs = pytest.mark.parametrize("path", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 
 
@@ -112,6 +113,7 @@ def test_an_older_log_adds_up_to_what_it_added_up_to(path: Path) -> None:
 
     was, now = dict(values["debate"]), DEBATE.dump_python(debate, mode="json")
     was.pop("worked_at")  # summaries, made beside the rounds, do not count since
+    now["answers"] = ANSWERS.dump_python(debate.answers, mode="json")
     now["notes"] = now["all_notes"]  # those that say nothing any more are kept since
     dropped = was.pop("dropped")  # calls given up are booked with all others since
     assert differing(was, now) == []

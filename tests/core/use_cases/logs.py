@@ -67,15 +67,16 @@ class Recording:
         return await self.facts.debate(DEBATE)
 
 
-def questions(number: int) -> ClarificationsOpened:
-    """So many questions of the architect, open for a day."""
+def questions(number: int, *, closed_by_event: bool = False) -> ClarificationsOpened:
+    """So many questions of the architect, open for a day; else the last answer closes them."""
     items = tuple(
         Clarification(number=n, question=f"What of {n}?", assumption="Few", asked_by=("architect",))
         for n in range(1, number + 1)
     )
     turn = Turn(act=Act.CLARIFICATION, round=0, agent="engine")
     until = datetime(2026, 1, 6, tzinfo=UTC)
-    return ClarificationsOpened(clarifications=Clarifications(turn=turn, items=items, until=until))
+    card = Clarifications(turn=turn, items=items, until=until, closed_by_event=closed_by_event)
+    return ClarificationsOpened(clarifications=card)
 
 
 def verdict() -> VerdictReached:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from core.errors import BadInput
-from core.events import ClarificationAnswered, DebateConcluded
+from core.events import ClarificationAnswered, ClarificationsClosed, DebateConcluded
 from core.models import Answer, Debate, Person
 from core.use_cases.answer import AnswerQuestions, PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds
@@ -85,7 +85,7 @@ async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands
     await asyncio.gather(answer.reply(reply("1: Ten")), answer.reply(reply("1: Twenty", "m2")))
 
     debate = await log.debate()
-    assert set(debate.heard) == {("m1", 1), ("m2", 1)}
+    assert [answer.origin for answer in debate.replies[1]] == ["m1", "m2"]
     assert texts(debate) == {1: "Twenty"}
     assert debate.notes == ()
 
@@ -118,7 +118,7 @@ async def test_what_others_answered_is_kept_beside_the_newest_answer_until_they_
         await answer.reply(persons_reply(by, ts, f"1: {text}"))
     debate = await log.debate()
     assert (debate.answers[1].text, debate.answers[1].by.name) == ("600", "Kim (2)")
-    beside = [(answer.by.name, answer.text) for answer in debate.other_answers[1]]
+    beside = [(answer.by.name, answer.text) for answer in debate.other_answers(1)]
     assert beside == [(DANA.name, "700"), ("Kim", "500")]
 
     await answer.reply(persons_reply(kim, "4", "A note."))
@@ -126,7 +126,7 @@ async def test_what_others_answered_is_kept_beside_the_newest_answer_until_they_
     await answer.withdraw(DEBATE, "C1:1")
     debate = await log.debate()
     assert [note.author.name for note in debate.notes] == ["Kim", "Kim (2)"]
-    assert [answer.text for answer in debate.other_answers[1]] == ["500"]
+    assert [answer.text for answer in debate.other_answers(1)] == ["500"]
 
 
 async def test_a_question_stays_open_where_somebody_names_who_knows() -> None:
@@ -177,6 +177,32 @@ async def test_deleting_an_answer_opens_its_question_again() -> None:
     await answer.withdraw(DEBATE, "m2")  # the agents may have read it
 
     assert texts(await log.debate()) == {1: "Twenty", 2: "Us"}
+
+
+async def test_deleting_a_correction_brings_back_what_another_message_answers() -> None:
+    log = Recording()
+    await log.begin(questions(1, closed_by_event=True))
+    answer = answering(log)
+    for ts, by, text in (("1", ALEX, "Ten"), ("2", DANA, "Twenty"), ("3", DANA, "Thirty")):
+        await answer.reply(persons_reply(by, ts, f"1: {text}"))
+
+    for origin, stands in (("C1:3", {1: "Twenty"}), ("C1:2", {1: "Ten"}), ("C1:1", {})):
+        await answer.withdraw(DEBATE, origin)
+        assert texts(await log.debate()) == stands
+
+
+async def test_an_answer_that_the_agents_going_on_overtakes_is_a_note() -> None:
+    log = Recording()
+    card = questions(1, closed_by_event=True)
+    await log.begin(card)
+
+    gone_on = log.facts.record(DEBATE, ClarificationsClosed(which=card.key))
+    await asyncio.gather(gone_on, answering(log).reply(reply("1: Ten")))
+
+    debate = await log.debate()
+    assert list(debate.times)[-2:] == ["answer/1", "note/m1"]
+    assert debate.answers == {}
+    assert [note.text for note in debate.notes] == ["On question 1 (What of 1?): Ten"]
 
 
 async def test_after_the_end_notes_stand_as_agents_read_them() -> None:
