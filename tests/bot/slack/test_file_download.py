@@ -1,4 +1,4 @@
-"""Files come from Slack with the bot's token, through the environment's proxy."""
+"""Calls and files go with the bot's token, through the proxy of the environment."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from bot.slack.access import Accesses
-from bot.slack.client import slack_client
+from bot.slack.client import slack_client, slack_session
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.evidence import SlackSources, file_references
 from bot.slack.payloads import Identity, SharedFile
@@ -24,12 +24,12 @@ async def serving(base: str = "") -> AsyncGenerator[tuple[str, list[str]]]:
     headers: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
+        headers.append(request.headers.get("Authorization", ""))
         own = base or f"http://{request.host}"
         if "files.info" in request.path:
             file = {"id": "F1", "name": "a.csv", "size": 3, "channels": [HERE.channel]}
             file["url_private"] = f"{own}/file/a.csv"
             return web.json_response({"ok": True, "file": file})
-        headers.append(request.headers.get("Authorization", ""))
         return web.Response(body=b"a,b")
 
     app = web.Application()
@@ -45,10 +45,11 @@ async def serving(base: str = "") -> AsyncGenerator[tuple[str, list[str]]]:
 
 async def fetched(address: str) -> bytes:
     identity = Identity(team_id=HERE.workspace, user_id="U0MOOT")
-    client = slack_client("xoxb-1", f"{address}/api/")
-    clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
     (reference,) = file_references([SharedFile(id="F1")], Person(id="U1", name="Ann"))
-    file = await SlackSources(clients, Accesses(clients)).fetch_file(reference, HERE, 10**6)
+    async with slack_session() as session:
+        client = slack_client("xoxb-1", f"{address}/api/", session)
+        clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
+        file = await SlackSources(clients, Accesses(clients)).fetch_file(reference, HERE, 10**6)
     assert isinstance(file, FetchedFile)
     return file.content
 
@@ -62,7 +63,7 @@ async def test_passwords_of_this_account_for_other_programs_do_not_stand_against
     monkeypatch.setenv("NETRC", str(netrc))
     async with serving() as (address, headers):
         assert await fetched(address) == b"a,b"
-    assert headers == ["Bearer xoxb-1"]
+    assert headers == ["Bearer xoxb-1"] * 2
 
 
 async def test_files_come_through_the_proxy_of_the_environment(
@@ -71,4 +72,4 @@ async def test_files_come_through_the_proxy_of_the_environment(
     async with serving("http://slack.invalid") as (proxy, headers):
         monkeypatch.setenv("HTTP_PROXY", proxy)
         assert await fetched("http://slack.invalid") == b"a,b"
-    assert headers == ["Bearer xoxb-1"]
+    assert headers == ["Bearer xoxb-1"] * 2

@@ -84,21 +84,6 @@ def test_a_commands_text_is_what_was_typed():
     assert Command.model_validate(example("command_in_direct_message")).is_direct
 
 
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
-        ("message_in_thread", True),
-        ("message_thread_broadcast", True),
-        ("message_changed", False),
-        ("message_by_bot", True),  # perhaps: Slack says whose account it is
-        ("app_mention", False),
-    ],
-)
-def test_only_people_replying_in_a_thread_count_as_notes(name: str, counts: bool):  # noqa: FBT001 - a table of cases
-    event = MessageEvent.model_validate(example(name))
-    assert event.message.is_reply is counts
-
-
 def test_a_click_says_who_where_and_what():
     click = Click.model_validate(example("block_actions"))
     assert (click.user_id, click.channel_id, click.value) == ("U0ADA0001", "C0ARCH001", "dabcdefg")

@@ -11,8 +11,6 @@ from inline_snapshot import external_file
 
 from bot.listeners import answers
 from bot.listeners.answers import shown as summed_up
-from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import release_all
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.decision import decision_buttons
@@ -236,10 +234,6 @@ def test_questions_put_to_people_are_nobodys_proposal():
         assert turn_noun(a_debate(), turn) in {"questions", "list of questions"}
 
 
-def test_a_whole_verdict_carries_no_warning():
-    assert ":warning:" not in payloads_text(*verdict(a_debate(), a_verdict()))
-
-
 @pytest.mark.parametrize(
     ("percent", "words"),
     [(0, "very low"), (30, "very low"), (50, "low"), (72, "fair"), (100, "high")],
@@ -307,12 +301,6 @@ def test_a_tie_is_called_one():
 def test_that_the_best_two_texts_are_close_is_told():
     debate = a_debate(*DRAFTS, tallied(3.5, 2.5, "architect"))
     assert "the top two are within one point" in vote(debate, tally_of(debate)).text
-
-
-def test_a_vote_without_ballots_has_no_winner():
-    tally = Tally(scores=(), winners=(), controversial=False, voters=(), abstained=("security",))
-    debate = a_debate(*DRAFTS, VoteTallied(tally=tally))
-    assert "No ballot could be counted." in vote(debate, tally).text
 
 
 def a_vote_without_final_ballots() -> Debate:
@@ -441,17 +429,6 @@ def test_a_paused_debate_says_so():
     text = board(a_debate(*DRAFTS, DebatePaused(by=Person(id="U1"), origin="t1"))).text
     assert text.startswith("Debate paused")
     assert "*Paused*" in text
-
-
-def test_every_message_has_words_for_screen_readers():
-    log = play(a_setup())
-    posts = [
-        post
-        for event in release_all(log).released
-        for post in posts_of(fold(log), event)
-        if post.method == "post" and not post.post
-    ]
-    assert all(post.payload["text"].strip() for post in posts)
 
 
 @pytest.mark.parametrize("act", list(Act))

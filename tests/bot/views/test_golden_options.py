@@ -15,7 +15,6 @@ from core.events import (
     ContributionMade,
     CrossChecked,
     DebateConcluded,
-    DebateWanted,
     Event,
     GatePassed,
     OptionEdited,
@@ -230,13 +229,6 @@ def test_lines_about_options():
         notices.wanted(DANA, had_verdict=True),
     ]
     assert payloads(*lines) == external_file(f"{FOLDER}/option_lines.json")
-
-
-def test_what_a_debate_shows_that_is_wanted_after_all():
-    after = a_debate(*AGREED, DebateWanted(by=DANA), setup=SETUP)
-    text = board(after, enabled=set(BoardAction)).text
-    assert text.startswith("Debate running")
-    assert "Dana wanted the debate all the same." in text
 
 
 def test_nobody_claims_rounds_that_were_not_held():

@@ -12,8 +12,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
-from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import release_all
 from bot.slack.mrkdwn.newer_blocks import newer_in, without
 from bot.views import notices
 from bot.views.board import BoardAction, board
@@ -31,7 +29,6 @@ from core.events import (
     OutcomeGiven,
     TurnFailed,
     VoteTallied,
-    fold,
 )
 from core.models import (
     SUMMARIZER,
@@ -64,7 +61,7 @@ from core.rules.voting import count
 from core.testing import a_setup
 from slack_on_loopback.blocks import block_problems
 from slack_on_loopback.rules import check_message_blocks
-from tests.bot.plays import CALL, a_debate, a_verdict, play
+from tests.bot.plays import CALL, a_debate, a_verdict
 
 #: What chat.update takes; the board is edited with it.
 UPDATE_TEXT = 4000
@@ -310,16 +307,6 @@ def test_how_a_decision_turned_out_fits(question: str, why: str, kind: OutcomeKi
     check(outcome_post(debate))
     check(board(debate, enabled=set(BoardAction)))
     outcome_form(debate, outcome.model_copy(update={"why": why[:600]}), again_after=30)
-
-
-def test_every_post_of_a_whole_debate_is_accepted():
-    log = play(a_setup())
-    debate = fold(log)
-    payloads = [p.payload for e in release_all(log).released for p in posts_of(debate, e)]
-    messages = [payload["blocks"] for payload in payloads if "blocks" in payload]
-    assert len(messages) > 10
-    for blocks in messages:
-        check_message_blocks(blocks)
 
 
 def test_people_are_named_by_mention_and_only_if_their_id_is_one():

@@ -20,13 +20,6 @@ def a_file(name: str, address: str = "https://files.slack.test/F1") -> Source:
     return Source(turn=turn, reference=reference, text="11:02 begun")
 
 
-def test_a_file_is_named_and_linked_and_what_for_is_said() -> None:
-    assert source_read(a_file("Load test")).text == (
-        ":page_facing_up: Agents quote <https://files.slack.test/F1|Load test> as `e1`: "
-        "11 characters read."
-    )
-
-
 def test_a_file_whose_name_reads_as_an_address_keeps_its_name() -> None:
     for address in ("https://files.slack.test/F1", "https://files.slack.test/F1/last-night.log"):
         text = source_read(a_file("last-night.log", address)).text
