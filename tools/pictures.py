@@ -27,7 +27,7 @@ from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
 from bot.debate_page.page import STYLE, page
-from bot.demo import CHANNEL, Demo, Stage
+from bot.demo import CHANNEL, Demo, DemoOptions, Stage
 from bot.demo_settings import asking
 from core.clock import SystemClock
 from core.config.playbooks import built_in
@@ -250,7 +250,7 @@ async def workspace_pictures(folder: Path) -> None:
     providers = {"offline": OfflineProvider(), "example": ExampleProvider(clock, PACE)}
     settings = asking(Settings(rounds=1, playbooks=built_in()))
     calls = ModelCalls(providers, clock)
-    demo = Demo(settings=settings, calls=calls, port=0, fast=True)
+    demo = Demo(settings=settings, calls=calls, options=DemoOptions(port=0, fast=True))
     async with demo.stage() as stage, async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=FLAGS
