@@ -292,7 +292,8 @@ async def test_of_two_replicas_asked_at_the_same_moment_one_begins_a_debate() ->
         context = bot.team.moot.context
         first_server, other = (
             SlackCallerDebates(
-                replace(context, start=replace(context.acts.start)), bot.callers.known[token]
+                replace(context, acts=replace(context.acts, start=replace(context.acts.start))),
+                bot.callers.known[token],
             )
             for _ in range(2)
         )
