@@ -24,7 +24,7 @@ def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
     """Return the verdict in short; `whole` is the address of all of it."""
     lines = [
         f"*The agents' verdict* on “{gist(debate.setup.question, _QUESTION_LIMIT)}”",
-        shortcomings(reached),
+        shortcomings(debate, reached),
         gist(reached.decision, _DECISION_LIMIT),
         f"*Confidence*: {confidence(reached)} · <{whole}|Read it all, and decide>",
     ]

@@ -202,7 +202,7 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     lines += _waiting(debate) if is_running else ()
     if is_running and not schedule.has_quorum(debate):
         lines.insert(0, "Too few agents are left: the debate goes straight to the vote.")
-    if debate.verdict and (banner := shortcomings(debate.verdict)):
+    if debate.verdict and (banner := shortcomings(debate, debate.verdict)):
         yield banner
     elif lines:
         yield ":warning: *Please note*\n" + listed((f"• {x}" for x in lines), _TROUBLE_LIMIT)

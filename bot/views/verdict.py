@@ -41,7 +41,7 @@ from bot.views.words import (
     is_example,
     title,
 )
-from core.acts.verdict_faults import audit_words
+from core.acts.verdict_faults import DOUBTED, audit_words, open_faults
 from core.figures import counted, without_stops
 from core.models import (
     Debate,
@@ -83,7 +83,7 @@ _SOURCES = {
 
 def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
     """Return the posts that hold the whole synthesis, what it lacks above the answer."""
-    banner = shortcomings(reached)
+    banner = shortcomings(debate, reached)
     sections_of = _parts(debate, reached)
     text = "\n\n".join([*([banner] if banner else []), *sections_of])
     parts = in_pages(text)
@@ -110,7 +110,7 @@ def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
 
 def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
     """Return the whole synthesis, as it is folded away below its short form."""
-    parts = [*filter(None, [shortcomings(reached)]), *_parts(debate, reached)]
+    parts = [*filter(None, [shortcomings(debate, reached)]), *_parts(debate, reached)]
     if debate.tally:
         ballots = filter(None, each_ballot(debate, debate.tally))
         parts.append(_titled("The agents' ballots", "\n".join(ballots)))
@@ -213,7 +213,7 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[s
 
     `most`: reasons, or findings.
     """
-    name, *warnings = shortcomings(reached).splitlines() or [""]
+    name, *warnings = shortcomings(debate, reached).splitlines() or [""]
     yield "", name, False
     # One or two whole rather than several that end in the middle.
     ends = itertools.accumulate(len(line.split()) for line in warnings)
@@ -221,7 +221,9 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[s
     for line in warnings[:fitting]:
         yield "", few_words(line, _WARNING_WORDS), False
     if more := warnings[fitting:]:
-        yield "", f"• … and {counted(len(more), 'more note')}", False
+        doubts = len(open_faults(debate))
+        kind = "more doubt" if doubts == len(warnings) else "more note"
+        yield "", f"• … and {counted(len(more), kind)}", False
     decided = few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)
     yield "", f"*{decided}*", False
     yield "", findings_in_short(debate, reached.findings, most), False
@@ -260,13 +262,15 @@ def _spent(debate: Debate, reached: Verdict) -> str:
     return spent
 
 
-def shortcomings(reached: Verdict) -> str:
-    """Warnings above the answer; empty without any."""
+def shortcomings(debate: Debate, reached: Verdict) -> str:
+    """Warnings above the answer, an audit's doubts first; empty without any."""
     texts = [_SOURCES[reached.source], *reached.warnings]
     lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(texts) if words.strip()]
     if not lines and not reached.partial:
         return ""
     name = "Partial result" if reached.partial else "Not everything went as planned"
+    if not reached.partial and len(open_faults(debate)) == len(lines):
+        name = DOUBTED.capitalize()
     why = ": not all turns were taken." if reached.partial else ""
     # As many lines as fit into `_WARNINGS_LIMIT`.
     ends = itertools.accumulate(len(line) + 1 for line in lines)

@@ -15,6 +15,9 @@ from core.models import (
 )
 from core.request import Part, PartKind
 
+#: What is said of a verdict with faults that an audit found and the judge did not mend.
+DOUBTED = "an audit doubts words of this verdict"
+
 
 def stands_in(words: str, text: Sequence[str]) -> bool:
     """Whether words occur in a text in a row, regardless of case and marks."""
@@ -57,14 +60,23 @@ def fault_words(audit: Audit, faults: Sequence[AuditFault]) -> Sequence[str]:
     ]
 
 
+def open_faults(debate: Debate) -> Sequence[AuditFault]:
+    """What an audit found and the judge did not mend; empty without an audit."""
+    audit, draft, verdict = debate.audit, debate.draft, debate.verdict
+    return left_standing(audit, draft, verdict) if audit and draft and verdict else ()
+
+
 def is_doubted(debate: Debate, requirement: Requirement) -> bool:
     """Whether an audit found fault with what is said of a requirement, and it was not mended."""
-    audit, draft, verdict = debate.audit, debate.draft, debate.verdict
-    faults = left_standing(audit, draft, verdict) if audit and draft and verdict else ()
     return any(
         fault.kind is AuditKind.REQUIREMENT and stands_in(requirement.text, words_of(fault.words))
-        for fault in faults
+        for fault in open_faults(debate)
     )
+
+
+def decision_doubt(debate: Debate) -> str:
+    """What follows the decision where an audit doubts words of its verdict; else empty."""
+    return f" ({DOUBTED})" if open_faults(debate) else ""
 
 
 def audit_words(debate: Debate) -> str:
@@ -76,7 +88,7 @@ def audit_words(debate: Debate) -> str:
         return f"{audit.auditor} was to audit the verdict and could not: {audit.failure}"
     if not audit.faults:
         return f"An audit of the verdict by {audit.auditor} found no fault."
-    mended = len(audit.faults) - len(left_standing(audit, draft, verdict))
+    mended = len(audit.faults) - len(open_faults(debate))
     text = f"An audit of the verdict by {audit.auditor} found {counted(len(audit.faults), 'fault')}"
     return f"{text}, of which the judge mended {mended or 'none'}."
 

@@ -72,7 +72,10 @@ def tie_break(debate: Debate) -> str:
     names = _names(debate, level)
     if len(tally.winners) != 1:
         tied = [score for score in level if score.position in tally.winners]
-        return f"Whose text is best is a tie that no rule breaks: {_names(debate, tied)}."
+        if len(tied) < len(level):
+            between = _names(debate, tied)
+            return f"The texts of {names} were level on points; no rule decides between {between}."
+        return f"Whose text is best is a tie that no rule breaks: {names}."
     winner = debate.setup.agent(tally.winners[0]).name
     best, second = level[0], level[1]
     if best.first_places != second.first_places:

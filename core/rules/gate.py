@@ -405,8 +405,8 @@ def in_words(debate: Debate, gate: Gate) -> str:
             return "Too few first ballots can be compared, so the first answers are debated."
         case GateReason.NOT_COMPARABLE:
             return (
-                f"In round {number} not every agent said how likely it holds each option, so it is "
-                "not known whom the round moved."
+                f"In round {number} some or all agents gave no likelihoods that can be compared, "
+                "so it is not known whom the round moved."
             )
 
 

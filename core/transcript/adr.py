@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from core.acts.verdict_faults import decision_doubt
 from core.figures import day
 from core.models import Debate
 from core.rules.ending import how_it_ended, why_held
@@ -33,7 +34,7 @@ def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     parts = [
-        f"# {inert_line(title_of(debate))}",
+        f"# {inert_line(title_of(debate))}{decision_doubt(debate)}",
         bullets(_facts(debate)),
         f"## Context\n\n{quoted(debate.setup.question)}",
     ]
@@ -47,7 +48,8 @@ def adr(debate: Debate) -> str:
         parts.append(f"## Decision\n\n{why_none(debate)}")
     else:
         notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
-        parts += ["## Decision", *notes, f"**{inert_line(verdict.decision)}**"]
+        decided = f"**{inert_line(verdict.decision)}**{decision_doubt(debate)}"
+        parts += ["## Decision", *notes, decided]
         sections = [*verdict_sections(debate, verdict)]
         parts += [body_words(each, 2) for each in sections if each.title in _UNTITLED]
         for section in sections:

@@ -39,7 +39,7 @@ def vote_words(debate: Debate) -> str:
 
 
 def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequence[ResultLine]:
-    """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, 84% across all`.
+    """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, mean likelihood 84%`.
 
     Args:
         debate: The debate.
@@ -54,7 +54,7 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
         weight = number(score.first_choices)
         weighed = "" if first == score.first_choices else f", weighing {weight}"
         mean = percent(score.mean_probability)
-        text = f"{first} of {count_words(len(votes), 'agent')}{weighed}, {mean} across all"
+        text = f"{first} of {count_words(len(votes), 'agent')}{weighed}, mean likelihood {mean}"
         if short and lines:
             text = f"{first}{weighed}, {mean}"
         lines.append(ResultLine(label=options.name(score.option) or score.option, text=text))

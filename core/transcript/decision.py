@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.acts.verdict_faults import audit_words, is_doubted
+from core.acts.verdict_faults import audit_words, decision_doubt, is_doubted
 from core.figures import money, percent
 from core.models import EXAMPLE, OFFLINE, Debate, Relation, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held
@@ -47,7 +47,7 @@ def decision_text(debate: Debate) -> str:
         [
             *(["Partial result: not all turns were taken."] if verdict.partial else []),
             *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
-            inert(verdict.decision),
+            f"{inert(verdict.decision)}{decision_doubt(debate)}",
             *_standing(debate, verdict),
             *filter(None, (as_markdown(section, 1) for section in sections)),
             *([alone] if (alone := single_answer_section(debate, level=1)) else ()),
@@ -76,7 +76,7 @@ def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = Tru
     parts = [
         f"{mark} Decision",
         *warnings,
-        f"**{inert_line(verdict.decision)}**",
+        f"**{inert_line(verdict.decision)}**{decision_doubt(debate)}",
         *question,
         *_standing(debate, verdict),
         f"Written by {author}.",

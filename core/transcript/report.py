@@ -169,7 +169,7 @@ def _in_short(
     whole = contribution.answer or few_words(
         cited(contribution.text, contribution.citations), _SPEECH_WORDS
     )
-    text = inert_line(not_yet_said(" ".join(whole.split()), sentences)) or "As before."
+    text = inert_line(not_yet_said(" ".join(whole.split()), sentences)) or "Nothing new."
     if is_solution(debate, contribution):
         text = "The solution in the decision above."
     minds = holds_words(debate, contribution)
@@ -262,7 +262,7 @@ def spending_section(debate: Debate) -> str:
     compared = forecast_words(debate, debate.setup.forecast)
     below = f"\n\n{compared}" if compared else ""
     note = (
-        "A call led to something above, and only calls count as waited; attempts are all requests "
-        "made of a model, those of failed turns and summaries, repairs and tries again included."
+        "A call is a request whose reply was used; only calls count as waited. Attempts are all "
+        "requests made of a model, also those of failed turns and summaries, repairs and retries."
     )
     return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{note}{below}"

@@ -31,8 +31,8 @@ from core.transcript.record import record_json
 from core.transcript.report import report
 from tests.core.dice import Luck, Play, lucks
 
-#: "option 1: 2 of 3 agents, 57% across all", in bold or not; "; option 2: 1, 30%" after it.
-_FIRST = re.compile(r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?, (\d+)% across all")
+#: "option 1: 2 of 3 agents, mean likelihood 57%", in bold or not; "; option 2: 1, 30%" after it.
+_FIRST = re.compile(r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?, mean likelihood (\d+)%")
 _OTHER = re.compile(r"; \*?(option \d+)\*?: (\d+), (\d+)%")
 _CONFIDENCE = re.compile(r"\((\d+) of 100\)")
 _MEAN = re.compile(r"mean of (\d+) ballots? from (\d+) models?[^:]*: (\d+)%")

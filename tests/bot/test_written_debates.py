@@ -26,7 +26,9 @@ from core.transcript.decision import decision_text
 from core.transcript.report import report
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "written"
-SAME_WEIGHT = "Move to the new office: 3 of 3 agents, 60% across all; Stay where we are: 0, 40%."
+SAME_WEIGHT = (
+    "Move to the new office: 3 of 3 agents, mean likelihood 60%; Stay where we are: 0, 40%."
+)
 ONE_MODEL = (
     'One model speaks for all agents, and all put "Move to the new office" first: debating a '
     "choice with itself seldom helps, so its vote stands."
@@ -76,8 +78,8 @@ def surface_text(name: str, surface: str) -> str:
         ("yes_no", "terminal", "Confidence: low (60 of 100)."),
         ("yes_no", "terminal", f"Vote: {SAME_WEIGHT}"),
         ("yes_no", "record", SAME_WEIGHT),
-        ("yes_no", "board", "*Move to the new office*: 3 of 3 agents, 60% across all"),
-        ("yes_no", "verdict", "*Move to the new office*: 3 of 3 agents, 60% across all"),
+        ("yes_no", "board", "*Move to the new office*: 3 of 3 agents, mean likelihood 60%"),
+        ("yes_no", "verdict", "*Move to the new office*: 3 of 3 agents, mean likelihood 60%"),
         ("yes_no", "verdict", "low (60 of 100)"),
         # What it rests on.
         ("yes_no", "terminal", "mean of 3 ballots from 1 model, whose agreement with itself says"),
@@ -94,9 +96,9 @@ def surface_text(name: str, surface: str) -> str:
             for surface in ("board", "report", "record")
         ),
         # A split: who is first, by how much, and where they were before.
-        ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, 57% across all; "),
+        ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, mean likelihood 57%; "),
         ("german", "terminal", "Zur Fünf-Tage-Woche zurück: 1, 38%"),
-        ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, 57% across all"),
+        ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, mean likelihood 57%"),
         ("german", "terminal", "Confidence: low (57 of 100)."),
         ("german", "terminal", "mean of 3 ballots from 3 models: 57%; first answers lay 40 points"),
         ("german", "report", SPLIT),
@@ -170,6 +172,13 @@ def surface_text(name: str, surface: str) -> str:
             "| A restore must take less than 4 hours | met (an audit doubts it) |",
         ),
         ("poisoned", "report", "found 2 faults, of which the judge mended none."),
+        ("poisoned", "report", "verified.** (an audit doubts words of this verdict)"),
+        (
+            "poisoned",
+            "verdict",
+            ":warning: *An audit doubts words of this verdict*",
+        ),
+        ("poisoned", "verdict", "\n• … and 1 more doubt\n"),
         ("poisoned", "board", "*Confidence*: low (57 of 100)"),
         # The judge's own number is a footnote.
         ("german", "terminal", "the judge's own number, which does not count, was 70 of 100."),

@@ -79,7 +79,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert buttons(team, board) == ["Debate anyway"]
         first = await the_post(team, board, "headline", "the debate was skipped")
         assert "Debate anyway" in buttons_of(first)
-        assert "*PostgreSQL*: 3 of 3 agents, 80% across all" in first["text"]
+        assert "*PostgreSQL*: 3 of 3 agents, mean likelihood 80%" in first["text"]
 
         # A double click has one effect.
         await asyncio.gather(
@@ -211,7 +211,10 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         assert debate.tally is not None
         assert {score.option for score in debate.tally.options} == set(names)
         headline = (await the_post(team, board, "headline"))["text"]
-        assert "2 of 3 agents, 60% across all; *Kafka, managed*: 1, 40%; 1 more option" in headline
+        assert (
+            "2 of 3 agents, mean likelihood 60%; *Kafka, managed*: 1, 40%; 1 more option"
+            in headline
+        )
 
 
 async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
@@ -246,7 +249,7 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
             isinstance(e.event, OptionsMerged) for e in await team.moot.store.events(debate.id)
         )
         vote = await the_post(team, board, "headline")
-        assert "*PostgreSQL*: 2 of 3 agents, 60% across all" in vote["text"]
+        assert "*PostgreSQL*: 2 of 3 agents, mean likelihood 60%" in vote["text"]
         assert "(points: " in json.dumps(vote["blocks"])
         await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
         view = await form_of(team, "alex")

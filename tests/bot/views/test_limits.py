@@ -244,7 +244,7 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
     assert len(text.split()) <= 150, text
     heads = ("\n• ", "*Dissent*", "*What would overturn it*", "*Vote*", "*Confidence*")
     # What went wrong stands above the decision, in three lines at most.
-    above = len(shortcomings(reached).splitlines()[:3])
+    above = len(shortcomings(debate, reached).splitlines()[:3])
     below = "\n".join(text.splitlines()[above:])
     places = [below.index(head) for head in heads if head in below]
     assert places == sorted(places)

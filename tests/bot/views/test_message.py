@@ -4,7 +4,7 @@ import pytest
 
 from bot.views.message import MOST_PAGES, PAGE_LIMIT, in_pages
 from bot.views.verdict import shortcomings
-from tests.bot.plays import a_verdict
+from tests.bot.plays import a_debate, a_verdict
 
 PAGE = "x" * (PAGE_LIMIT - 10)
 
@@ -24,7 +24,7 @@ def test_of_longer_text_the_last_post_says_how_much_is_left_out() -> None:
 def test_a_banner_of_warnings_has_no_more_lines_than_it_has_room_for() -> None:
     for size in range(20, 120):  # so that some last line just fits, and some just does not
         warnings = tuple(f"{number:02} {'x' * size}" for number in range(90))
-        _, *lines, last = shortcomings(a_verdict(warnings=warnings)).split("\n")
+        _, *lines, last = shortcomings(a_debate(), a_verdict(warnings=warnings)).split("\n")
 
         assert last == "• …"
         assert len("\n".join(lines)) < 1200
