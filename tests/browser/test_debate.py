@@ -95,7 +95,7 @@ async def test_a_reply_in_the_thread_is_seen_by_the_bot(
     await page.locator("#thread textarea").fill("We are only two people.")
     await page.locator("#thread textarea").press("Enter")
     note = page.locator("#thread .row", has_text="We are only two people.").first
-    await expect(note.locator('.reaction[aria-label^="eyes"]')).to_be_visible(timeout=PATIENCE)
+    await expect(note.locator('.reaction[title^="eyes"]')).to_be_visible(timeout=PATIENCE)
     models.let_go()
     await board.get_by_role("button", name="Resume").click(timeout=PATIENCE)
     debate = await team.wait_for_end(ts)
