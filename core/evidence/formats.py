@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.message import EmailMessage
 from typing import Any
 
-from core.evidence.extract import Extract, Section, Unreadable, read_by_xberg
+from core.evidence.extract import Extract, Section, Unreadable
 from core.evidence.office import read_package
 from core.evidence.page_doubts import doubts_of_page
 from core.figures import counted, number
@@ -471,7 +471,7 @@ def _rtf(content: bytes) -> Extract:
 
 def _old_office(content: bytes) -> Extract:
     if _OUTLOOK in content:
-        return read_by_xberg(content, "msg", "an Outlook message; save it as .eml or PDF")
+        raise Unreadable("it is an Outlook message; save it as .eml or PDF")
     if _ENCRYPTED in content:
         raise Unreadable("it has a password")
     raise Unreadable("it is an old Office file; save it as .docx, .xlsx or .pptx")

@@ -1,4 +1,4 @@
-"""Files of office programs, as text in sections: Word, PowerPoint, Excel, OpenDocument, EPUB.
+"""Files of office programs, as text in sections: Word, PowerPoint, Excel.
 
 Runs in the sandbox only, like `core.evidence.formats`. Text is as it would be with all
 tracked changes accepted, cells are as the sheet shows them. Hidden slides, sheets, rows and columns
@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
-from core.evidence.extract import Extract, Section, Unreadable, read_by_xberg
+from core.evidence.extract import Extract, Section, Unreadable
 from core.evidence.word_numbers import with_numbers
 from core.figures import counted, number
 
@@ -23,15 +23,14 @@ from core.figures import counted, number
 _MOST_ENTRIES, _MOST_UNPACKED, _MOST_XML = 10_000, 300_000_000, 60_000_000
 #: Hidden rows and columns that are named.
 _LISTED = 5
-#: Kinds that the extra `formats` reads, by their media type: their ending, what they are.
-_BY_XBERG: Mapping[str, tuple[str, str]] = {
-    "application/vnd.oasis.opendocument.text": ("odt", "an OpenDocument text"),
-    "application/vnd.oasis.opendocument.spreadsheet": ("ods", "an OpenDocument sheet"),
-    "application/vnd.oasis.opendocument.presentation": ("odp", "an OpenDocument presentation"),
-    "application/epub+zip": ("epub", "an EPUB book"),
-}
-#: What else comes in such a package, by its ending.
+#: What else comes in such a package, by its media type or the ending of its name.
 _OTHERS: Mapping[str, str] = {
+    "application/vnd.oasis.opendocument.text": "an OpenDocument text; save it as .docx or PDF",
+    "application/vnd.oasis.opendocument.spreadsheet": "an OpenDocument sheet; save it as .xlsx",
+    "application/vnd.oasis.opendocument.presentation": (
+        "an OpenDocument presentation; save it as .pptx or PDF"
+    ),
+    "application/epub+zip": "an EPUB book; save the part that matters as PDF or text",
     "pages": "a Pages document; export it as PDF or .docx",
     "numbers": "a Numbers sheet; export it as .xlsx",
     "key": "a Keynote presentation; export it as PDF or .pptx",
@@ -74,15 +73,12 @@ def read_package(content: bytes, ending: str, most_pages: int) -> Extract:
         for part, reader in readers.items():
             if part in sizes:
                 return reader()
-        if kind in _BY_XBERG:
-            short, what = _BY_XBERG[kind]
-            return read_by_xberg(content, short, f"{what}; save it as PDF or .docx")
     except (Unreadable, MemoryError):
         raise
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
         raise Unreadable("the file is damaged") from None
-    what = _OTHERS.get(ending, "a compressed archive, and only text can be read")
-    raise Unreadable(f"it is {what}")
+    what = _OTHERS.get(kind) or _OTHERS.get(ending)
+    raise Unreadable(f"it is {what or 'a compressed archive, and only text can be read'}")
 
 
 def _check_size(sizes: Mapping[str, int]) -> None:

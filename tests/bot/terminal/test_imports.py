@@ -13,7 +13,7 @@ unwanted = (
     *("sqlalchemy.dialects.postgresql", "alembic", "psycopg", "openai"),
     *("anthropic", "aiohttp", "slack_sdk", "slack_bolt", "mcp"),
     *("prometheus_client", "opentelemetry", "PIL", "office_oxide", "pdf_oxide", "openpyxl"),
-    *("html_to_markdown", "charset_normalizer", "striprtf", "xberg"),
+    *("html_to_markdown", "charset_normalizer", "striprtf"),
     *("bot.listeners", "bot.landing", "bot.slack"),
 )
 print([one for one in unwanted if one in sys.modules])

@@ -374,18 +374,3 @@ def package(entries: Mapping[str, str]) -> bytes:
         for name, text in entries.items():
             archive.writestr(name, text)
     return out.getvalue()
-
-
-def open_document(kind: str, body: str) -> bytes:
-    space = "urn:oasis:names:tc:opendocument:xmlns"
-    names = " ".join(
-        f'xmlns:{short}="{space}:{short}:1.0"' for short in ("office", "text", "table")
-    )
-    content = f"<office:document-content {names}><office:body>{body}</office:body>"
-    return package(
-        {
-            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
-            "META-INF/manifest.xml": f'<manifest:manifest xmlns:manifest="{space}:manifest:1.0"/>',
-            "content.xml": f'<?xml version="1.0"?>{content}</office:document-content>',
-        }
-    )

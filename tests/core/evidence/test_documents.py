@@ -1,7 +1,6 @@
 """What a file holds is read as its program shows it; what is left out is counted and said."""
 
 import io
-import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -319,15 +318,6 @@ CASES = [
         ("The price is 12€.",),
         warnings=("headers were not read", "numbers of lists and clauses may be missing"),
     ),
-    # with the extra `formats`
-    Case(
-        "plan.odt",
-        lambda: made.open_document(
-            "text", "<office:text><text:p>Six weeks.</text:p></office:text>"
-        ),
-        ("Six weeks.",),
-        warnings=("remarks, drawings and formats of numbers may be missing",),
-    ),
 ]
 
 
@@ -369,6 +359,7 @@ def locked() -> bytes:
 
 
 ENTITY = '<?xml version="1.0"?><!DOCTYPE w [<!ENTITY a "x">]><w>&a;</w>'
+OPEN = "vnd.oasis.opendocument"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -377,6 +368,16 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
     [
         ("offer.pages", made.package({"Index/Document.iwa": "x"}), "a Pages document; export it"),
         ("a.zip", made.package({"a.txt": "x"}), "a compressed archive"),
+        *(
+            (name, made.package({"mimetype": f"application/{kind}"}), words)
+            for name, kind, words in (
+                ("plan.odt", f"{OPEN}.text", "an OpenDocument text; save it as .docx or PDF"),
+                ("load.ods", f"{OPEN}.spreadsheet", "an OpenDocument sheet; save it as .xlsx"),
+                ("talk.odp", f"{OPEN}.presentation", "presentation; save it as .pptx or PDF"),
+                ("b.epub", "epub+zip", "an EPUB book; save the part that matters as PDF or text"),
+            )
+        ),
+        ("a.msg", OLE + "__substg1.0_".encode("utf-16-le"), "an Outlook message; save it as .eml"),
         ("a.xlsb", made.package({"xl/workbook.bin": "x"}), "a binary Excel file; save it as .xlsx"),
         ("a.docx", made.package({"word/document.xml": ENTITY}), "declares entities"),
         ("a.doc", OLE + bytes(600), "an old Office file; save it as .docx"),
@@ -397,13 +398,3 @@ def test_what_cannot_be_read_is_refused_by_name(name: str, content: bytes, words
     with pytest.raises(Unreadable) as refused:
         list(read(content, name, "", 500).sections)
     assert words in str(refused.value)
-
-
-def test_open_document_without_the_extra_is_refused_by_name(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "xberg", None)
-    content = made.open_document("text", "<office:text><text:p>Six weeks.</text:p></office:text>")
-    with pytest.raises(Unreadable) as refused:
-        read(content, "plan.odt", "", 500)
-    assert "it is an OpenDocument text; save it as PDF or .docx" in str(refused.value)
