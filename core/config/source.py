@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any, cast
 
 import yaml
@@ -28,15 +28,20 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
         ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
     """
     is_json = name.lower().endswith(".json")
-    # JSON is YAML, except for tabs between its values.
-    as_yaml = text.replace("\t", " ") if is_json else text
-    _check_size(as_yaml, name)
+    if len(text) > _MOST_CHARACTERS:
+        raise ConfigurationBroken(f"{name} is too large or too deeply nested.")
     marks = dict[Path, ValuePosition]()
     try:
-        if not is_json and (node := yaml.compose(text, yaml.SafeLoader)):
-            # First, as it says how much there is: keys that are merged can grow without bounds.
-            marks = dict(_Walk(name).marks(node, ()))
-        values = json.loads(text) if is_json else yaml.safe_load(text)
+        # YAML reads 1e3 as a text.
+        values: object = json.loads(text) if is_json else None
+        # JSON is YAML, except for tabs between its values.
+        loader = _Loader(text.replace("\t", " ") if is_json else text)
+        # JSON that YAML cannot read: its lines are not known.
+        with suppress(yaml.YAMLError) if is_json else nullcontext():
+            if node := loader.get_single_node():
+                # First, as it says how much there is: keys that are merged can grow without bounds.
+                marks = dict(_Walk(name).marks(node, ()))
+                values = values if is_json else loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType] - stubs
     except json.JSONDecodeError as error:
         raise ConfigurationBroken(f"{name}, line {error.lineno}: {error.msg}.") from None
     except yaml.MarkedYAMLError as error:
@@ -49,37 +54,34 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
         raise ConfigurationBroken(f"{name}{line}: {error.problem}{context}.") from None
     except yaml.YAMLError as error:
         raise ConfigurationBroken(f"{name} is no YAML: {error}.") from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise ConfigurationBroken(f"{name} is too large or too deeply nested.") from None
+    except ValueError as error:
         raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
     if values is None:
         return WrittenFile(name, {})
     if not isinstance(values, dict):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
-    if is_json:
-        with suppress(yaml.YAMLError):  # JSON that YAML cannot read: its lines are not known
-            node = yaml.compose(as_yaml, yaml.SafeLoader)
-            marks = dict(_Walk(name).marks(node, ())) if node else marks
     return WrittenFile(name, cast("dict[str, Any]", values), marks)
 
 
-def _check_size(text: str, name: str) -> None:
-    """Refuse what would take long to read: each level of brackets costs more than the one before.
+class _Loader(yaml.SafeLoader):
+    """Stops at deep nesting while it reads: each level takes longer than the one before."""
 
-    Raises:
-        ConfigurationBroken: It is too large or too deeply nested.
-    """
-    depth = 0
-    is_small = len(text) <= _MOST_CHARACTERS
-    with suppress(yaml.YAMLError):  # it is told where the text is read
-        for event in yaml.parse(text, yaml.SafeLoader) if is_small else ():
-            if isinstance(event, yaml.CollectionStartEvent):
-                depth += 1
-            elif isinstance(event, yaml.CollectionEndEvent):
-                depth -= 1
-            if depth > _DEEPEST:
-                break
-    if not is_small or depth > _DEEPEST:
-        raise ConfigurationBroken(f"{name} is too large or too deeply nested.")
+    _depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """A node of the file.
+
+        Raises:
+            RecursionError: It is nested too deeply.
+        """
+        if self._depth > _DEEPEST:
+            raise RecursionError
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
 
 
 class _Walk:
