@@ -4,6 +4,7 @@ The record is cut into entries, r1 and so on, as a debate's sources are, so that
 quotes is checked by the same rules.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,6 @@ from core.acts.act import ACTS, ActSpec, declare
 from core.acts.context import told_by_people
 from core.acts.judge import judged_case
 from core.acts.request_for import request_with, terms_for
-from core.acts.threads import in_thread
 from core.errors import CallFailed
 from core.events import FollowUpAnswered
 from core.evidence.citations import checked
@@ -81,7 +81,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     if judge.provider in {OFFLINE, EXAMPLE}:
         return _from_passages(turn, follow_up, entries, _NO_MODEL)
     terms = terms_for(debate, turn, judge)
-    parts = await in_thread(_parts, debate, turn, follow_up, entries)
+    parts = await asyncio.to_thread(_parts, debate, turn, follow_up, entries)
     request = request_with(
         debate,
         turn,
@@ -98,7 +98,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     # The prompt holds the sources, too, and positions that quote them.
     record = _sources(entries)
     quotable = (*record, *debate.evidence)
-    text, citations = await in_thread(checked, text.strip(), quotable)
+    text, citations = await asyncio.to_thread(checked, text.strip(), quotable)
     ids = {source.id for source in record}
     named = {
         citation.source: _entry(entries, citation.source).key

@@ -3,6 +3,7 @@
 It reads positions by name, the last critiques and words, the vote, and who moved.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -23,7 +24,6 @@ from core.acts.playbook_part import judges_parts
 from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
-from core.acts.threads import in_thread
 from core.acts.verdict_faults import audited_parts, fault_words, left_standing
 from core.acts.verdict_replies import (
     VerdictOnRaisedReply,
@@ -156,7 +156,7 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         "warnings": tuple(dict.fromkeys(_lacking(debate, verdict, failed))),
     }
     draft = reviewed(debate, verdict.model_copy(update=marks))
-    verdict = await in_thread(with_checked_evidence, debate, draft)
+    verdict = await asyncio.to_thread(with_checked_evidence, debate, draft)
     return _with_confidence(debate, _with_case_against(debate, verdict))
 
 

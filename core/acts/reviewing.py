@@ -1,5 +1,6 @@
 """Reviews: what agents find in the subject, each thing once, and whether it is settled."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -12,7 +13,6 @@ from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
 from core.acts.replies import NOBODY, firsts_in, label_in, one_of, same_fault, same_reply
 from core.acts.request_for import ask_model
-from core.acts.threads import in_thread
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
 from core.evidence.citations import check, checked
@@ -141,7 +141,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
         findings = _found(reply.findings, read)
         return _said(debate, turn, reply.summary, findings, verdict=reply.verdict, call=call)
 
-    return ContributionMade(contribution=await in_thread(checked_reply))
+    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -168,7 +168,7 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
         findings = [finding.model_copy(update={"raised_by": ()}) for finding in (*again, *new)]
         return _said(debate, turn, reply.summary, findings, verdict=reply.verdict, call=call)
 
-    return ContributionMade(contribution=await in_thread(checked_reply))
+    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
 
 def _looked_at(

@@ -1,5 +1,6 @@
 """The shadow answer: one model answers alone, and which of the debate's options that is."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
@@ -8,7 +9,6 @@ from core.acts.act import ActSpec, declare
 from core.acts.context import asked_parts, options_part, options_shown, unmarked
 from core.acts.replies import NOBODY, choice_reply
 from core.acts.request_for import ask_model
-from core.acts.threads import in_thread
 from core.events import ShadowAnswered, ShadowPlaced
 from core.evidence.citations import checked
 from core.llm.call import ModelCalls
@@ -36,7 +36,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
         LimitReached: A cap forbids the call.
     """
     reply, call = await ask_model(calls, debate, turn, ShadowReply)
-    shadow = await in_thread(_checked, debate, turn, reply, call)
+    shadow = await asyncio.to_thread(_checked, debate, turn, reply, call)
     return ShadowAnswered(shadow=shadow)
 
 

@@ -1,5 +1,6 @@
 """Speeches: the acts that end in text."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 
@@ -13,7 +14,6 @@ from core.acts.citing import (
 )
 from core.acts.request_for import request_for, terms_for
 from core.acts.short_form import read_short_form
-from core.acts.threads import in_thread
 from core.errors import ReplyUnusable
 from core.events import ContributionMade
 from core.llm.call import ModelCalls
@@ -52,7 +52,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     text, call = await calls.ask(request, agent, terms)
     looked_up = look_up_in(text) if may_look_up(debate, turn) else ""
     if looked_up:
-        second_request = await in_thread(with_looked_up, debate, request, looked_up)
+        second_request = await asyncio.to_thread(with_looked_up, debate, request, looked_up)
         text, more = await calls.ask(second_request, agent, terms)
         call = more.model_copy(update={"usage": call.usage + more.usage})
         if look_up_in(text):
@@ -62,7 +62,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     contribution = Contribution(
         turn=turn, text=text, call=call, looked_up=looked_up, warnings=warnings
     )
-    return ContributionMade(contribution=await in_thread(_as_read, debate, contribution))
+    return ContributionMade(contribution=await asyncio.to_thread(_as_read, debate, contribution))
 
 
 def _as_read(debate: Debate, contribution: Contribution) -> Contribution:

@@ -9,7 +9,6 @@ from weakref import WeakValueDictionary
 from core.acts.act import ACTS
 from core.acts.citing import source_parts
 from core.acts.read import read
-from core.acts.threads import in_thread
 from core.events import Event
 from core.llm.budget import Budget
 from core.llm.call import ModelCalls
@@ -88,7 +87,7 @@ class Turns:
         if debate.evidence:
             # Of long sources it takes a second: once, for all turns that show them.
             async with self._cutting.setdefault(debate.id, asyncio.Lock()):
-                await in_thread(source_parts, debate)
+                await asyncio.to_thread(source_parts, debate)
         asker = ""
         if self._secret is not None:
             self._key = self._key or await self._secret()

@@ -12,7 +12,6 @@ from importlib import import_module
 from threading import Lock
 from typing import Any
 
-from core.evidence.ending import check_ended
 from core.evidence.passages import Passage
 from core.evidence.words import words_of
 
@@ -35,10 +34,7 @@ def best_first(passages: Sequence[Passage], question: str) -> Sequence[Passage]:
 
 def best_of(texts: Sequence[str], question: str) -> Sequence[int]:
     """Indices of the texts that share a word with the question, best match first."""
-    counters = list[Counter[str]]()
-    for text in texts:
-        check_ended()
-        counters.append(Counter(terms(text)))
+    counters = [Counter(terms(text)) for text in texts]
     lengths = [sum(text.values()) for text in counters]
     mean = sum(lengths) / len(lengths) if lengths else 1.0
     holding = Counter(term for text in counters for term in text)

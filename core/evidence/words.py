@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from core.evidence.ending import check_ended
 from core.recent import Recent
 from core.rules.sources import MOST_CHARACTERS
 
@@ -101,8 +100,6 @@ class Words:
         return self.places[max(0, bisect_right(self.starts, position) - 1)] if self.places else 0
 
 
-#: Words between two looks whether anybody waits for them.
-_CHECKED_EVERY = 4096
 _READ = Recent[tuple[str, bool], Words](_TEXTS_KEPT)
 #: Turns read in several threads.
 _READING = Lock()
@@ -124,8 +121,6 @@ def words_in(text: str, *, rejoined: bool = False) -> Words:
     # Numbers, not objects: a source of 400,000 characters takes one megabyte and not eight.
     forms, places, starts, position = list[str](), array("I"), array("I"), 1
     for word, place in _words(text, rejoined=rejoined):
-        if not len(forms) % _CHECKED_EVERY:
-            check_ended()
         forms.append(word)
         places.append(place)
         starts.append(position)
