@@ -172,16 +172,6 @@ class ProviderMissing(CallFailed, ConfigurationBroken):
 class ReplyUnreadable(CallFailed):
     """The model's reply is not in the form asked for."""
 
-    def __init__(self, message: str = "", *, text: str = "") -> None:
-        """Keep the reply.
-
-        Args:
-            message: What is wrong with it, in words for the model and for people.
-            text: The raw reply, never shown as part of the message.
-        """
-        super().__init__(message)
-        self.text = text
-
 
 class LimitReached(CallFailed):
     """A limit would be passed."""

@@ -34,7 +34,7 @@ from core.acts.verdict_replies import (
     verdict_reply,
 )
 from core.acts.vote_part import name_of, raised_part, tally_part
-from core.errors import CallFailed, ReplyUnreadable
+from core.errors import CallFailed
 from core.events import VerdictDrafted, VerdictReached
 from core.figures import counted, percent
 from core.llm.availability import is_outage
@@ -53,7 +53,6 @@ from core.models import (
     Turn,
     Usage,
     Verdict,
-    VerdictSection,
     VerdictSource,
     turn_of,
 )
@@ -79,8 +78,6 @@ _log = structlog.get_logger(__name__)
 _PART_TOKENS, _CELL_TOKENS = 450, 60
 #: The judge sees the critiques of so many positions: the best of the options that came first.
 _CRITICISED = 2
-#: What shows within the first signs of a reply that it is a form, not words for people.
-_FORM, _FORM_SIGNS = ("{", '": "', "</"), 300
 
 
 async def synthesise(
@@ -149,7 +146,7 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         actual_source = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": actual_source})
         break
-    verdict = verdict or _winners_position(debate, failed)
+    verdict = verdict or _winners_position(debate)
     marks = {
         "lost": sum((error.usage for error in failed), start=Usage()),
         "partial": is_cut_short(debate),
@@ -260,15 +257,8 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
         yield judge, VerdictSource.JUDGE, whole
 
 
-def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
-    """A verdict from the winning position, or the first where nobody voted.
-
-    Readable words of a judge's unusable reply become a section.
-
-    Args:
-        debate: The debate.
-        failed: Why there is no judge's verdict.
-    """
+def _winners_position(debate: Debate) -> Verdict:
+    """A verdict from the winning position, or the first where nobody voted."""
     positions = format_of(debate).positions(debate)
     winners = voting.best_texts(debate.tally) if debate.tally else ()
     best = winners[0] if winners else next(iter(positions))
@@ -279,15 +269,6 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
         outcome = "won the vote"
     else:
         outcome = f"is level with {counted(len(winners) - 1, 'other')} in the vote"
-    words = next(
-        (
-            error.text.strip()
-            for error in failed
-            if isinstance(error, ReplyUnreadable)
-            and not any(sign in error.text[:_FORM_SIGNS] for sign in _FORM)
-        ),
-        "",
-    )
     return Verdict(
         decision=first_sentence(positions[best].answer) or first_sentence(positions[best].text),
         option=option_of(debate, best),
@@ -298,9 +279,6 @@ def _winners_position(debate: Debate, failed: Sequence[CallFailed]) -> Verdict:
         ),
         confidence=None,
         source=VerdictSource.WINNER,
-        sections=(VerdictSection(title="What the judge wrote instead", text=words),)
-        if words
-        else (),
         warnings=(f"No judge gave a verdict: this is the position of {name}, which {outcome}.",),
     )
 

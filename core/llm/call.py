@@ -189,7 +189,7 @@ class ModelCalls:
                 try:
                     value = read_answer(reply.text, answer_type, check)
                 except ReplyUnreadable as error:
-                    error.text, error.call = reply.text, self._call(ref, reply, so_far)
+                    error.call = self._call(ref, reply, so_far)
                     raise
             return ModelAnswer(value, self._call(ref, reply, so_far))
 

@@ -34,7 +34,15 @@ from core.events import (
 )
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
-from core.models import Act, Debate, FindingStatus, ReviewFinding, Turn, Usage
+from core.models import (
+    Act,
+    Debate,
+    FindingStatus,
+    ReviewFinding,
+    Turn,
+    Usage,
+    VerdictSource,
+)
 from core.request import ModelReply, ModelRequest
 from core.rules.options import NONE_OF_THESE
 from core.testing import ManualClock
@@ -298,7 +306,7 @@ def as_made_now(stored: Event, fresh: Event) -> Event:
     above a verdict tell what failed, and nothing of how the vote came out. A summary does not begin
     with the figures that 0.x put back; they took room at its end: the one made now goes on where
     the stored one is cut. A finding is resolved only where a changed text shows it. A decision
-    holds no marks of Markdown.
+    holds no marks of Markdown; without a judge it holds no words of an unreadable reply.
     """
     if isinstance(stored, ContributionMade) and isinstance(fresh, ContributionMade):
         changes: dict[str, object] = {
@@ -325,6 +333,8 @@ def as_made_now(stored: Event, fresh: Event) -> Event:
         fields = ("confidence", "rests_on", "warnings")
         changes = {name: getattr(fresh.verdict, name) for name in fields}
         changes["decision"] = stored.verdict.decision.replace("**", "")
+        if stored.verdict.source is VerdictSource.WINNER:
+            changes["sections"] = ()
         return stored.model_copy(update={"verdict": stored.verdict.model_copy(update=changes)})
     if not isinstance(stored, SummaryMade) or not isinstance(fresh, SummaryMade):
         return stored
