@@ -12,7 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, wraps
-from typing import Annotated, Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import Annotated, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
 from pydantic import (
     AfterValidator,
@@ -69,51 +69,87 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Act(StrEnum):
-    """What a turn does. Each act has one prompt file and one module that performs it."""
+    """What a turn does, and what people read of it: each has a prompt and a module.
 
-    QUESTIONS = "questions"
-    CLARIFICATION = "clarification"
-    PROPOSAL = "proposal"
-    CRITIQUE = "critique"
-    REFINEMENT = "refinement"
-    GATHER = "gather"
-    PLAN = "plan"
-    FORMULATE = "formulate"
-    DEBATE = "debate"
-    ADJUST = "adjust"
-    REBUTTAL = "rebuttal"
-    STATEMENT = "statement"
-    FACILITATION = "facilitation"
+    A row: its value in the log; what it brings forth, in a sentence ("Ann failed to give a refined
+    proposal"); what a phase of such turns is called; the title in reports, where that is not the
+    noun.
+    """
+
+    _value_: str
+    noun: str
+    phase: str
+    label: str
+
+    QUESTIONS = ("questions", "questions", "clarifying questions")
+    CLARIFICATION = (
+        "clarification",
+        "list of questions",
+        "questions to people",
+        "Questions to people",
+    )
+    PROPOSAL = ("proposal", "proposal", "proposals")
+    CRITIQUE = ("critique", "critique", "critiques")
+    REFINEMENT = ("refinement", "refined proposal", "refinements", "Refinement")
+    GATHER = ("gather", "gathered facts", "gathering facts", "Findings")
+    PLAN = ("plan", "plan", "plans")
+    FORMULATE = ("formulate", "position", "positions")
+    DEBATE = ("debate", "answer to the others", "debate")
+    ADJUST = ("adjust", "adjusted position", "adjustments")
+    REBUTTAL = ("rebuttal", "rebuttal", "rebuttals")
+    STATEMENT = ("statement", "statement", "statements")
+    FACILITATION = (
+        "facilitation",
+        "choice of how to go on",
+        "deciding how to go on",
+        "Facilitation",
+    )
     #: What an agent finds in the subject of a review, by itself.
-    REVIEW = "review"
+    REVIEW = ("review", "review", "reviews")
     #: Everybody's findings, each once.
-    FINDINGS = "findings"
+    FINDINGS = ("findings", "list of findings", "merging the findings", "Findings of all")
     #: Whether the author's answers and changes settle an agent's findings.
-    SECOND_LOOK = "second_look"
-    SUMMARY = "summary"
+    SECOND_LOOK = ("second_look", "second look", "second looks")
+    SUMMARY = ("summary", "summary", "summaries")
     #: What there is to choose between, merged from the isolated drafts.
-    OPTIONS = "options"
-    BALLOT = "ballot"
+    OPTIONS = ("options", "list of options", "what there is to choose between", "Options")
+    BALLOT = ("ballot", "ballot", "vote")
     #: Whether another round is worth holding.
-    GATE = "gate"
-    TALLY = "tally"
+    GATE = ("gate", "comparison of minds", "comparing minds", "Is another round worth it?")
+    TALLY = ("tally", "count of the votes", "counting the votes")
     #: The judge's choice with the positions in another order.
-    CROSS_CHECK = "cross_check"
-    SYNTHESIS = "synthesis"
+    CROSS_CHECK = (
+        "cross_check",
+        "check in the opposite order",
+        "the judge chooses in the opposite order",
+    )
+    SYNTHESIS = ("synthesis", "decision", "the judge writes the decision", "Synthesis")
     #: What a model of another vendor finds wrong with the verdict before it is posted.
-    AUDIT = "audit"
-    READING = "reading"
-    EVALUATION = "evaluation"
-    COMPARISON = "comparison"
+    AUDIT = ("audit", "audit", "another vendor's model audits the verdict")
+    READING = ("reading", "source", "reading sources", "Reading of a source")
+    EVALUATION = ("evaluation", "evaluation", "evaluation")
+    COMPARISON = ("comparison", "comparison", "comparison")
     #: Of a bench's readers: which later-named reasons a text holds.
-    RECALL = "recall"
-    CASTING = "casting"
+    RECALL = ("recall", "list of reasons found", "looking for reasons", "Reasons found")
+    CASTING = ("casting", "choice of agents", "choosing agents for the question")
     #: One model answers alone; nobody is shown it before the verdict.
-    SHADOW = "shadow"
+    SHADOW = ("shadow", "answer alone", "one model answers alone", "Answer of one model alone")
     #: Which of the debate's options that answer takes.
-    SHADOW_CHOICE = "shadow_choice"
+    SHADOW_CHOICE = (
+        "shadow_choice",
+        "option of the answer alone",
+        "finding the option of the answer alone",
+    )
     #: The judge answers what people ask after the verdict.
-    FOLLOW_UP = "follow_up"
+    FOLLOW_UP = ("follow_up", "answer to a question", "answering questions about the debate")
+
+    def __new__(cls, value: str, noun: str, phase: str, label: str = "") -> Self:
+        """Make a member of its row."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.noun, member.phase = noun, phase
+        member.label = label or noun[0].upper() + noun[1:]
+        return member
 
 
 class Turn(Value):

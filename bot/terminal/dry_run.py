@@ -59,14 +59,14 @@ def _headline(setup: Setup, turn: Turn) -> str:
     who = "offline engine, no model"
     if agent.provider != OFFLINE:
         who = f"{agent.provider}/{agent.model}"
-    return f"Round {turn.round}: {agent.name}, {ACTS[turn.act].label} → {who}"
+    return f"Round {turn.round}: {agent.name}, {turn.act.label} → {who}"
 
 
 def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:
     """The calls of one act at one model in one round: how many, their tokens and their cost."""
     groups = dict[tuple[int, str, str], list[PlannedCall]]()
     for call in planned:
-        label = ACTS[call.turn.act].label
+        label = call.turn.act.label
         key = (call.turn.round, label, f"{call.provider}/{call.model}")
         groups.setdefault(key, []).append(call)
     for (round_number, label, model), calls in sorted(groups.items(), key=lambda item: item[0][0]):

@@ -46,7 +46,6 @@ from bot.views.words import (
     person,
     turn_noun,
 )
-from core.acts.act import ACTS
 from core.figures import counted
 from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
@@ -239,8 +238,8 @@ def _summary(debate: Debate) -> str:
         return ""
     newest = max(summaries, key=lambda summary: running.rank(debate, summary.turn))
     stage = newest.turn.target
-    spec = ACTS.get(Act(stage)) if stage in set(Act) else None
-    upto = f"after {spec.phase}" if spec else f"up to round {newest.turn.round}"
+    is_phase = stage in set(Act)
+    upto = f"after {Act(stage).phase}" if is_phase else f"up to round {newest.turn.round}"
     text = gist(newest.text, _SUMMARY_LIMIT)
     who = letters(debate, newest.model_copy(update={"text": text}))
     return "\n".join(filter(None, (f"*Summary {upto}*", text, who)))

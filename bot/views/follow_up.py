@@ -19,7 +19,6 @@ from bot.views.message import (
 )
 from bot.views.turn_groups import post_key
 from bot.views.words import cost, icon, person, title
-from core.acts.act import ACTS
 from core.evidence.citations import RawCitation, rendered
 from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, Feedback, FollowUp, FollowUpAnswer
 from core.redaction import redact
@@ -116,7 +115,7 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
         else:
             turn = debate.contributions[key].turn
             post, who = post_key(debate, turn), debate.setup.agent(turn.agent).name
-            entry = f"{who}'s {ACTS[turn.act].noun}, round {turn.round}"
+            entry = f"{who}'s {turn.act.noun}, round {turn.round}"
         quoted[name] = f"<{address_of(post)}|{literal(entry)}>"
     # The foot has no links for quotes of the debate's sources: these carry their place.
     places = {

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from bot.slack.mrkdwn.newer_blocks import PLAN
 from bot.views.message import Block
-from core.acts.act import ACTS
 from core.figures import counted, percent
 from core.models import BESIDE, Act, Debate, Ending, Status, Turn, once_per_debate
 from core.rules import schedule
@@ -156,14 +155,14 @@ def stage(debate: Debate) -> str:
         first = min(spoken, key=lambda turn: order(debate, turn))
         # First answers are given before it is known whether any round is held.
         if is_gated(debate) and not (debate.gates or debate.wanted_by):
-            return f"First answers · {ACTS[first.act].phase}"
+            return f"First answers · {first.act.phase}"
         rounds = rounds_foreseen(debate)
         converges = debate.setup.termination.ending is Ending.CONVERGED
         may_end_early = converges or format_of(debate).ends_itself
         most = "at most " if rounds > first.round and may_end_early else ""
-        return f"Round {first.round} of {most}{rounds} · {ACTS[first.act].phase}"
+        return f"Round {first.round} of {most}{rounds} · {first.act.phase}"
     if turns:
-        return ACTS[turns[0].act].phase.capitalize()
+        return turns[0].act.phase.capitalize()
     return "Waiting for answers" if debate.waits_for_answers else "Finishing"
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
-from core.acts.act import ACTS
 from core.errors import MootError
 from core.figures import money, when
 from core.models import (
@@ -39,7 +38,7 @@ def turn_noun(debate: Debate, turn: Turn) -> str:
     """What the turn is, without its agent: "critique of Ben's proposal"."""
     is_about = turn.target in {agent.id for agent in debate.setup.agents}
     of = f" of {name_of(debate, turn.target or '')}'s proposal" if is_about else ""
-    return ACTS[turn.act].noun + of
+    return turn.act.noun + of
 
 
 def name_of(debate: Debate, agent_id: str) -> str:

@@ -39,12 +39,6 @@ def never(_debate: Debate) -> bool:
 class ActSpec:
     """What an act is and how it is asked for."""
 
-    #: Title of what it brings forth, in reports and on the terminal: "Refinement".
-    label: str
-    #: The same in a sentence on Slack: "Ann failed to give a refined proposal".
-    noun: str
-    #: What a phase of such turns is called: "refinements".
-    phase: str
     #: A speech ends in text that becomes a contribution.
     is_speech: bool = False
     #: Longest text asked for, in words; 0: the length is not a matter of words.
@@ -58,7 +52,7 @@ class ActSpec:
     #: Whether people read in the thread what comes of it, or that it failed.
     is_posted: bool = True
     #: Whether the agent is shown what was said in earlier rounds.
-    sees_history: bool = True
+    sees_history: bool = False
     #: Whether `Turn.target` holds a number, not whom the turn is about.
     is_numbered: bool = False
     #: Whether it ends with a line that says how likely the agent holds each option the best.

@@ -89,13 +89,9 @@ def _values(_debate: Debate, _turn: Turn) -> Mapping[str, object]:
 declare(
     Act.AUDIT,
     ActSpec(
-        label="Audit",
-        noun="audit",
-        phase="another vendor's model audits the verdict",
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         values=_values,
         about=_about,
         is_alone=always,

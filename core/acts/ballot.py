@@ -302,12 +302,8 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
 declare(
     Act.BALLOT,
     ActSpec(
-        label="Ballot",
-        noun="ballot",
-        phase="vote",
         max_tokens=1024,
         effort=Effort.LOW,
-        sees_history=False,
         values=_values,
         about=_about,
         perform=vote,

@@ -105,13 +105,9 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 declare(
     Act.CASTING,
     ActSpec(
-        label="Choice of agents",
-        noun="choice of agents",
-        phase="choosing agents for the question",
         max_tokens=512,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         values=_values,
         about=_about,
         perform=choose,

@@ -157,13 +157,9 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
 declare(
     Act.OPTIONS,
     ActSpec(
-        label="Options",
-        noun="list of options",
-        phase="what there is to choose between",
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         values=_values,
         about=_about,
         is_alone=always,
@@ -174,9 +170,6 @@ declare(
 declare(
     Act.GATE,
     ActSpec(
-        label="Is another round worth it?",
-        noun="comparison of minds",
-        phase="comparing minds",
         asks_model=False,
         is_posted=False,
         perform=weigh,

@@ -18,7 +18,6 @@ from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointin
 from core.rules.formats.registry import format_of
 from core.rules.history.rounds import in_short
 from core.rules.history.strategies import strategy_of
-from core.rules.history.told import SAID
 from core.rules.options import by_option, options_of
 from core.rules.subject import left_to_text
 
@@ -250,7 +249,7 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
     for number in rounds:
         # Where a round is not summed up yet: how each statement begins.
         beginnings = (
-            f"[{debate.setup.letter(statement.turn.agent)}'s {SAID[statement.turn.act]}]\n"
+            f"[{debate.setup.letter(statement.turn.agent)}'s {statement.turn.act.noun}]\n"
             + first_paragraphs(statement.text, _STATEMENT_CHARS)
             for statement in panel.statements(debate, number)
         )

@@ -29,9 +29,6 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
 declare(
     Act.TALLY,
     ActSpec(
-        label="Count of the votes",
-        noun="count of the votes",
-        phase="counting the votes",
         asks_model=False,
         outcome_key="tally",
         perform=tally,

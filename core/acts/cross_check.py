@@ -62,13 +62,9 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 declare(
     Act.CROSS_CHECK,
     ActSpec(
-        label="Check in the opposite order",
-        noun="check in the opposite order",
-        phase="the judge chooses in the opposite order",
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         values=_values,
         about=_about,
         is_alone=always,

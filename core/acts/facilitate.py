@@ -102,11 +102,9 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
 declare(
     Act.FACILITATION,
     ActSpec(
-        label="Facilitation",
-        noun="choice of how to go on",
-        phase="deciding how to go on",
         max_tokens=512,
         effort=Effort.LOW,
+        sees_history=True,
         values=_values,
         is_alone=_is_alone,
         perform=guide,

@@ -138,7 +138,7 @@ def record_of(debate: Debate) -> Sequence[Entry]:
     for contribution in debate.contributions.values():
         if contribution.carried_from is None:
             speaker = debate.setup.agent(contribution.turn.agent).name
-            what = f"{speaker}'s {ACTS[contribution.turn.act].noun}"
+            what = f"{speaker}'s {contribution.turn.act.noun}"
             target = contribution.turn.target if contribution.turn.act is Act.CRITIQUE else None
             on = f" of {debate.setup.agent(target).name}'s" if target else ""
             title = f"{what}{on}, round {contribution.turn.round}"
@@ -241,14 +241,10 @@ def _from_passages(
 declare(
     Act.FOLLOW_UP,
     ActSpec(
-        label="Answer to a question",
-        noun="answer to a question",
-        phase="answering questions about the debate",
         words=200,
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         is_numbered=True,
         perform=answer,
     ),

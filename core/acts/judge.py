@@ -448,11 +448,7 @@ def _winner_words(debate: Debate) -> str:
 declare(
     Act.SYNTHESIS,
     ActSpec(
-        label="Synthesis",
-        noun="decision",
-        phase="the judge writes the decision",
         words=500,
-        sees_history=False,
         outcome_key="verdict",
         values=_values,
         about=_about,

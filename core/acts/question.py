@@ -127,13 +127,9 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
 declare(
     Act.QUESTIONS,
     ActSpec(
-        label="Questions",
-        noun="questions",
-        phase="clarifying questions",
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         is_numbered=True,
         values=_values,
         perform=ask,
@@ -143,14 +139,10 @@ declare(
 declare(
     Act.CLARIFICATION,
     ActSpec(
-        label="Questions to people",
-        noun="list of questions",
-        phase="questions to people",
         max_tokens=512,
         effort=Effort.LOW,
         # In few debates, beside what it does itself.
         asks_model=False,
-        sees_history=False,
         is_numbered=True,
         values=lambda debate, turn: {"labels": ", ".join(_labels(debate, turn))},
         about=_asked,

@@ -48,9 +48,6 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
 declare(
     Act.READING,
     ActSpec(
-        label="Reading of a source",
-        noun="source",
-        phase="reading sources",
         asks_model=False,
         is_posted=False,
         is_numbered=True,

@@ -315,10 +315,6 @@ def _values_of_merging(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 declare(
     Act.REVIEW,
     ActSpec(
-        label="Review",
-        noun="review",
-        phase="reviews",
-        sees_history=False,
         values=_values_of_review,
         perform=review,
     ),
@@ -327,13 +323,9 @@ declare(
 declare(
     Act.FINDINGS,
     ActSpec(
-        label="Findings of all",
-        noun="list of findings",
-        phase="merging the findings",
         max_tokens=512,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         values=_values_of_merging,
         parts=_parts_of_merging,
         perform=merge,
@@ -343,11 +335,7 @@ declare(
 declare(
     Act.SECOND_LOOK,
     ActSpec(
-        label="Second look",
-        noun="second look",
-        phase="second looks",
         effort=Effort.LOW,
-        sees_history=False,
         values=_values_of_review,
         perform=look_again,
     ),

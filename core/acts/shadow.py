@@ -103,12 +103,8 @@ def _values_of_choice(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 declare(
     Act.SHADOW,
     ActSpec(
-        label="Answer of one model alone",
-        noun="answer alone",
-        phase="one model answers alone",
         words=350,
         is_posted=False,
-        sees_history=False,
         values=_values,
         parts=_parts,
         perform=answer,
@@ -118,13 +114,9 @@ declare(
 declare(
     Act.SHADOW_CHOICE,
     ActSpec(
-        label="Option of the answer alone",
-        noun="option of the answer alone",
-        phase="finding the option of the answer alone",
         max_tokens=512,
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         values=_values_of_choice,
         parts=_parts_of_choice,
         perform=place,

@@ -94,49 +94,29 @@ def _values_of_statement(debate: Debate, turn: Turn) -> Mapping[str, object]:
     return {"first": turn.round == 1, "closing": panel.is_closing(debate, turn)}
 
 
-_speech = partial(ActSpec, is_speech=True, perform=speak)
+_speech = partial(ActSpec, is_speech=True, sees_history=True, perform=speak)
 _SPEECHES = {
-    Act.PROPOSAL: _speech(
-        label="Proposal", noun="proposal", phase="proposals", words=350, values=_values_of_proposal
-    ),
+    Act.PROPOSAL: _speech(words=350, values=_values_of_proposal),
     Act.CRITIQUE: _speech(
-        label="Critique",
-        noun="critique",
-        phase="critiques",
         words=250,
         max_tokens=1024,
         effort=Effort.LOW,
         values=_values_of_critique,
     ),
     Act.REFINEMENT: _speech(
-        label="Refinement",
-        noun="refined proposal",
-        phase="refinements",
         words=450,
         states_stance=True,
     ),
-    Act.GATHER: _speech(
-        label="Findings", noun="gathered facts", phase="gathering facts", words=350
-    ),
-    Act.PLAN: _speech(label="Plan", noun="plan", phase="plans", words=200, effort=Effort.LOW),
-    Act.FORMULATE: _speech(label="Position", noun="position", phase="positions", words=450),
-    Act.DEBATE: _speech(
-        label="Answer to the others", noun="answer to the others", phase="debate", words=450
-    ),
+    Act.GATHER: _speech(words=350),
+    Act.PLAN: _speech(words=200, effort=Effort.LOW),
+    Act.FORMULATE: _speech(words=450),
+    Act.DEBATE: _speech(words=450),
     Act.ADJUST: _speech(
-        label="Adjusted position",
-        noun="adjusted position",
-        phase="adjustments",
         words=450,
         states_stance=True,
     ),
-    Act.REBUTTAL: _speech(
-        label="Rebuttal", noun="rebuttal", phase="rebuttals", words=250, effort=Effort.LOW
-    ),
+    Act.REBUTTAL: _speech(words=250, effort=Effort.LOW),
     Act.STATEMENT: _speech(
-        label="Statement",
-        noun="statement",
-        phase="statements",
         words=300,
         states_stance=True,
         values=_values_of_statement,

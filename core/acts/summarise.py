@@ -123,12 +123,8 @@ async def _ask(
 declare(
     Act.SUMMARY,
     ActSpec(
-        label="Summary",
-        noun="summary",
-        phase="summaries",
         effort=Effort.LOW,
         is_posted=False,
-        sees_history=False,
         perform=summarise,
     ),
 )

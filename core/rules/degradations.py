@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score
 from core.rules.ending import cut_words
 from core.rules.formats.registry import format_of
-from core.rules.history.told import SAID
 from core.rules.playbook import kinds_words, missing_evidence
 from core.rules.sources import lost
 from core.rules.voting import last_abstentions
@@ -57,7 +56,7 @@ def lost_turns(debate: Debate) -> str:
     for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
         of = f" of {names[turn.target]}'s" if turn.target in names else ""
         when = f" in round {turn.round}" if turn.round else ""
-        texts.append(f"{names[turn.agent]}'s {SAID.get(turn.act, turn.act.value)}{of}{when}")
+        texts.append(f"{names[turn.agent]}'s {turn.act.noun}{of}{when}")
     return "; ".join(texts)
 
 

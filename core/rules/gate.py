@@ -167,7 +167,7 @@ def weighed(debate: Debate, turn: Turn) -> Gate | None:
     """What is to be said on a gate's turn; None while it is not clear."""
     if turn.target is None:
         return weigh(debate, turn.round)
-    gates = (_left_out(debate, step) for step in _optional(debate) if step.act == turn.target)
+    gates = (_left_out(debate, step) for step in _optional(debate) if step.act.value == turn.target)
     return next(gates, None)
 
 

@@ -113,7 +113,7 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
     begun = max((outcome.turn.round for outcome in debate.contributions.values()), default=0)
     for turn in schedule.skipped(debate):
         if turn.round <= begun:
-            skips.setdefault(turn.round, Counter())[ACTS[turn.act].noun] += 1
+            skips.setdefault(turn.round, Counter())[turn.act.noun] += 1
     for at, counts in skips.items():
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
         texts.append(f"Round {at}: not taken: {turns}.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.acts.act import ACTS
 from core.figures import duration, money
 from core.models import Contribution, Debate, Guidance
 from core.rules.fallback_models import answering
@@ -36,7 +35,7 @@ def title_words(debate: Debate, contribution: Contribution) -> str:
     """Author and kind: `Ann (architect): Critique of Bob`."""
     about = f" of {name_of(debate, contribution.turn.target)}" if contribution.turn.target else ""
     agent = debate.setup.agent(contribution.turn.agent)
-    return f"{inert_line(agent.name)} ({agent.role}): {ACTS[contribution.turn.act].label}{about}"
+    return f"{inert_line(agent.name)} ({agent.role}): {contribution.turn.act.label}{about}"
 
 
 def origin_words(debate: Debate, contribution: Contribution) -> str:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from core.acts.act import ACTS
 from core.figures import counted, money, number, tenths
 from core.models import (
     ENGINE,
@@ -97,7 +96,7 @@ def _words_in(text: Contribution | Summary) -> str:
 def act_words(turn: Turn) -> str:
     """What the turn brings forth."""
     blind = turn.act is Act.BALLOT and not turn.round
-    return "Blind ballot" if blind else ACTS[turn.act].label
+    return "Blind ballot" if blind else turn.act.label
 
 
 def work_words(debate: Debate, turn: Turn) -> str:

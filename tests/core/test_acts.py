@@ -35,5 +35,5 @@ def test_a_speech_says_how_long_it_may_be(act: Act) -> None:
 
 def test_words_for_people_are_not_shared_by_two_acts() -> None:
     for words in ("label", "noun", "phase"):
-        texts = [getattr(spec, words) for spec in ACTS.values()]
+        texts = [getattr(act, words) for act in Act]
         assert len(set(texts)) == len(texts)

@@ -6,21 +6,6 @@ from core.models import Act, ContextMethod, Contribution, Debate, Turn, once_per
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history.rules_in_force import method_of
 
-#: What agents are told that a text is: the nouns of `core.acts.act`.
-SAID: Mapping[Act, str] = {
-    Act.PROPOSAL: "proposal",
-    Act.CRITIQUE: "critique",
-    Act.REFINEMENT: "refined proposal",
-    Act.GATHER: "gathered facts",
-    Act.PLAN: "plan",
-    Act.FORMULATE: "position",
-    Act.DEBATE: "answer to the others",
-    Act.ADJUST: "adjusted position",
-    Act.REBUTTAL: "rebuttal",
-    Act.STATEMENT: "statement",
-    Act.REVIEW: "review",
-    Act.SECOND_LOOK: "second look",
-}
 #: Whose prompts call agents by letters always, and where the history is everybody's.
 _LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 _CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
@@ -115,7 +100,7 @@ def as_text(debate: Debate, contributions: Sequence[Contribution], *, mine: str 
         turn = contribution.turn
         # `A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`.
         whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
-        what = f"{whose} {SAID[turn.act]}"
+        what = f"{whose} {turn.act.noun}"
         if turn.target:
             of = "your" if turn.target == mine else f"{debate.setup.letter(turn.target)}'s"
             what += f" of {of} proposal"

@@ -14,7 +14,6 @@ from core.llm.fitting import fitted
 from core.llm.prompt_text import prompt_text
 from core.models import Act, ContextMethod, Contribution, Summarization, Turn
 from core.rules import schedule
-from core.rules.history.told import SAID
 from core.testing import a_setup
 from tests.core.dice import Luck, Play
 
@@ -75,12 +74,6 @@ def test_who_is_shown_letters_is_told_its_own(form: str, method: ContextMethod) 
             # In its own history it says "your own"; in what all read it is B.
             if re.search(r"\[Round \d: B's ", text):
                 assert re.search(r"you are B\b", task.text), turn.key
-
-
-def test_every_speech_has_the_noun_of_its_act_where_agents_are_told_of_it() -> None:
-    # What is said in a review is no free text, and told all the same.
-    spoken = SPEECHES | {Act.REVIEW, Act.SECOND_LOOK}
-    assert {act: ACTS[act].noun for act in spoken} == SAID
 
 
 def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
