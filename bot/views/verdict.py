@@ -72,7 +72,7 @@ _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 30, 3
 _HINGES_LIMIT, _HINGES_WORDS = 1000, 40
 #: Reasons in the short form.
 _MOST_REASONS = 3
-#: Words of a line about what went wrong, and after how many no further line begins.
+#: Words of all lines about what went wrong, and after how many no further line begins.
 _WARNING_WORDS, _LAST_WARNING_AFTER = 35, 20
 _SOURCES = {
     VerdictSource.JUDGE: "",
@@ -216,10 +216,10 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[s
     name, *warnings = shortcomings(debate, reached).splitlines() or [""]
     yield "", name, False
     # One or two whole rather than several that end in the middle.
-    ends = itertools.accumulate(len(line.split()) for line in warnings)
-    fitting = 1 + sum(end <= _LAST_WARNING_AFTER for end in ends)
-    for line in warnings[:fitting]:
-        yield "", few_words(line, _WARNING_WORDS), False
+    starts = [0, *itertools.accumulate(len(line.split()) for line in warnings)]
+    fitting = sum(start <= _LAST_WARNING_AFTER for start in starts[: len(warnings)])
+    for start, line in zip(starts, warnings[:fitting], strict=False):
+        yield "", few_words(line, _WARNING_WORDS - start), False
     if more := warnings[fitting:]:
         doubts = len(open_faults(debate))
         kind = "more doubt" if doubts == len(warnings) else "more note"

@@ -224,6 +224,15 @@ def test_a_verdict_fits_and_is_there_whole(debate: Debate, reached: Verdict):
 
 
 @given(verdicts(), st.lists(short, min_size=2, max_size=6))
+@example(
+    a_verdict(
+        decision="Word. " * 50,
+        warnings=("x " * 18, "Word. " * 50, "x"),
+        rests_on=("Word. " * 50,),
+        partial=True,
+    ),
+    ["", "Word. " * 50, ""],
+)
 def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequence[str]):
     setup = a_setup()
     options = some_options([name[:40] or "x" for name in names], setup)
