@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.chromium import CHROMIUM, HOW_TO_INSTALL
+from tests.closing import close_what_comes_late
 from tests.late import LateSelector, by_chance, make_commits_late, make_people_late
 from tests.logs import process_kept
 from tests.postgres import PostgresForTests, running_postgres
@@ -55,6 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make all things late if asked to; write into memory, if there is enough of it."""
+    close_what_comes_late()
     if (seed := config.getoption("late")) is not None:
         worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # noqa: TID251 - not the bot's
         draw = by_chance(f"{seed}/{worker}")
