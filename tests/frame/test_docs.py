@@ -15,7 +15,6 @@ from bot.operations.metrics import Metrics
 from bot.settings import variables
 from bot.slack.ids import ActionId
 from bot.views.board import BoardAction
-from core.config.load import FileDefaults, check
 from core.llm.providers.factory import PROVIDER_NAMES
 from core.rules.formats.registry import FORMATS
 from core.rules.history.strategies import STRATEGIES
@@ -67,12 +66,6 @@ def test_every_link_leads_somewhere() -> None:
     assert broken == []
 
 
-def test_a_link_to_nothing_is_found() -> None:
-    assert leads_nowhere("README.md", "docs/no-such.md")
-    assert leads_nowhere("docs/team.md", "admin.md#no-such-heading")
-    assert not leads_nowhere("docs/team.md", "admin.md#models-and-keys")
-
-
 def test_readers_are_led_to_every_document() -> None:
     linked = {
         ((ROOT / document).parent / target.partition("#")[0]).resolve()
@@ -98,12 +91,6 @@ def test_a_picture_is_small_and_fetches_nothing() -> None:
             assert b"url(http" not in content.replace(b'"', b""), picture
         else:
             assert content.startswith(b"\x89PNG"), picture
-
-
-def test_the_script_takes_every_picture() -> None:
-    script = read("tools/pictures.py")
-    names = re.findall(r'\.take\("([\w-]+)"', script)
-    assert sorted([*(f"{name}.png" for name in names), "terminal.svg"]) == PICTURES
 
 
 def test_the_guide_names_every_command_of_slack() -> None:
@@ -224,11 +211,3 @@ def test_the_guide_names_every_button_of_the_board() -> None:
     left_out = {BoardAction.RESUME}
     assert [action for action in BoardAction if f"**{action}" not in text] == [*left_out]
     assert {"ACCEPT", "REJECT", "REVISIT", "SUPERSEDE"} <= set(ActionId.__members__)
-
-
-@pytest.mark.parametrize("document", ["docs/admin.md", "docs/configuration.md"])
-def test_settings_in_examples_are_settings(document: str) -> None:
-    blocks = re.findall(r"^```yaml\n(.*?)^```", read(document), re.DOTALL | re.MULTILINE)
-    assert blocks
-    for block in blocks:
-        check(block, document, FileDefaults())

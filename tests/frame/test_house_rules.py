@@ -165,28 +165,6 @@ def test_no_class_of_the_product_is_called_like_another() -> None:
     assert twice(classes(modules("core", "bot"))) == {}
 
 
-def test_a_class_name_that_stands_twice_is_found(tmp_path: Path) -> None:
-    first, other = tmp_path / "one.py", tmp_path / "other.py"
-    first.write_text("class Post: ...\nclass Board:\n    class Row: ...\n", "utf-8")
-    other.write_text("class Row: ...\nclass Card: ...\n", "utf-8")
-    places = [f"{first.as_posix()}:3", f"{other.as_posix()}:1"]
-    assert twice(classes([first, other])) == {"Row": places}
-
-
-@pytest.mark.parametrize(
-    ("class_name", "is_banned"),
-    [
-        ("DebateManager", True),
-        ("UserInfo", True),
-        ("PostUtils", True),
-        ("Database", False),
-        ("Informed", False),
-    ],
-)
-def test_banned_words_are_whole_words(class_name: str, is_banned: bool) -> None:  # noqa: FBT001 - a table's column
-    assert banned(class_name) is is_banned
-
-
 @pytest.mark.parametrize("kind", TRACES)
 def test_files_carry_no_trace_of_a_machine(kind: str) -> None:
     trace = re.compile(TRACES[kind])
@@ -199,21 +177,3 @@ def test_files_carry_no_trace_of_a_machine(kind: str) -> None:
         if trace.search(line)
     ]
     assert lines == []
-
-
-@pytest.mark.parametrize(
-    ("kind", "line"),
-    [
-        ("a machine's path", "open('/home/ann/x')"),
-        ("a machine's path", "cd /work/here"),
-        ("a registry's address", "https://pypi.org/simple"),
-        ("a private package source", "pip install --extra-index-url x"),
-    ],
-)
-def test_a_trace_is_recognised(kind: str, line: str) -> None:
-    assert re.search(TRACES[kind], line)
-
-
-@pytest.mark.parametrize("line", ["api.slack.com/home/x", "docs/work/x", "--no-emit-index-url"])
-def test_other_lines_are_no_trace(line: str) -> None:
-    assert [kind for kind, trace in TRACES.items() if re.search(trace, line)] == []
