@@ -23,9 +23,7 @@ async def locked(database: Path) -> AsyncGenerator[None]:
         connection.execute("ROLLBACK")
 
 
-async def change(
-    database: Path, statement: str, values: Mapping[str, object] | Sequence[object] = ()
-) -> int:
+async def change(database: Path, statement: str, values: Values = ()) -> int:
     """Change the file from outside, in a thread; return the number of changed rows."""
 
     def work() -> int:

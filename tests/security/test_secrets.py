@@ -142,24 +142,6 @@ def test_a_wrong_setting_is_named_without_its_value(monkeypatch: pytest.MonkeyPa
     assert "hunter2" not in str(caught.value)
 
 
-async def test_a_form_answers_secrets_are_taken_out_too(
-    workspace: Workspace, tmp_path: Path
-) -> None:
-    clarifying = Clarifying(enabled=True, wait_seconds=30)
-    spec = BotSpec(clarifying=clarifying)
-    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
-        board = await team.debate("Kafka or PostgreSQL?")
-        await team.workspace.wait_for(
-            lambda: any("How many" in reply["text"] for reply in team.replies(board))
-        )
-        [entry] = await team.moot.store.find(DebateFilter())
-        await team.moot.context.acts.steer.note.add(
-            entry.debate_id, note_id="form", author=Person(id="U1"), text=f"See {NOTE}."
-        )
-        debate = await team.moot.context.acts.answer.facts.debate(entry.debate_id)
-        assert [note.text for note in debate.notes] == ["See [redacted]."]
-
-
 def test_the_tables_have_no_column_for_a_token() -> None:
     columns = {
         column.name

@@ -3,13 +3,10 @@
 import asyncio
 import io
 import json
-import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -23,13 +20,12 @@ from bot.mcp.in_slack import SlackCallerDebates
 from bot.mcp.over_http import MOST_OF_ONE, McpRoutes
 from bot.mcp.token_callers import Caller
 from bot.slack.connection.http import WebServer
-from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
+from bot.testing import BotSpec, Team, team_at_work
 from core.clock import SystemClock
 from core.errors import StoreDown
 from core.events import DebateStarted, fold
 from core.models import Clarifying, Person, Place
 from core.testing import ScriptedProvider
-from slack_on_loopback import run_workspace
 from tests.bot.mcp.at_work import QUESTION, Editor, WaitingProvider, asking, program_at, text_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -174,29 +170,6 @@ async def house() -> AsyncGenerator[House]:
             async with bot.program(bot.lets_in("dana")) as dana:
                 begun.append((await dana.calls("start_debate", **arguments))["debate_id"])
         yield House(bot, *begun)
-
-
-async def test_who_is_not_in_a_private_channel_sees_and_changes_nothing_of_it(
-    house: House,
-) -> None:
-    bot, secret = house.bot, house.secret
-    async with bot.program(bot.lets_in("alex")) as alex:
-        for tool in ("debate_status", "get_verdict", "stop_debate"):
-            assert NOT_THERE in await alex.is_refused(tool, debate_id=secret)
-        assert NOT_THERE in await alex.is_refused("add_note", debate_id=secret, text="x")
-        answers = [{"number": 1, "answer": "x"}]
-        assert NOT_THERE in await alex.is_refused(
-            "answer_question", debate_id=secret, answers=answers
-        )
-        with pytest.raises(MCPError, match=NOT_THERE):
-            await alex.reads(f"moot://debates/{secret}/record")
-        assert secret not in str(await alex.calls("list_debates", limit=50))
-        assert secret not in str((await alex.client.list_resources()).resources)
-        assert secret not in str(await alex.calls("search_decisions", query="Sell the house?"))
-        # Nor is one started there, by its name or by its id.
-        for channel in ("board-room", bot.team.workspace.channel("board-room").id):
-            refused = await alex.is_refused("start_debate", question="Buy?", channel=channel)
-            assert "not in this channel" in refused
 
 
 async def test_who_was_removed_from_the_channel_sees_nothing_of_it_any_more(house: House) -> None:
@@ -359,58 +332,6 @@ async def test_a_token_is_in_no_log_line(caplog: pytest.LogCaptureFixture) -> No
         await bot.posts(b"{}", Authorization=f"Bearer {token}wrong")
     assert caplog.records
     assert not [record for record in caplog.records if TOKEN in record.getMessage()]
-
-
-async def token_of(team: Team, user: str) -> str:
-    """The token that Slack shows to somebody who asks for one."""
-    count = len(team.told(user))
-    await team.type("token", user=user)
-    answers = await team.workspace.wait_for(lambda: team.told(user)[count:])
-    return re.findall(r"moot_[0-9a-f_]+", answers[-1])[0]
-
-
-async def goes_on_until_one_is_revoked(team: Team, tokens: Sequence[str], debate_id: str) -> None:
-    bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
-    async with bot.program(tokens[0]) as dana, bot.program(tokens[1]) as alex:
-        assert (await dana.follows(debate_id))["state"] == "concluded"
-        assert NOT_THERE in await alex.is_refused("get_verdict", debate_id=debate_id)
-        count = len(team.told("alex"))
-        await team.type("token revoke all", user="alex")
-        await team.workspace.wait_for(lambda: len(team.told("alex")) > count)
-        with pytest.raises(MCPError):
-            await alex.calls("list_debates")
-        status, _, _ = await bot.posts(LIST_TOOLS, Authorization=f"Bearer {tokens[1]}")
-        assert status == 401
-        assert (await dana.calls("get_verdict", debate_id=debate_id))["decision"]
-    assert fold(await team.moot.store.events(debate_id)).setup.token in tokens[0]
-
-
-async def test_with_tokens_from_slack_two_people_go_on_across_a_restart_until_one_is_revoked(
-    tmp_path: Path,
-) -> None:
-    """One debate is in a private channel: only who is in it sees it, before and after."""
-    spec = BotSpec(provider=WaitingProvider(), token_holds=timedelta(days=1))
-    database, room = tmp_path / "moot.db", "board-room"
-    async with run_workspace(quick_workspace()) as workspace:
-        async with running_bot(workspace, database=database, spec=spec) as team:
-            await workspace.channel_action(
-                "dana", "create", name=room, is_private=True, members=["dana"]
-            )
-            await workspace.channel_action("dana", "invite", channel=room, member="moot")
-            tokens = [await token_of(team, user) for user in ("dana", "alex")]
-            bot = Served(team, f"{team.moot.http.address}/mcp", KnownCallers())
-            async with bot.program(tokens[0]) as dana, bot.program(tokens[1]) as alex:
-                arguments = {"question": QUESTION, "channel": room}
-                debate_id = (await dana.calls("start_debate", **arguments))["debate_id"]
-                assert NOT_THERE in await alex.is_refused("debate_status", debate_id=debate_id)
-            # A program that comes back finds the debate without its id.
-            async with bot.program(tokens[0]) as dana:
-                (listed,) = (await dana.calls("list_debates"))["debates"]
-                assert (listed["debate_id"], listed["state"]) == (debate_id, "running")
-        # Nothing of the programs' sessions is left, and the debate goes on.
-        spec = replace(spec, provider=ScriptedProvider())
-        async with running_bot(workspace, database=database, spec=spec) as team:
-            await goes_on_until_one_is_revoked(team, tokens, debate_id)
 
 
 async def test_a_bot_without_mcp_serves_none() -> None:

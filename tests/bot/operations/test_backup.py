@@ -1,8 +1,6 @@
 """Backups while the bot runs, and debates deleted for good."""
 
-import sqlite3
 from collections.abc import Collection, Mapping
-from contextlib import closing
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -145,15 +143,6 @@ async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(locatio
         assert await ChannelSettings(database).get(HERE) == ChannelChoices(keep_pinned=True)
 
 
-async def test_a_whole_workspace_is_forgotten(location: str) -> None:
-    async with await Database.open(location) as database:
-        await fill(database)
-    assert (await purge(location, "T1", None)).debates == 3
-    assert await debate_ids(location) == {"far"}
-    async with await Database.open(location) as database:
-        assert await ChannelSettings(database).get(HERE) == ChannelChoices()
-
-
 async def test_after_a_purge_no_table_names_the_workspace_or_its_debates(location: str) -> None:
     """Whatever table is added later: what it keeps of a workspace goes with the workspace."""
     ours = {"T1", "old", "new", "run"}
@@ -218,43 +207,6 @@ def test_purging_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not (tmp_path / "moot.db").exists()
     answer = runner.invoke(app, ["purge", "--workspace", "T1", "--yes"])
     assert "Deleted 0 debates.\nThere was no such debate of T1. Are the ids right?" in answer.stdout
-
-
-def test_the_command_line_makes_a_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "moot.db"))
-    with closing(sqlite3.connect(tmp_path / "moot.db")) as connection, connection:
-        connection.execute("CREATE TABLE words (word TEXT)")
-    answer = CliRunner().invoke(app, ["backup", str(tmp_path / "copy.db")])
-    assert answer.exit_code == 0
-    assert "checked" in answer.stdout
-
-
-async def test_after_a_purge_no_word_is_left_in_any_byte(tmp_path: Path) -> None:
-    canary, word = "xylophonecanary", "marimbastays"
-    location = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
-    async with await Database.open(location) as database:
-        await fill(database)
-        words = DebateWords(database)
-        for number in range(40):  # many parts of an index, of which none is merged
-            await words.put("old", Channel("T1", "C1"), f"{canary} {number} words")
-            await words.put("new", Channel("T1", "C1"), f"{word} {number} words")
-        posts = Posts(database)
-        post = NewPost(
-            key="old/1",
-            workspace="T1",
-            channel="C1",
-            method="post",
-            payload={"text": canary},
-            debate_id="old",
-        )
-        await posts.enqueue([post])
-    assert canary in bytes_of(tmp_path)
-    assert (await purge(location, "T1", NOW - timedelta(days=30))).debates == 1
-    assert canary not in bytes_of(tmp_path)
-    back_up(location, tmp_path / "copy.db")
-    assert canary not in bytes_of(tmp_path)
-    async with await Database.open(location) as database:
-        assert await DebateWords(database).find("T1", ["C1"], word, 5)
 
 
 def bytes_of(folder: Path) -> str:

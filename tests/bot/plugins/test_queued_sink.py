@@ -129,22 +129,3 @@ async def test_a_sink_that_takes_too_long_is_given_up() -> None:
 
     assert queued.is_out
     assert queued.fault == "it took longer than 0.001 s"
-
-
-async def test_the_log_says_once_that_a_sink_is_too_slow_and_that_it_is_left_out() -> None:
-    bad, slow = (
-        QueuedSink("bad", Raising(*[ValueError("no")] * 99)),
-        QueuedSink("slow", Stuck(), room=1),
-    )
-
-    with capture_logs() as logs:
-        await publish(MOST_FAILURES, bad)
-        for _ in range(5):
-            await slow.publish(DEBATE, LOG[0])
-
-    lines = [(log["event"], log["sink"]) for log in logs]
-    assert lines == [
-        ("plugin failed", "bad"),
-        ("plugin is left out", "bad"),
-        ("plugin is too slow", "slow"),
-    ]

@@ -413,15 +413,6 @@ def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -
     assert "Warning: Finance could not score the debate" in result.stderr
 
 
-@pytest.mark.parametrize("option", ["--report", "--output"])
-def test_where_a_result_cannot_be_written_no_debate_begins(moot: Moot, option: str) -> None:
-    (moot.folder / "file").write_text("", encoding="utf-8")
-    result = moot("debate", QUESTION, option, "file/result.md")
-
-    assert "cannot be written" in str(error_of(result))
-    assert "There are no debates" in moot("list").stderr
-
-
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
     command = DebateCommand(question=["x"], report=target)
@@ -441,12 +432,6 @@ async def test_a_debate_of_slack_is_not_taken_up_here(
 
     with pytest.raises(BadInput, match="is held on slack, not here"):
         await hold(DebateCommand(resume="dabc2345"))
-
-
-def test_a_file_that_cannot_be_written_is_said_in_words(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(MootError, match="cannot be written"):
-        write_file(tmp_path / "file" / "x.md", "text")
 
 
 def test_a_written_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> None:
@@ -472,12 +457,6 @@ def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moo
     assert "Round 1 of 3: critique (6 turns)" in again.stderr
     assert "wanted the debate all the same." in again.stdout
     assert "all the same with" not in again.stderr
-
-
-def test_a_debate_that_was_held_cannot_be_wanted(moot: Moot) -> None:
-    error = error_of(moot("debate", "--resume", moot.debate(), "--when", "always"))
-
-    assert "Nothing was skipped" in str(error)
 
 
 @pytest.mark.parametrize("words", [["-"], ["--problem-file", "-"]])

@@ -53,17 +53,6 @@ def test_signs_that_an_encoding_lacks_are_question_marks(
 
 
 @pytest.mark.slow
-def test_a_closed_or_full_stream_costs_a_line_at_most(place: Path) -> None:
-    closed = moot("list", folder=place, streams="2>&-")
-    full = moot("list", folder=place, streams=">/dev/full")
-    assert (closed.returncode, b"Redis" in closed.stdout) == (0, True)
-    assert full.returncode == 1
-    words = b"Error: standard output cannot be written: no space left on device."
-    assert full.stderr.strip().splitlines()[-1] == words
-    assert b"Traceback" not in full.stderr
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "typed", "message"),
     [

@@ -1,9 +1,7 @@
 """Who only reads debates changes no database, and loses nothing of one that was moved away."""
 
 import asyncio
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from shutil import copy
 
@@ -12,20 +10,13 @@ import pytest
 from bot.building import look_at_database, open_records, open_store
 from bot.operations.backup import back_up, restore
 from core.clock import SystemClock
-from core.errors import StoreDown, StoreError
+from core.errors import StoreDown
 from core.events import DebateStarted
 from core.ports import DebateFilter
 from core.store.tables import VERSION_TABLE
 from core.testing import a_setup
 
 DEBATE = "dabc2345"
-
-
-async def hold_debate(file: Path) -> None:
-    """Write a debate into this database."""
-    async with open_store(str(file)) as store:
-        started = DebateStarted(setup=a_setup())
-        await store.create(DEBATE, started, origin="x", at=SystemClock().now())
 
 
 async def found_in(location: Path | str) -> Sequence[str]:
@@ -109,21 +100,3 @@ async def test_a_backup_can_be_restored_beside_the_log_of_a_file_that_was_moved_
     assert aside
     assert aside.with_name(f"{aside.name}-wal").read_bytes() == content
     assert await found_in(file) == [DEBATE]
-
-
-@pytest.mark.parametrize(
-    ("version", "words"), [("0001", "older version .* Start Moot once"), ("9999", "newer version")]
-)
-async def test_tables_of_another_version_are_left_as_they_are(
-    tmp_path: Path, version: str, words: str
-) -> None:
-    file = tmp_path / "moot.db"
-    await hold_debate(file)
-    with closing(sqlite3.connect(file)) as other:
-        other.execute(f"UPDATE {VERSION_TABLE} SET version_num = '{version}'")  # noqa: S608 - ours
-        other.commit()
-    before = file.read_bytes()
-
-    with pytest.raises(StoreError, match=words):
-        await found_in(file)
-    assert file.read_bytes() == before

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 import docx
 import xlsxwriter  # pyright: ignore[reportMissingTypeStubs]
-from pptx import Presentation
-from pptx.util import Inches
 
 
 def a_pdf(pages: Sequence[str], *, white: bool = False) -> bytes:
@@ -71,21 +69,6 @@ def an_excel_file(formula: str = "=B2*12") -> bytes:
             sheet.write_row(row, 0, cells)
         sheet.write_formula(3, 1, formula, value=24000)
         workbook.add_worksheet("Notes").write(4, 0, "Peak on Mondays")
-    return out.getvalue()
-
-
-def a_powerpoint_file() -> bytes:
-    deck = Presentation()
-    for title, body in (("Where we stand", "Two brokers, one region"), ("Next", "Ship in June")):
-        slide = deck.slides.add_slide(deck.slide_layouts[6])
-        for at, text in enumerate((title, body)):
-            box = slide.shapes.add_textbox(Inches(1), Inches(1 + at), Inches(5), Inches(1))
-            box.text_frame.text = text
-    notes = deck.slides[0].notes_slide.notes_text_frame
-    assert notes
-    notes.text = "Say that it is slow."
-    out = io.BytesIO()
-    deck.save(out)
     return out.getvalue()
 
 

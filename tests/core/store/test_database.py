@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -85,16 +84,6 @@ def fail_after_writing(word: str) -> Callable[[Connection], str]:
 
 async def outcomes(database: Database, *works: Callable[[Connection], str]) -> list[str | object]:
     return await asyncio.gather(*(database.write(work) for work in works), return_exceptions=True)
-
-
-async def test_what_was_written_is_in_the_file_when_the_write_returns(
-    database: Database, tmp_path: Path
-) -> None:
-    assert await database.write(put("duck")) == "duck"
-
-    other = sqlite3.connect(tmp_path / "moot.db")
-    assert other.execute("SELECT word FROM words").fetchall() == [("duck",)]
-    other.close()
 
 
 async def test_the_file_is_kept_safe(database: Database, tmp_path: Path) -> None:
@@ -228,18 +217,6 @@ async def test_callers_that_give_up_do_no_harm(database: Database) -> None:
     assert await database.write(put("after")) == "after"
 
 
-async def test_closing_finishes_what_waits(tmp_path: Path) -> None:
-    database = await Database.open(location(tmp_path / "moot.db"))
-    await database.write(lambda c: c.exec_driver_sql("CREATE TABLE words (word TEXT)"))
-    tasks = [asyncio.create_task(database.write(put(f"w{n}"))) for n in range(50)]
-    await asyncio.sleep(0)
-    await database.close()
-    await asyncio.gather(*tasks)
-
-    async with await Database.open(location(tmp_path / "moot.db")) as again:
-        assert len(await again.read(words)) == 50
-
-
 async def test_a_closed_database_says_so_and_can_be_closed_again(tmp_path: Path) -> None:
     database = await Database.open(location(tmp_path / "moot.db"))
     await database.close()
@@ -256,44 +233,6 @@ async def test_nobody_else_can_open_it_meanwhile(database: Database, tmp_path: P
     assert str(os.getpid()) in str(caught.value)
     assert str(tmp_path / "moot.db") in str(caught.value)
     assert await database.write(put("still mine")) == "still mine"
-
-
-async def test_another_process_cannot_open_it_either(database: Database) -> None:
-    script = (
-        "import asyncio, sys\n"
-        "from core.store.database import Database\n"
-        "asyncio.run(Database.open(sys.argv[1]))\n"
-    )
-
-    other = await asyncio.to_thread(
-        subprocess.run,
-        [sys.executable, "-c", script, location(Path(database.place))],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert other.returncode == 1
-    assert f"StoreInUse: Another process (id {os.getpid()})" in other.stderr
-
-
-async def test_it_can_be_opened_again_after_closing(tmp_path: Path) -> None:
-    for _ in range(3):
-        async with await Database.open(location(tmp_path / "moot.db")):
-            pass
-
-
-async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreDown, match=r"missing for the database does not exist\. Create it"):
-        await Database.open(location(tmp_path / "missing" / "moot.db"))
-
-
-async def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "moot.db").mkdir()
-
-    with pytest.raises(StoreDown, match="is a folder"):
-        await Database.open(location(tmp_path / "moot.db"))
 
 
 @pytest.mark.skipif(not Path("/sys/kernel").is_dir(), reason="needs a folder shut even to root")
@@ -366,27 +305,6 @@ async def test_all_who_wait_are_told_of_a_lock_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-async def test_who_looks_for_a_file_that_was_moved_away_loses_nothing_of_it(
-    database: Database, tmp_path: Path, *, replaced: bool
-) -> None:
-    await database.write(put("one"))  # it stands in the write-ahead log beside the file only
-    file, aside = tmp_path / "moot.db", tmp_path / "aside.db"
-    file.rename(aside)
-    if replaced:
-        file.write_bytes(aside.read_bytes())
-        await (await Database.look_into(location(file))).close()
-    else:
-        with pytest.raises(StoreDown, match="is not there"):
-            await Database.look_into(location(file))
-        assert not file.exists()
-    aside.rename(file)
-
-    await database.write(put("two"))
-    async with await Database.look_into(location(file)) as another:
-        assert await another.read(words) == ["one", "two"]
-
-
-@pytest.mark.parametrize("replaced", [False, True])
 async def test_nothing_is_written_to_a_file_that_nobody_will_find(
     database: Database, tmp_path: Path, *, replaced: bool
 ) -> None:
@@ -423,12 +341,6 @@ def open_files(folder: Path) -> list[str]:
     return [name for name in names if name.startswith(str(folder))]
 
 
-@pytest.mark.skipif(find_spec("psycopg") is not None, reason="psycopg is there")
-async def test_what_a_server_needs_is_named() -> None:
-    with pytest.raises(ConfigurationBroken, match="psycopg"):
-        await Database.open("postgresql+psycopg://joan:secret@127.0.0.1/moot")
-
-
 async def test_nothing_is_left_open(tmp_path: Path) -> None:
     path = tmp_path / "moot.db"
     threads = threading.active_count()
@@ -460,27 +372,6 @@ async def test_a_connection_that_could_not_be_set_up_is_made_anew(
 
     assert await database.write(put("b")) == "b"
     assert await database.read(words) == ["b"]
-
-
-def test_a_program_that_closes_nothing_ends(tmp_path: Path) -> None:
-    script = (
-        "import asyncio, sys\n"
-        "from core.store.database import Database\n"
-        "async def main():\n"
-        "    database = await Database.open(sys.argv[1])\n"
-        "    await database.read(lambda connection: None)\n"
-        "    raise SystemExit(3)\n"
-        "asyncio.run(main())\n"
-    )
-
-    ended = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-c", script, location(tmp_path / "moot.db")],
-        cwd=ROOT,
-        check=False,
-        timeout=300,
-    )
-
-    assert ended.returncode == 3
 
 
 @pytest.mark.parametrize("runner", ["asyncio", "uvloop"])

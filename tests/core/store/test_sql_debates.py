@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import update
 
 from core.errors import StoreError
-from core.events import DebateStarted, NoteAdded, OutageBegan
+from core.events import DebateStarted, NoteAdded
 from core.models import Agent, Note, Person, Setup
 from core.ports import DebateFilter
 from core.store.database import Database
@@ -20,7 +20,6 @@ ANN = Agent(id="ann", name="Ann", role="architect", provider="offline", model="m
 START = DebateStarted(
     setup=Setup(question="Which?", asked_by=JOAN, agents=(ANN,), judge=ANN, delimiter="x")
 )
-OUTAGE = OutageBegan(reason="The vendor is away.", origin="1.1")
 NOTE = NoteAdded(note=Note(id="n1", author=JOAN, text="Mind the cost"))
 
 
