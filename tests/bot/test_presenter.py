@@ -145,12 +145,6 @@ def places_of(log: Sequence[Recorded]) -> list[tuple[tuple[int, int], int]]:
 
 
 @given(logs())
-def test_phases_are_read_one_after_the_other(log: list[Recorded]):
-    places = [place for place, _ in places_of(log)]
-    assert places == sorted(places)
-
-
-@given(logs())
 def test_at_the_end_everything_is_released_once(log: list[Recorded]):
     reached = release_all(log)
     assert sorted(event.seq for event in reached.released) == [event.seq for event in log]
@@ -303,15 +297,6 @@ async def test_an_end_that_was_overtaken_is_told_to_nobody():
     assert not {headline_key(DEBATE_ID), report_key(DEBATE_ID)} & set(queue.sent)
     board = await view_of(log, queue.sent[board_key(DEBATE_ID)])
     assert board["text"].startswith("Debate running")
-
-
-async def test_publishing_twice_queues_nothing_new():
-    log, queue = play(SETUP), Queue()
-    presenter = Presenter(queue, Log(log))
-    await publish(presenter, log, 0, len(log))
-    before = dict(queue.sent)
-    await publish(presenter, log, 0, len(log))
-    assert queue.sent == before
 
 
 async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again():

@@ -25,7 +25,6 @@ from core.events import (
     BallotCast,
     ContributionMade,
     DebateConcluded,
-    DebatePaused,
     DebateStarted,
     DecisionRecorded,
     Event,
@@ -292,12 +291,6 @@ def test_those_who_abstain_say_why():
     assert "Without a ballot: Simplicity (No list)." in text
 
 
-def test_a_tie_is_called_one():
-    debate = a_debate(*DRAFTS, tallied(3, 3, "architect", "simplicity"))
-    text = vote(debate, tally_of(debate)).text
-    assert "The vote is tied: Architect, Simplicity (Architect 3, Simplicity 3," in text
-
-
 def test_that_the_best_two_texts_are_close_is_told():
     debate = a_debate(*DRAFTS, tallied(3.5, 2.5, "architect"))
     assert "the top two are within one point" in vote(debate, tally_of(debate)).text
@@ -423,12 +416,6 @@ def test_a_councils_board_shows_the_newest_phase_summed_up() -> None:
     setup = a_setup().model_copy(update={"format": "council"})
     text = board(fold(recorded([DebateStarted(setup=setup), *events]))).text
     assert "*Summary after positions*\nIn short: formulate." in text
-
-
-def test_a_paused_debate_says_so():
-    text = board(a_debate(*DRAFTS, DebatePaused(by=Person(id="U1"), origin="t1"))).text
-    assert text.startswith("Debate paused")
-    assert "*Paused*" in text
 
 
 @pytest.mark.parametrize("act", list(Act))

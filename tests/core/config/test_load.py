@@ -1,7 +1,6 @@
 """Configuration files: what they set, what is wrong with them and on which line."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -565,14 +564,6 @@ def test_the_prompt_for_everybody_takes_the_place_of_one_that_cannot_be_used(
     ]
 
 
-@pytest.mark.parametrize("read", [load_file, check_file])
-def test_a_file_that_was_named_must_be_there(
-    tmp_path: Path, read: Callable[[Path, FileDefaults], object]
-) -> None:
-    with pytest.raises(ConfigurationBroken, match="There is no file"):
-        read(tmp_path / "none.yaml", KNOWN)
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -584,14 +575,6 @@ def test_what_is_wrong_is_said_in_plain_words(tmp_path: Path, text: str, words: 
     (tmp_path / "moot.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationBroken, match=words):
         check_file(tmp_path / "moot.yaml", KNOWN)
-
-
-def test_a_folder_or_binary_file_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationBroken, match="cannot be read: is a directory"):
-        load_file(tmp_path, KNOWN)
-    (tmp_path / "x.yaml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ConfigurationBroken, match="is not UTF-8 text"):
-        load_file(tmp_path / "x.yaml", KNOWN)
 
 
 def test_weights_for_nobody_are_doubted() -> None:

@@ -208,36 +208,6 @@ def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
-def test_no_text_makes_up_a_confidence_that_nobody_gave() -> None:
-    unsure = VerdictReached(verdict=a_verdict().model_copy(update={"confidence": None}))
-    tally = Tally(
-        scores=(Points(position="security", points=2, first_places=1, mean_confidence=None),),
-        winners=("security",),
-        controversial=False,
-        voters=("architect",),
-    )
-    events: list[Event] = []
-    for entry in a_log():
-        match entry.event:
-            case VerdictReached():
-                events.append(unsure)
-            case VoteTallied():
-                events.append(VoteTallied(tally=tally))
-            case BallotCast(ballot=ballot):
-                silent = ballot.model_copy(update={"confidence": None})
-                events.append(BallotCast(ballot=silent))
-            case _:
-                events.append(entry.event)
-    debate = fold(recorded(events))
-    texts = [report(debate), adr(debate), decision_text(debate)]
-
-    assert all("None" not in text for text in texts)
-    assert "Confidence: not given." in texts[0]
-    assert "| Security | 2 | 1 | not given |" in texts[0]
-    assert "## Confidence\n\nnot given." in texts[1]
-    assert "Confidence: not given." in texts[2]
-
-
 @pytest.mark.parametrize("provider", ["offline"])
 async def test_the_record_can_be_read_back(provider: str) -> None:
     debate, log = await whole_debate(a_setup(rounds=1, provider=provider))

@@ -44,39 +44,6 @@ async def test_a_reply_delivered_again_answers_no_second_question() -> None:
     assert (await log.debate()).notes == ()
 
 
-@pytest.mark.parametrize("number", [1, 2])
-async def test_a_reply_without_a_number_is_a_note_however_many_questions_are_open(
-    number: int,
-) -> None:
-    log = Recording()
-    await log.begin(questions(number))
-    answer = answering(log)
-
-    for _ in range(2):  # delivered twice
-        assert await answer.reply(reply("Ten thousand")) is ReplyOutcome.UNCLEAR
-
-    debate = await log.debate()
-    assert debate.answers == {}
-    assert [note.text for note in debate.notes] == ["Ten thousand"]
-
-
-async def test_a_note_becomes_the_answer_that_somebody_chooses_and_is_a_note_no_more() -> None:
-    log = Recording()
-    await log.begin(questions(3))
-    answer = answering(log)
-    await answer.reply(reply("Ten thousand"))
-
-    await answer.choose(DEBATE, "m1", 2)
-    await answer.choose(DEBATE, "m1", 2)
-
-    debate = await log.debate()
-    assert texts(debate) == {2: "Ten thousand"}
-    assert debate.answers[2].by == DANA
-    assert debate.notes == ()
-    with pytest.raises(BadInput, match="answered already"):
-        await answer.choose(DEBATE, "m1", 3)
-
-
 async def test_two_answers_at_the_same_moment_are_both_in_the_log_and_one_stands() -> None:
     log = Recording()
     await log.begin(questions(2))

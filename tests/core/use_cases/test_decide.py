@@ -114,39 +114,6 @@ def choosing(*options: str, origin: str = "V1") -> PeopleBallot:
     return PeopleBallot(by=DANA, options=options, origin=origin)
 
 
-async def test_the_same_ballot_from_another_form_is_nothing_new() -> None:
-    log = Recording()
-    debate = await log.begin(options())
-    decide = DecideOnVerdict(facts=log.facts)
-
-    await decide.vote(debate, choosing("o1", "o2"))
-    after = await log.debate()
-    await decide.vote(after, choosing("o1", "o2", origin="V2"))
-
-    assert await log.debate() == after
-
-
-@pytest.mark.parametrize(
-    ("kind", "is_closed"), [(DecisionKind.ACCEPT, True), (DecisionKind.REVISIT, False)]
-)
-async def test_once_the_team_has_decided_no_ballot_is_cast_unless_it_was_put_off(
-    kind: DecisionKind, *, is_closed: bool
-) -> None:
-    log = Recording()
-    debate = await log.begin(options(), verdict())
-    decide = DecideOnVerdict(facts=log.facts)
-    await decide.decide(debate, Decision(kind=kind, by=DANA, origin="V1"))
-    debate = await log.debate()
-
-    if is_closed:
-        with pytest.raises(BadInput, match="The vote is closed"):
-            await decide.vote(debate, choosing("o1", "o2"))
-    else:
-        await decide.vote(debate, choosing("o1", "o2"))
-
-    assert bool((await log.debate()).people_ballots) is not is_closed
-
-
 async def test_pressing_the_same_thumb_again_takes_no_reason_away() -> None:
     log = Recording()
     debate = await log.begin(verdict())

@@ -1,6 +1,5 @@
 """Starting a debate: what forbids it before any money is spent."""
 
-import asyncio
 from dataclasses import replace
 from decimal import Decimal
 
@@ -18,8 +17,7 @@ from core.testing import ManualClock, a_setup
 from core.use_cases.choices import Choices
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
-from core.use_cases.start import REPEATED_WITHIN, StartDebate
-from tests.core.use_cases.logs import SlowStore
+from core.use_cases.start import StartDebate
 
 
 def no_estimate(setup: Setup) -> Estimate:
@@ -68,48 +66,6 @@ async def test_a_debate_that_goes_on_from_a_deleted_one_has_begun_all_the_same()
 
     assert started.fresh
     assert [entry.debate_id for entry in await store.find(DebateFilter())] == [started.debate_id]
-
-
-async def test_debates_started_at_once_do_not_pass_the_bound_together() -> None:
-    store, setup = SlowStore(), a_setup()
-    start = StartDebate(
-        facts=FactLog(store=store, clock=ManualClock(), wake=str),
-        settings=Settings,
-        estimating=no_estimate,
-        bounds=Bounds(debates_per_person=2),
-    )
-    request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
-
-    results = await asyncio.gather(
-        *(start.start(replace(request, question=f"{n}?"), origin=f"o{n}") for n in range(5)),
-        return_exceptions=True,
-    )
-
-    assert sum(isinstance(result, BadInput) for result in results) == 3
-    assert len(await store.find(DebateFilter())) == 2
-
-
-async def test_what_is_asked_again_while_it_runs_is_the_debate_that_has_begun() -> None:
-    store, clock, setup = SlowStore(), ManualClock(), a_setup()
-    start = StartDebate(
-        facts=FactLog(store=store, clock=clock, wake=str),
-        settings=Settings,
-        estimating=no_estimate,
-        bounds=Bounds(debates_per_person=9),
-    )
-    request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
-    first = await start.start(request, origin="o1")
-
-    again = await start.start(request, origin="o2")
-    assert (again.debate_id, again.fresh) == (first.debate_id, False)
-    others = (
-        replace(request, question="Tabs or blanks?"),
-        replace(request, rounds=1),
-    )
-    for number, other in enumerate(others):
-        assert (await start.start(other, origin=f"other{number}")).fresh
-    clock.advance(REPEATED_WITHIN.total_seconds() + 1)
-    assert (await start.start(request, origin="o3")).fresh
 
 
 async def test_a_program_that_asks_again_begins_no_second_debate_because_money_was_spent() -> None:

@@ -330,27 +330,6 @@ def test_acts_that_ask_no_model_are_refused(act: Act) -> None:
         say(act)
 
 
-@pytest.mark.timeout(300)  # where the time grows with the square of the length it takes minutes
-@pytest.mark.parametrize(
-    "text",
-    [
-        "7" * 200_000,
-        "\n" * 200_000,
-        "?!. ," * 40_000,
-        "1,000." * 33_000,
-        " or " * 50_000,
-        "a or b? must " * 15_000,
-        "**[- “" * 33_000,
-        "n1: " * 50_000,
-        "“\"'" * 66_000,
-    ],
-)
-def test_no_text_takes_long_to_read_however_long_it_is(text: str) -> None:
-    for act in (Act.PROPOSAL, Act.BALLOT, Act.SYNTHESIS, Act.SUMMARY, Act.QUESTIONS):
-        kinds = (kind for kind in PartKind if kind is not PartKind.TASK)
-        say(act, *(part(kind, text) for kind in kinds), question=text)
-
-
 def test_everything_the_data_files_point_to_exists() -> None:
     lists = checklists()
     criteria = set(lists.roles[GENERALIST].values)
