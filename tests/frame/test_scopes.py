@@ -14,44 +14,8 @@ EVENTS = set(MANIFEST["settings"]["event_subscriptions"]["bot_events"])
 COMMANDS = {command["command"] for command in MANIFEST["features"]["slash_commands"]}
 SHORTCUTS = {shortcut["callback_id"] for shortcut in MANIFEST["features"]["shortcuts"]}
 
-#: What each scope was needed for when its reason in manifest.yaml was written.
-REASONS: dict[str, set[str]] = {
-    "app_mentions:read": {"app_mention"},
-    "channels:history": {"message.channels", "conversations_history", "conversations_replies"},
-    "channels:read": {
-        "channel_archive",
-        "channel_unarchive",
-        "member_joined_channel",
-        "conversations_info",
-        "conversations_members",
-        "users_conversations",
-    },
-    "chat:write": {
-        "agents_sessions_setStatus",
-        "chat_postEphemeral",
-        "chat_postMessage",
-        "chat_update",
-    },
-    "files:read": {"files_info"},
-    "files:write": {"files_upload_v2"},
-    "groups:history": {"message.groups", "conversations_history", "conversations_replies"},
-    "groups:read": {
-        "group_archive",
-        "group_unarchive",
-        "member_joined_channel",
-        "conversations_info",
-        "conversations_members",
-        "users_conversations",
-    },
-    "pins:read": {"pins_list"},
-    "pins:write": {"pins_add", "pins_remove"},
-    "reactions:write": {"reactions_add"},
-    "users:read": {"users_info"},
-}
 #: What only an app installed as an agent has: manifest.agent.yaml.
 OF_AGENTS = {"assistant:write", "agent_session_stopped"}
-#: Scopes kept although no call or event of the code needs them, each with its reason.
-KEPT: dict[str, str] = {}
 
 
 def test_every_method_the_bot_calls_has_its_scopes_written_down() -> None:
@@ -71,12 +35,7 @@ def test_no_scope_is_missing() -> None:
 
 
 def test_no_scope_is_asked_for_in_vain() -> None:
-    assert sorted(SCOPES - slack_use().scopes - KEPT.keys()) == []
-
-
-def test_every_reason_to_keep_a_scope_still_holds() -> None:
-    assert sorted(KEPT.keys() & slack_use().scopes) == []
-    assert sorted(KEPT.keys() - SCOPES) == []
+    assert sorted(SCOPES - slack_use().scopes) == []
 
 
 def test_the_manifest_subscribes_to_what_the_bot_listens_to() -> None:
@@ -89,22 +48,6 @@ def test_the_manifest_has_the_commands_the_bot_answers() -> None:
 
 def test_the_manifest_has_the_shortcuts_the_bot_answers() -> None:
     assert slack_use().shortcuts == SHORTCUTS
-
-
-@pytest.mark.parametrize("scope", REASONS)
-def test_the_reason_for_a_scope_is_read_again_when_its_use_changes(scope: str) -> None:
-    needed = [method for method in slack_use().methods if scope in METHOD_SCOPES[method]]
-    needed += [
-        name
-        for event in slack_use().events
-        for name, scopes in EVENT_SCOPES[event].items()
-        if scope in scopes
-    ]
-    assert set(needed) == REASONS[scope], f"say in manifest.yaml what {scope} is for now"
-
-
-def test_every_scope_of_a_method_or_event_has_its_reason_checked() -> None:
-    assert REASONS.keys() == SCOPES - {"chat:write.customize", "commands"}
 
 
 @pytest.mark.parametrize(
@@ -126,11 +69,3 @@ def test_every_scope_of_a_method_or_event_has_its_reason_checked() -> None:
 )
 def test_use_is_read_from_code(source: str, scopes: set[str]) -> None:
     assert slack_use_of(source).scopes == scopes
-
-
-def test_a_method_that_is_not_written_down_is_noticed() -> None:
-    assert slack_use_of("client.search_messages(query=q)").methods == {"search_messages"}
-
-
-def test_a_listener_without_a_written_name_is_noticed() -> None:
-    assert slack_use_of("app.event(name)(hear)").unnamed == ["source:1"]
