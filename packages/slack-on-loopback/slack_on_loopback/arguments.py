@@ -13,13 +13,11 @@ from slack_on_loopback.schema import problem
 _LOOK = "username icon_emoji icon_url"
 _CONTENT = "text blocks attachments markdown_text link_names parse as_user"
 _SPAN = "cursor inclusive include_all_metadata latest limit oldest"
-_VIEW = "view trigger_id interactivity_pointer"
 #: Method → its arguments beside the token, which every method takes.
 _TAKEN: Mapping[str, str] = {
     "agents.sessions.setStatus": "channel_id thread_ts status title initiator_user_id " + _LOOK,
     "apps.connections.open": "",
     "auth.test": "",
-    "bots.info": "bot team_id",
     "chat.delete": "channel ts as_user",
     "chat.getPermalink": "channel message_ts",
     "chat.postEphemeral": f"channel user thread_ts {_CONTENT} {_LOOK}",
@@ -28,10 +26,7 @@ _TAKEN: Mapping[str, str] = {
     "chat.update": f"channel ts reply_broadcast metadata file_ids {_CONTENT}",
     "conversations.history": f"channel {_SPAN}",
     "conversations.info": "channel include_locale include_num_members",
-    "conversations.join": "channel",
-    "conversations.list": "cursor exclude_archived limit team_id types",
     "conversations.members": "channel cursor limit",
-    "conversations.open": "channel return_im users prevent_creation",
     "conversations.replies": f"channel ts {_SPAN}",
     "files.completeUploadExternal": "files channel_id channels thread_ts initial_comment blocks",
     "files.getUploadURLExternal": "filename length alt_txt snippet_type",
@@ -40,15 +35,10 @@ _TAKEN: Mapping[str, str] = {
     "pins.list": "channel",
     "pins.remove": "channel timestamp",
     "reactions.add": "channel name timestamp",
-    "reactions.get": "channel file file_comment full timestamp",
-    "reactions.remove": "name channel file file_comment timestamp",
-    "team.info": "team domain include_slackbot_availability",
     "users.conversations": "cursor exclude_archived limit team_id types user",
     "users.info": "user include_locale",
-    "users.list": "cursor include_locale limit team_id",
-    "views.open": _VIEW,
+    "views.open": "view trigger_id interactivity_pointer",
     "views.publish": "user_id view hash",
-    "views.push": _VIEW,
     "views.update": "view external_id view_id hash",
 }
 TAKEN: Mapping[str, frozenset[str]] = {

@@ -52,17 +52,14 @@ _CONFIRM = shape(
     style=_STYLE)
 _OPTION = shape(text=need(_text(75)), value=need(string(150)), description=_text(75), url=_URL)
 _GROUP = shape(label=need(plain(75)), options=need(many(_OPTION, 100)))
-_FILE = shape(exactly_one("id", "url"), id=_ID, url=_URL)
-_PICTURE = {"alt_text": need(string(2000)), "image_url": _URL, "slack_file": _FILE}
-_ONE_PICTURE = exactly_one("image_url", "slack_file")
-_IMAGE = kind("image", _ONE_PICTURE, **_PICTURE)
+_PICTURE = {"alt_text": need(string(2000)), "image_url": need(_URL)}
+_IMAGE = kind("image", **_PICTURE)
 
 # Elements: what has an action_id, and what takes input
 _ACTS = {"action_id": _ID}
 _TAKES = {**_ACTS, "placeholder": plain(150), "confirm": _CONFIRM, "focus_on_load": FLAG}
 _ONE_SOURCE = exactly_one("options", "option_groups")
 _OPTIONS = {"options": many(_OPTION, 100), "option_groups": many(_GROUP, 100)}
-_QUERY = {"min_query_length": whole(0, 1000)}
 _ONE = {"initial_option": _OPTION}
 _MANY = {"max_selected_items": whole(1, 1000)}
 _MANY_OPTIONS = {**_MANY, "initial_options": many(_OPTION, 100)}
@@ -72,59 +69,34 @@ _CURRENT = {"default_to_current_conversation": FLAG, "filter": shape(
     exclude_external_shared_channels=FLAG, exclude_bot_users=FLAG)}
 _YYYY_MM_DD = "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _DATE = matching(_YYYY_MM_DD, "must be in format YYYY-MM-DD")
-_TIME = matching("([01][0-9]|2[0-3]):[0-5][0-9]", "must be in format HH:mm")
 _CHOICES = many(_OPTION, 10)
 _MENUS = (
     kind("static_select", _ONE_SOURCE, **_TAKES, **_OPTIONS, **_ONE),
     kind("multi_static_select", _ONE_SOURCE, **_TAKES, **_OPTIONS, **_MANY_OPTIONS),
-    kind("external_select", **_TAKES, **_QUERY, **_ONE),
-    kind("multi_external_select", **_TAKES, **_QUERY, **_MANY_OPTIONS),
-    kind("users_select", **_TAKES, initial_user=_ID),
     kind("multi_users_select", **_TAKES, **_MANY, initial_users=_IDS),
     kind("conversations_select", **_TAKES, **_CURRENT, **_RESPONSE, initial_conversation=_ID),
-    kind("multi_conversations_select", **_TAKES, **_CURRENT, **_MANY, initial_conversations=_IDS),
-    kind("channels_select", **_TAKES, **_RESPONSE, initial_channel=_ID),
-    kind("multi_channels_select", **_TAKES, **_MANY, initial_channels=_IDS),
     kind("datepicker", **_TAKES, initial_date=_DATE),
-    kind("timepicker", **_TAKES, initial_time=_TIME, timezone=string(100)),
-    kind("datetimepicker", **_TAKES, initial_date_time=whole(0, 9_999_999_999)),
     kind("checkboxes", **_TAKES, options=need(_CHOICES), initial_options=_CHOICES),
-    kind("radio_buttons", **_TAKES, options=need(_CHOICES), **_ONE),
 )
 _TRIGGERS = many(choice("on_enter_pressed", "on_character_entered"), 2)
-_TYPED = {**_TAKES, "dispatch_action_config": shape(trigger_actions_on=need(_TRIGGERS))}
-_RICH_TEXT_INPUT = kind("rich_text_input", **_TYPED, initial_value=ANYTHING,
-                        min_lines=whole(1, 100), max_lines=whole(1, 100))
 _LENGTHS = Rule(
     "min_length must not be greater than max_length",
     lambda found: (found.get("min_length") or 0) <= (found.get("max_length") or 3000))
 _INPUT = one_of(
     "input element",
     *_MENUS,
-    _RICH_TEXT_INPUT,
-    kind("plain_text_input", _LENGTHS, **_TYPED, initial_value=string(3000, 0), multiline=FLAG,
-         min_length=whole(0, 3000), max_length=whole(1, 3000)),
-    kind("email_text_input", **_TYPED, initial_value=string(3000)),
-    kind("url_text_input", **_TYPED, initial_value=string(3000)),
-    kind("number_input", **_TYPED, is_decimal_allowed=need(FLAG), initial_value=string(100),
-         min_value=string(100), max_value=string(100)),
-    kind("file_input", **_TAKES, filetypes=many(string(20), 100), max_files=whole(1, 10)),
+    kind("plain_text_input", _LENGTHS, **_TAKES, initial_value=string(3000, 0), multiline=FLAG,
+         min_length=whole(0, 3000), max_length=whole(1, 3000),
+         dispatch_action_config=shape(trigger_actions_on=need(_TRIGGERS))),
 )
 _LABEL = {"accessibility_label": string(75), "text": need(plain(75))}
-_OVERFLOW = kind("overflow", **_ACTS, options=need(many(_OPTION, 5)), confirm=_CONFIRM)
-_BUTTONS = (
-    _OVERFLOW,
-    kind("button", **_ACTS, **_LABEL, value=string(2000, 0), url=_URL, style=_STYLE,
-         confirm=_CONFIRM, agent_prompt=string(4000), agent_prompt_display=ANYTHING,
-         visible_to_user_ids=_IDS),
-    kind("workflow_button", **_ACTS, **_LABEL, workflow=need(ANYTHING), style=_STYLE),
-)
+_BUTTON = kind(
+    "button", **_ACTS, **_LABEL, value=string(2000, 0), url=_URL, style=_STYLE, confirm=_CONFIRM,
+    agent_prompt=string(4000), agent_prompt_display=ANYTHING, visible_to_user_ids=_IDS)
 _FEEDBACK = need(shape(**_LABEL, value=need(string(2000))))
 _CONTEXT_ACTION = one_of(
     "context_actions element",
     kind("feedback_buttons", **_ACTS, positive_button=_FEEDBACK, negative_button=_FEEDBACK),
-    kind("icon_button", **_ACTS, **_LABEL, icon=need(string(100)), value=string(2000),
-         visible_to_user_ids=_IDS, confirm=_CONFIRM),
 )
 
 # Rich text
@@ -161,8 +133,8 @@ _PARTS = one_of(
 # Blocks
 _HAS_ID = {"block_id": _ID}
 _RICH_TEXT = kind("rich_text", **_HAS_ID, elements=need(many(_PARTS, 1000, 0)))
-_ACCESSORY = one_of("section accessory", *_BUTTONS, *_MENUS, _IMAGE)
-_ACTION = one_of("action element", *_BUTTONS, *_MENUS, _RICH_TEXT_INPUT)
+_ACCESSORY = one_of("section accessory", _BUTTON, *_MENUS, _IMAGE)
+_ACTION = one_of("action element", _BUTTON, *_MENUS)
 _CONTEXT = one_of("context element", _IMAGE, plain(2000), _mrkdwn(2000))
 _CELL = one_of(
     "table cell", _RICH_TEXT, kind("raw_text", text=need(string(3000))),
@@ -173,10 +145,6 @@ _TASK = kind(
     "task_card", **_HAS_ID, task_id=need(_ID), title=need(string(3000)),
     status=need(choice("pending", "in_progress", "complete", "error")), details=_RICH_TEXT,
     output=_RICH_TEXT, sources=many(_SOURCE, 100))
-_CARD = kind(
-    "card", at_least_one("hero_image", "title", "actions", "body"), **_HAS_ID, hero_image=_IMAGE,
-    icon=_IMAGE, title=_text(150), subtitle=_text(150), body=_text(200),
-    actions=many(one_of("card action", *_BUTTONS), 25))
 _SLICE = shape(label=need(string(20)), value=need(NUMBER))
 _SERIES = shape(name=need(string(20)), data=need(many(_SLICE, 20)))
 _AXES = shape(categories=need(many(string(20), 20)), x_label=string(50), y_label=string(50))
@@ -189,10 +157,7 @@ _OWN_NAMES = Rule(
     "names of series must be unique",
     lambda found: len({line["name"] for line in found["series"]}) == len(found["series"]))
 _DRAWN = {"series": need(many(_SERIES, 6)), "axis_config": need(_AXES)}
-_CHART = one_of(
-    "chart",
-    kind("pie", segments=need(many(_SLICE, 6))),
-    *(kind(name, _SAME_LABELS, _OWN_NAMES, **_DRAWN) for name in ("bar", "area", "line")))
+_CHART = one_of("chart", kind("bar", _SAME_LABELS, _OWN_NAMES, **_DRAWN))
 #: Blocks within a block, of any type.
 _INNER = many(core_schema.definition_reference_schema("block"), 10)
 _COLLAPSE = Rule(
@@ -202,37 +167,24 @@ _BLOCKS = (
     kind("section", at_least_one("text", "fields"), **_HAS_ID, text=_text(3000),
          fields=many(_text(2000), 10), accessory=_ACCESSORY, expand=FLAG),
     kind("divider", **_HAS_ID),
-    kind("image", _ONE_PICTURE, **_HAS_ID, **_PICTURE, title=plain(2000)),
+    kind("image", **_HAS_ID, **_PICTURE, title=plain(2000)),
     kind("actions", **_HAS_ID, elements=need(many(_ACTION, 25))),
     kind("context", **_HAS_ID, elements=need(many(_CONTEXT, 10))),
     kind("context_actions", **_HAS_ID, elements=need(many(_CONTEXT_ACTION, 5))),
     kind("input", **_HAS_ID, label=need(plain(2000)), element=need(_INPUT), hint=plain(2000),
          optional=FLAG, dispatch_action=FLAG),
-    kind("file", **_HAS_ID, external_id=need(_ID), source=need(choice("remote"))),
-    kind("call", **_HAS_ID, call_id=need(_ID), api_decoration_available=FLAG, call=ANYTHING),
     kind("header", **_HAS_ID, text=need(plain(150))),
     kind("markdown", **_HAS_ID, text=need(string(MOST_MARKDOWN_CHARACTERS))),
-    kind("video", **_HAS_ID, alt_text=need(string(2000)), title=need(plain(199)),
-         thumbnail_url=need(_URL), video_url=need(_URL), title_url=_URL, description=plain(200),
-         provider_icon_url=_URL, provider_name=string(200), author_name=string(49)),
     _RICH_TEXT,
     kind("table", **_HAS_ID, rows=need(many(many(_CELL, 20), 100)),
          column_settings=many(_COLUMN, 20, 0)),
     _TASK,
     kind("plan", **_HAS_ID, title=need(string(3000)), tasks=many(_TASK, 50, 0)),
     kind("data_visualization", **_HAS_ID, title=need(string(50)), chart=need(_CHART)),
-    kind("alert", **_HAS_ID, text=need(_text(3000)),
-         level=choice("default", "info", "warning", "error", "success")),
-    _CARD,
-    kind("carousel", **_HAS_ID, elements=need(many(_CARD, 10))),
     kind("container", at_least_one("title", "rich_text_title"), _COLLAPSE, **_HAS_ID,
          child_blocks=need(_INNER), title=plain(150), rich_text_title=_RICH_TEXT,
          subtitle=_text(150), width=choice("narrow", "standard", "wide", "full"), icon=_IMAGE,
          is_collapsible=FLAG, default_collapsed=FLAG, has_header_divider=FLAG),
-    kind("auth_provider", **_HAS_ID, value=need(string(150)), name=need(plain(75)),
-         is_connected=need(FLAG), description=plain(150), icon_url=_URL, auth_url=_URL,
-         disconnect_url=_URL, connected_identity=plain(75), connected_context=plain(75),
-         fallback=_INNER, accessory=one_of("auth_provider accessory", _OVERFLOW)),
 )
 # fmt: on
 BLOCK_TYPES = frozenset(map(kind_of, _BLOCKS))

@@ -15,17 +15,16 @@ SurfaceKind = Literal["message", "modal", "home"]
 MOST_BLOCK_CHARACTERS = 13_200
 _TWO_CHARTS = "no more than 2 data_visualization blocks allowed"
 _MESSAGE_ONLY = {
-    *("file", "table", "task_card", "plan", "data_visualization"),
-    *("context_actions", "markdown", "call"),
+    *("table", "task_card", "plan", "data_visualization"),
+    *("context_actions", "markdown"),
 }
 #: How many of a type a message may hold.
 _MOST_OF_A_TYPE = {"table": (1, "only_one_table_allowed"), "data_visualization": (2, _TWO_CHARTS)}
-#: How many blocks fit, and which may not be there. An alert outside a modal is refused
-#: (node-slack-sdk#2567).
+#: How many blocks fit, and which may not be there.
 _SURFACES = {
-    "message": (block_list(50), {"alert", "auth_provider"}),
+    "message": (block_list(50), set[str]()),
     "modal": (block_list(100), _MESSAGE_ONLY),
-    "home": (block_list(100), {*_MESSAGE_ONLY, "alert"}),
+    "home": (block_list(100), _MESSAGE_ONLY),
 }
 
 
@@ -94,9 +93,6 @@ def interactive_elements(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
     """Yield (block_id, element) for everything in the blocks that people can use."""
     for block in blocks:
         elements, block_id = objects(block.get("elements")), text_at(block, "block_id")
-        # The buttons of a card are its `actions`.
-        own = [*elements, *objects(block.get("actions"))]
-        own += objects([block.get("accessory"), block.get("element")])
+        own = [*elements, *objects([block.get("accessory"), block.get("element")])]
         yield from ((block_id, element) for element in own if element.get("action_id"))
-        cards = elements if block.get("type") == "carousel" else []
-        yield from interactive_elements([*objects(block.get("child_blocks")), *cards])
+        yield from interactive_elements(objects(block.get("child_blocks")))

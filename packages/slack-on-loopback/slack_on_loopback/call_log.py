@@ -25,20 +25,10 @@ class LoggedCall:
     at: float
     app_id: str = ""
 
-    def as_json(self) -> Json:
-        """Return the entry as JSON."""
-        return {
-            "method": self.method,
-            "args": self.args,
-            "outcome": self.outcome,
-            "time": self.at,
-            "app_id": self.app_id,
-        }
-
 
 @dataclass(slots=True)
 class CallLog:
-    """The calls since the start or the last clear, oldest first; the newest 20,000 at most."""
+    """The calls since the start, oldest first; the newest 20,000 at most."""
 
     entries: list[LoggedCall] = field(default_factory=list[LoggedCall])
 
@@ -55,7 +45,3 @@ class CallLog:
             for entry in self.entries
             if entry.method == method and outcome in {None, entry.outcome}
         ]
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self.entries.clear()

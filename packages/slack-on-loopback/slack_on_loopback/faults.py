@@ -50,6 +50,10 @@ class Faults:
     refused_blocks: set[str] = field(default_factory=set[str])
     #: Whether the refusal says which block it is about.
     names_refused_blocks: bool = True
+    #: The roots of threads in which nobody may reply, by ts.
+    locked_threads: set[str] = field(default_factory=set[str])
+    #: Whether a reply to a message that was deleted is posted in the channel, not refused.
+    lost_replies_in_channel: bool = False
     _random: random.Random = field(init=False)
 
     def __post_init__(self):
@@ -117,11 +121,17 @@ class Faults:
         self.refused_blocks |= set(types)
         self.names_refused_blocks = named
 
+    def lock_thread(self, ts: str) -> None:
+        """Refuse replies of apps in the thread with this root (`…_thread_locked`)."""
+        self.locked_threads.add(ts)
+
     def clear(self) -> None:
         """Turn everything off."""
         self.active.clear()
         self.refused_blocks.clear()
         self.names_refused_blocks = True
+        self.locked_threads.clear()
+        self.lost_replies_in_channel = False
         self.double_events = 0
 
     def take(self, kind: FaultKind, method: str, sent: str = "") -> CallFault | None:

@@ -1,7 +1,7 @@
 """Live events for the pages that are open, and a change_signal for whoever waits for a change."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from slack_on_loopback.json_values import Json
@@ -78,9 +78,3 @@ class ChangeSignal:
                 future = asyncio.get_running_loop().create_future()
                 self.waiting.append(future)
                 await asyncio.wait([future], timeout=_GLANCE_SECONDS)
-
-
-def in_any(users: Iterable[str]) -> Callable[[str], bool]:
-    """Return a test for being one of the users."""
-    members = frozenset(users)
-    return lambda user: user in members

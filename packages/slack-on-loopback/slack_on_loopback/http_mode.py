@@ -89,8 +89,6 @@ class HttpTransport:
             command = text_at(envelope.payload, "command")
             own = [text_at(c, "url") for c in self.app.commands if c.get("command") == command]
             return next(filter(None, own), self.app.request_url)
-        if text_at(envelope.payload, "type") == "block_suggestion" and self.app.options_url:
-            return self.app.options_url
         if envelope.kind == "interactive":
             return self.app.interactivity_url or self.app.request_url
         return self.app.request_url

@@ -103,7 +103,6 @@ def _apply_manifest(app: App, config: WorkspaceConfig) -> None:
     if not settings.get("socket_mode_enabled"):
         app.request_url = text_at(child(settings, "event_subscriptions"), "request_url")
         app.interactivity_url = text_at(child(settings, "interactivity"), "request_url")
-        app.options_url = text_at(child(settings, "interactivity"), "message_menu_options_url")
 
 
 def _strings(value: object) -> list[str]:

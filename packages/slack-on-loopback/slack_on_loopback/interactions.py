@@ -3,14 +3,12 @@
 Source: https://docs.slack.dev/reference/interaction-payloads
 """
 
-from dataclasses import dataclass
-
 from slack_on_loopback import channels, events, modals, responses
 from slack_on_loopback.call_log import LoggedCall
 from slack_on_loopback.delivery import Acknowledgement, Envelope
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
-from slack_on_loopback.json_values import Json, as_list, child, copy, objects, text_at
-from slack_on_loopback.rules import MOST_VIEWS, as_typed, check_view
+from slack_on_loopback.json_values import Json, child, copy, objects, text_at
+from slack_on_loopback.rules import as_typed, check_view
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel, User
 from slack_on_loopback.surfaces import SurfaceRef, find_app, find_command, find_surface, take_action
@@ -90,34 +88,13 @@ async def click(runtime: Runtime, user: User, where: SurfaceRef, choice: Json) -
         "type": "block_actions",
         **_base(runtime, app, user),
         **surface.payload(),
-        "trigger_id": _trigger(runtime, user, app, surface.view_id),
+        "trigger_id": _trigger(runtime, user, app),
         "actions": [action],
     }
     if surface.channel is not None:
         url = _source_url(runtime, user, app, channel=surface.channel, source=surface.source)
         payload["response_url"] = url
     await _ask(runtime, app, payload, "action_failed")
-
-
-async def options(runtime: Runtime, user: User, where: SurfaceRef, query: Json) -> Json:
-    """Return what an app suggests for an external select.
-
-    Raises:
-        PersonRefusal: no_such_element, options_failed.
-    """
-    surface = find_surface(runtime, user, where)
-    surface.element(text_at(query, "block_id"), text_at(query, "action_id"))
-    app = find_app(runtime, surface.app_id)
-    payload = {
-        "type": "block_suggestion",
-        **_base(runtime, app, user),
-        **surface.payload(),
-        "block_id": text_at(query, "block_id"),
-        "action_id": text_at(query, "action_id"),
-        "value": text_at(query, "value"),
-    }
-    body = (await _ask(runtime, app, payload, "options_failed")).body
-    return {key: body[key] for key in ("options", "option_groups") if as_list(body.get(key))}
 
 
 async def submit(runtime: Runtime, user: User, view_id: str, values: Json) -> Json:
@@ -138,29 +115,22 @@ async def submit(runtime: Runtime, user: User, view_id: str, values: Json) -> Js
     payload: Json = {
         "type": "view_submission",
         **_base(runtime, app, user),
-        "trigger_id": _trigger(runtime, user, app, view_id),
+        "trigger_id": _trigger(runtime, user, app),
         "view": copy(view),
         "response_urls": [],
     }
     acknowledgement = await _ask(runtime, app, payload, "submit_failed")
     try:
-        return _after_submit(runtime, app, Submission(user.id, view), acknowledgement.body)
+        return _after_submit(runtime, user, view, acknowledgement.body)
     except SlackRefusal as refused:
         _log_bad_answer(runtime, "view_submission", acknowledgement.body, refused)
         raise PersonRefusal("invalid_response", "The app's answer was not understood.") from refused
 
 
-async def close(runtime: Runtime, user: User, view_id: str) -> None:
-    """Close a form; the app hears of it when it asked to."""
-    view = _open_view(runtime, user, view_id)
-    closed = (
-        modals.close_all(runtime, user.id)
-        if view.get("clear_on_close")
-        else modals.close_top(runtime, user.id, view_id)
-    )
-    for window in closed:
-        if window.get("notify_on_close"):
-            await _tell_closed(runtime, user, window, cleared=bool(view.get("clear_on_close")))
+def close(runtime: Runtime, user: User, view_id: str) -> None:
+    """Close a form."""
+    _open_view(runtime, user, view_id)
+    modals.close(runtime, user.id)
 
 
 async def shortcut(
@@ -212,30 +182,16 @@ def open_home(runtime: Runtime, user: User, app: App) -> Json | None:
     return copy(view) if view is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """Who submitted which view."""
-
-    user: str
-    view: Json
-
-
-def _after_submit(runtime: Runtime, app: App, form: Submission, body: Json) -> Json:
+def _after_submit(runtime: Runtime, user: User, view: Json, body: Json) -> Json:
     action = text_at(body, "response_action")
     if action == "errors":
-        return {"response_action": action, "errors": _checked_errors(form.view, body)}
+        return {"response_action": action, "errors": _checked_errors(view, body)}
     if action == "update":
-        modals.replace_view(runtime, form.user, form.view, check_view(body.get("view"), "modal"))
-    elif action == "push":
-        if len(runtime.modals.get(form.user, [])) >= MOST_VIEWS:
-            raise SlackRefusal("push_limit_reached")
-        modals.push(runtime, app, form.user, check_view(body.get("view"), "modal"))
-    elif action == "clear":
-        modals.close_all(runtime, form.user)
+        modals.replace_view(runtime, user.id, view, check_view(body.get("view"), "modal"))
     elif action:
         raise SlackRefusal("invalid_response_action")
     else:
-        modals.close_top(runtime, form.user, form.view["id"])
+        modals.close(runtime, user.id)
     return {"response_action": action} if action else {}
 
 
@@ -247,17 +203,6 @@ def _checked_errors(view: Json, body: Json) -> Json:
     if not errors or not set(errors) <= inputs:
         raise SlackRefusal("invalid_errors", [f"errors must name input blocks: {sorted(errors)}"])
     return errors
-
-
-async def _tell_closed(runtime: Runtime, user: User, view: Json, *, cleared: bool) -> None:
-    app = find_app(runtime, text_at(view, "app_id"))
-    payload = {
-        "type": "view_closed",
-        **_base(runtime, app, user),
-        "view": copy(view),
-        "is_cleared": cleared,
-    }
-    await runtime.connections[app.id].dispatcher.ask(Envelope("interactive", payload))
 
 
 async def _ask(runtime: Runtime, app: App, payload: Json, code: str) -> Acknowledgement:
@@ -281,10 +226,10 @@ def _log_bad_answer(runtime: Runtime, kind: str, body: Json, refused: SlackRefus
 
 
 def _open_view(runtime: Runtime, user: User, view_id: str) -> Json:
-    stack = runtime.modals.get(user.id, [])
-    if not stack or stack[-1]["id"] != view_id:
+    view = runtime.modals.get(user.id)
+    if view is None or view["id"] != view_id:
         raise PersonRefusal("not_found", "This form is not open any more.")
-    return stack[-1]
+    return view
 
 
 def _base(runtime: Runtime, app: App, user: User) -> Json:
@@ -304,9 +249,9 @@ def _base(runtime: Runtime, app: App, user: User) -> Json:
     }
 
 
-def _trigger(runtime: Runtime, user: User, app: App, view_id: str = "") -> str:
+def _trigger(runtime: Runtime, user: User, app: App) -> str:
     expires = runtime.now() + runtime.config.pace.trigger_seconds
-    return runtime.triggers.issue(Trigger(user.id, app.id, expires, view_id))
+    return runtime.triggers.issue(Trigger(user.id, app.id, expires))
 
 
 def _response_end(runtime: Runtime) -> float:

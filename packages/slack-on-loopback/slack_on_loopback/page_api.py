@@ -42,7 +42,6 @@ class PageApi:
             "click": self.click,
             "view/submit": self.submit,
             "view/close": self.close,
-            "options": self.options,
             "session/stop": self.stop_session,
             "shortcut": self.shortcut,
             "pin": self.pin,
@@ -77,7 +76,7 @@ class PageApi:
             "apps": page_apps(self.runtime),
             "emoji": EMOJI,
             "guide": self.runtime.guide.event()["guide"],
-            "views": copy({"stack": self.runtime.modals.get(user.id, [])})["stack"],
+            "view": copy(view) if (view := self.runtime.modals.get(user.id)) else None,
         }
 
     async def channel(self, user: User, body: Json) -> Json:
@@ -146,15 +145,8 @@ class PageApi:
 
     async def close(self, user: User, body: Json) -> Json:
         """A form is closed."""
-        await interactions.close(self.runtime, user, text_at(body, "view_id"))
+        interactions.close(self.runtime, user, text_at(body, "view_id"))
         return {}
-
-    async def options(self, user: User, body: Json) -> Json:
-        """What an external select offers."""
-        return {
-            "options": [],
-            **await interactions.options(self.runtime, user, _surface_ref(body), body),
-        }
 
     async def shortcut(self, user: User, body: Json) -> Json:
         """A shortcut, on a message or anywhere."""

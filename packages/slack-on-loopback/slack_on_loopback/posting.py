@@ -144,23 +144,6 @@ def react(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) 
     _show_reactions(runtime, channel, message, "reaction_added", who_what=(user, name))
 
 
-def unreact(runtime: Runtime, channel: Channel, ts: str, *, user: str, name: str) -> None:
-    """Take a reaction back.
-
-    Raises:
-        SlackRefusal: no_reaction.
-    """
-    message = find(channel, ts)
-    mine = next((r for r in objects(message.get("reactions")) if r["name"] == name), None)
-    if mine is None or user not in mine["users"]:
-        raise SlackRefusal("no_reaction")
-    mine["users"].remove(user)
-    mine["count"] -= 1
-    if not mine["count"]:
-        message["reactions"].remove(mine)
-    _show_reactions(runtime, channel, message, "reaction_removed", who_what=(user, name))
-
-
 def pin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
     """Pin a message.
 

@@ -63,7 +63,8 @@ class SlackPace:
         warning_seconds: from a socket's `warning` to its end.
         refresh_seconds: from `refresh_requested` to the end of a socket that stays.
         page: the most messages of a channel or thread in one answer; newer apps outside Slack's
-            Marketplace get 15.
+            Marketplace get 15, once a minute (`history_tier` 1).
+        history_tier: the tier of `conversations.history` and `conversations.replies`.
     """
 
     speed: float = 1.0
@@ -77,6 +78,7 @@ class SlackPace:
     warning_seconds: float = 10.0
     refresh_seconds: float = 1.0
     page: int = 1000
+    history_tier: Tier = 3
 
     def posting(self) -> Rate:
         """Return the rate of messages in one channel."""

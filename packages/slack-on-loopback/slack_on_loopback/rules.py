@@ -17,7 +17,6 @@ from slack_on_loopback.schema import ANYTHING, FLAG, kind, many, need, problem, 
 POST_TEXT = 40_000
 UPDATE_TEXT = 4_000
 MOST_PINS = 100
-MOST_VIEWS = 3
 MOST_REACTIONS = 23
 
 _VIEW = {
@@ -32,8 +31,6 @@ _MODAL = kind(
     blocks=need(many(ANYTHING, 100)),
     submit=plain(24),
     close=plain(24),
-    clear_on_close=FLAG,
-    notify_on_close=FLAG,
     submit_disabled=FLAG,
 )
 _HOME = kind("home", **_VIEW, blocks=need(many(ANYTHING, 100, 0)))

@@ -33,7 +33,7 @@ class Runtime:
 
     Attributes:
         base_url: where the workspace listens, without a slash at the end.
-        modals: per user, the open views, the top one last.
+        modals: the form that each user has open.
         ephemeral: messages only one person sees (their `viewer`); gone at a restart.
         typed: what people chose in messages and views: (user, container) → block → action → value.
         dirty: whether the state has changed since it was saved.
@@ -50,7 +50,7 @@ class Runtime:
     triggers: Triggers = field(default_factory=Triggers)
     response_urls: ResponseUrls = field(default_factory=ResponseUrls)
     connections: dict[str, AppConnections] = field(default_factory=dict[str, AppConnections])
-    modals: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    modals: dict[str, Json] = field(default_factory=dict[str, Json])
     ephemeral: list[Json] = field(default_factory=list[Json])
     typed: dict[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
     buckets: dict[tuple[str, str], Bucket] = field(default_factory=dict[tuple[str, str], Bucket])

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from slack_on_loopback import posting, responses
-from slack_on_loopback.control_api import ControlApi
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.initial_state import save_state
 from slack_on_loopback.json_values import Json, as_object, parsed
@@ -82,7 +81,6 @@ class Server:
             web.get("/files-pri/{file}/download/{name}", self.private_file),
             web.get("/archives/{channel}/{ts}", self.permalink),
             *self._page.routes(),
-            *ControlApi(self.runtime).routes(),
             web.get("/", self._static),
             web.get("/page/{path:.+}", self._static),
         ]

@@ -125,7 +125,6 @@ class App(BaseModel):
     interactive: bool = True
     request_url: str = ""
     interactivity_url: str = ""
-    options_url: str = ""
     revoked: bool = False
 
 

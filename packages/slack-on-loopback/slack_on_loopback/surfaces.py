@@ -9,7 +9,7 @@ from slack_on_loopback.json_values import Json, child, compact, copy, objects, p
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App, Channel, User
 
-_BUTTONS = frozenset({"button", "icon_button", "workflow_button", "feedback_buttons"})
+_BUTTONS = frozenset({"button", "feedback_buttons"})
 
 
 @dataclass(frozen=True, slots=True)

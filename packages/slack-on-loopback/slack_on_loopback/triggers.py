@@ -17,14 +17,12 @@ class Trigger:
         user: who.
         app_id: for which app.
         expires: seconds since the epoch.
-        view_id: the modal it came from; empty when from elsewhere.
         used: whether a view was already opened with it.
     """
 
     user: str
     app_id: str
     expires: float
-    view_id: str = ""
     used: bool = False
 
 

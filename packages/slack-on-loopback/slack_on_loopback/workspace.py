@@ -132,20 +132,13 @@ class Workspace:
         action = {"action_id": action_id, **fields}
         await interactions.click(self.runtime, self.user(user), SurfaceRef(view_id=view_id), action)
 
-    async def options(self, user: str, view_id: str, action_id: str, value: str = "") -> Json:
-        """Type into an external select of a form and return what is offered."""
-        query = {"action_id": action_id, "value": value}
-        return await interactions.options(
-            self.runtime, self.user(user), SurfaceRef(view_id=view_id), query
-        )
-
     async def submit(self, user: str, view_id: str, values: Json | None = None) -> Json:
         """Submit a form: `{block_id: {action_id: {"value": …}}}`; return the response_action."""
         return await interactions.submit(self.runtime, self.user(user), view_id, values or {})
 
     async def close_view(self, user: str, view_id: str) -> None:
         """Close a form."""
-        await interactions.close(self.runtime, self.user(user), view_id)
+        interactions.close(self.runtime, self.user(user), view_id)
 
     async def shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> None:
         """Use a global shortcut, or a message shortcut on a message."""
@@ -252,8 +245,9 @@ class Workspace:
         return posting.pinned(self.channel(channel))
 
     def views(self, user: str) -> list[Json]:
-        """Return the forms a user has open, the top one last."""
-        return [copy(view) for view in self.runtime.modals.get(self.user(user).id, [])]
+        """Return the form a user has open, if any."""
+        view = self.runtime.modals.get(self.user(user).id)
+        return [copy(view)] if view else []
 
     def home(self, user: str) -> Json | None:
         """Return the Home the app published for a user."""

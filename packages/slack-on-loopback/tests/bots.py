@@ -105,10 +105,8 @@ class Recorder:
             "command": app.command("/echo"),
             "action": app.action(re.compile(".*")),
             "submission": app.view("form"),
-            "closed": app.view_closed("form"),
             "shortcut": app.shortcut("anywhere"),
             "message_action": app.shortcut("echo_this"),
-            "options": app.options("ext"),
         }.items():
             register(self._keeping(kind))
 

@@ -41,7 +41,6 @@ RICH = {
     ],
 }
 IMAGE = {"type": "image", "image_url": "https://example.com/a.png", "alt_text": "a"}
-CARD = {"type": "card", "title": {"type": "mrkdwn", "text": "x"}, "actions": [button()]}
 
 
 def chars(count: int) -> str:
@@ -57,12 +56,6 @@ def chart(**changes: Any) -> dict[str, Any]:
     axes = {"categories": ["a", "b"], "y_label": "Percent"}
     drawn = {"type": "bar", "series": [{"name": "s", "data": points}], "axis_config": axes}
     return {"type": "data_visualization", "title": "t", "chart": {**drawn, **changes}}
-
-
-def pie(count: int) -> dict[str, Any]:
-    segments = [{"label": f"s{n}", "value": n} for n in range(count)]
-    drawn = {"type": "pie", "segments": segments}
-    return {"type": "data_visualization", "title": "t", "chart": drawn}
 
 
 def series(*names: str, labels: str = "ab") -> list[dict[str, Any]]:
@@ -88,7 +81,6 @@ ACCEPTED: dict[str, dict[str, Any]] = {
         "column_settings": [{"align": "right"}],
     },
     "select": actions({"type": "static_select", "action_id": "s", "options": [OPTION]}),
-    "overflow": {**text_section(), "accessory": {"type": "overflow", "options": [OPTION]}},
     "feedback": {
         "type": "context_actions",
         "elements": [
@@ -100,15 +92,10 @@ ACCEPTED: dict[str, dict[str, Any]] = {
         ],
     },
     "input": text_input(),
-    "card": CARD,
-    "carousel": {"type": "carousel", "elements": [CARD]},
     "container": {"type": "container", "title": PLAIN, "child_blocks": [text_section()]},
     "task_card": {"type": "task_card", "task_id": "1", "title": "t", "status": "complete"},
     "plan": {"type": "plan", "title": "p", "tasks": []},
     "bar_chart": chart(),
-    "line_chart": chart(type="line", series=series(*"123456")),
-    "area_chart": chart(type="area"),
-    "pie_chart": pie(6),
 }
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -151,10 +138,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         ),
         "/blocks/0/elements/0",
     ),
-    "overflow_6": (
-        {**text_section(), "accessory": {"type": "overflow", "options": [OPTION] * 6}},
-        "/blocks/0/accessory/options",
-    ),
     "option_value_151": (
         actions({"type": "static_select", "options": [{**OPTION, "value": chars(151)}]}),
         "/blocks/0/elements/0/options/0/value",
@@ -175,9 +158,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"type": "table", "rows": [[{"type": "raw_text", "text": "a"}] * 21]},
         "/blocks/0/rows/0",
     ),
-    "card_body_201": ({"type": "card", "body": plain(201)}, "/blocks/0/body/text"),
-    "empty_card": ({"type": "card"}, "/blocks/0"),
-    "carousel_11": ({"type": "carousel", "elements": [CARD] * 11}, "/blocks/0/elements"),
     "container_11": (
         {"type": "container", "title": PLAIN, "child_blocks": [text_section()] * 11},
         "/blocks/0/child_blocks",
@@ -206,8 +186,6 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         chart(series=[{"name": "s", "data": [{"label": "a", "value": "1"}]}]),
         "/blocks/0/chart/series/0/data/0/value",
     ),
-    "pie_7": (pie(7), "/blocks/0/chart/segments"),
-    "alert_in_message": ({"type": "alert", "text": PLAIN}, "/blocks/0"),
 }
 
 
@@ -224,13 +202,17 @@ def test_what_slack_refuses_is_named_with_its_path(name: str) -> None:
     assert any(problem.endswith(f"[json-pointer:{path}]") for problem in problems), problems
 
 
-def test_every_block_class_of_the_sdk_is_known() -> None:
+#: Blocks of Slack that are refused here, as unknown.
+NOT_TAKEN = {"alert", "auth_provider", "call", "card", "carousel", "file", "video"}
+
+
+def test_every_block_class_of_the_sdk_is_known_or_named_as_not_taken() -> None:
     names = {
         str(vars(value)["type"])
         for value in vars(sdk).values()
         if isinstance(value, type) and issubclass(value, sdk.Block) and value is not sdk.Block
     }
-    assert names <= BLOCK_TYPES
+    assert names - BLOCK_TYPES == NOT_TAKEN
 
 
 @pytest.mark.parametrize(("surface", "most"), [("message", 50), ("modal", 100), ("home", 100)])
@@ -280,12 +262,6 @@ def test_blocks_that_are_no_list_have_an_error_of_their_own() -> None:
         check_message_blocks({"type": "divider"})
 
 
-def test_an_alert_belongs_in_a_modal() -> None:
-    alert = {"type": "alert", "text": PLAIN, "level": "warning"}
-    assert block_problems([alert], "modal") == []
-    assert block_problems([alert], "home") != []
-
-
 BAD_VIEWS: dict[str, tuple[dict[str, Any], str]] = {
     "title_25": (modal(title=plain(25)), "/view/title/text"),
     "submit_25": (modal(submit=plain(25)), "/view/submit/text"),
@@ -318,10 +294,9 @@ def test_missing_ids_are_filled_in() -> None:
     assert ids == [("b0", "b0a0"), ("b1", "go")]
 
 
-def test_buttons_in_cards_and_containers_are_found() -> None:
+def test_buttons_in_containers_are_found() -> None:
     nested = {"type": "container", "title": PLAIN, "child_blocks": [actions(button("in"))]}
-    blocks = [nested, {"type": "carousel", "elements": [{**CARD, "block_id": "c"}]}]
-    assert [e["action_id"] for _, e in interactive_elements(blocks)] == ["in", "go"]
+    assert [e["action_id"] for _, e in interactive_elements([nested])] == ["in"]
 
 
 def test_a_field_may_bear_the_name_of_its_objects_type() -> None:

@@ -10,27 +10,9 @@ async def test_a_private_channel_without_the_bot_does_not_exist(
     ws: Workspace, client: Client
 ) -> None:
     secret = ws.channel("security-review").id
-    listed = await client.conversations_list(types="public_channel,private_channel")
-    assert secret not in [channel["id"] for channel in listed["channels"]]
+    assert await error_of(client.conversations_info(channel=secret)) == "channel_not_found"
     await ws.channel_action("dana", "invite", channel="security-review", member="echo")
     assert (await client.conversations_info(channel=secret))["channel"]["is_private"]
-
-
-async def test_joining_works_for_public_channels(ws: Workspace, client: Client) -> None:
-    channel = ws.channel("random").id
-    assert not (await client.conversations_info(channel=channel))["channel"]["is_member"]
-    await client.conversations_join(channel=channel)
-    assert ws.app.bot_user in ws.channel("random").members
-    again = await client.conversations_join(channel=channel)
-    assert again["warning"] == "already_in_channel"
-    assert ws.messages("random") == []
-    assert ws.messages("random", notices=True)[0]["subtype"] == "channel_join"
-
-
-async def test_a_private_channel_cannot_be_joined(ws: Workspace, client: Client) -> None:
-    await ws.channel_action("dana", "invite", channel="security-review", member="echo")
-    join = client.conversations_join(channel=ws.channel("security-review").id)
-    assert await error_of(join) == "method_not_supported_for_channel_type"
 
 
 async def test_members_come_page_by_page(ws: Workspace, client: Client) -> None:

@@ -17,12 +17,9 @@ from tests.bots import (
     Page,
     Recorder,
     actions,
-    bolt_app,
     button,
     error_of,
     modal,
-    on_socket,
-    text_input,
 )
 
 
@@ -196,55 +193,16 @@ async def test_a_bad_answer_to_a_command_is_told_and_logged(ws: Workspace, bot: 
     assert ws.calls.of("ack:slash_commands", "invalid_blocks")
 
 
-async def test_the_page_can_use_shortcuts_options_and_forms(
+async def test_the_page_can_use_shortcuts_and_forms(
     ws: Workspace, client: Client, bot: Recorder, http: aiohttp.ClientSession
 ) -> None:
     dana = Page(ws, http, "dana")
-    offered = [{"text": {"type": "plain_text", "text": "one"}, "value": "1"}]
-    bot.acks["options"] = {"options": offered}
-    block = {**text_input("e"), "element": {"type": "external_select", "action_id": "ext"}}
     message = await ws.say("alex", "general", "A or B?")
     where = {"channel": message["channel"], "message_ts": message["ts"]}
     assert (await dana.post("shortcut", callback_id="echo_this", **where))["ok"]
-    form = modal(block, notify_on_close=True)
-    view = (await client.views_open(trigger_id=bot.last["trigger_id"], view=form))["view"]
-    place = {"view_id": view["id"], "block_id": "e", "action_id": "ext"}
-    assert (await dana.post("options", **place, value="o"))["options"] == offered
+    view = (await client.views_open(trigger_id=bot.last["trigger_id"], view=modal()))["view"]
     assert (await dana.post("view/close", view_id=view["id"]))["ok"]
     assert ws.views("dana") == []
-
-
-async def test_the_record_of_deliveries_is_on_http(
-    ws: Workspace, client: Client, http: aiohttp.ClientSession
-) -> None:
-    app = bolt_app(ws, client)
-
-    @app.event("message")
-    async def hear() -> None:
-        """Take it, or Bolt acknowledges nothing."""
-
-    async with on_socket(ws, app):
-        await ws.say("dana", "general", "x")
-        await ws.wait_for(lambda: ws.deliveries)
-        for kind in ("cut_sockets", "disconnect"):
-            async with http.post(f"{ws.url}control/faults", json={"kind": kind}) as answer:
-                assert (await answer.json())["ok"]
-    async with http.get(f"{ws.url}control/deliveries") as answer:
-        listed = (await answer.json())["deliveries"]
-    assert (listed[0]["kind"], listed[0]["name"], listed[0]["attempt"]) == (
-        "events_api",
-        "message",
-        0,
-    )
-
-
-async def test_an_uninstalled_app_can_be_told_over_http(
-    ws: Workspace, http: aiohttp.ClientSession
-) -> None:
-    async with http.post(f"{ws.url}control/faults", json={"kind": "uninstall"}) as answer:
-        assert (await answer.json())["ok"]
-    with pytest.raises(PersonRefusal, match="unknown_command"):
-        await ws.command("dana", "general", "/echo", "x")
 
 
 async def test_general_stays(ws: Workspace, http: aiohttp.ClientSession) -> None:
@@ -253,13 +211,9 @@ async def test_general_stays(ws: Workspace, http: aiohttp.ClientSession) -> None
     assert refused["error"] == "cant_archive_general"
 
 
-async def test_views_need_a_trigger_of_a_form_to_be_pushed(
-    ws: Workspace, client: Client, bot: Recorder
-) -> None:
+async def test_a_view_must_be_json(ws: Workspace, client: Client, bot: Recorder) -> None:
     await ws.command("dana", "general", "/echo")
     trigger = bot.last["trigger_id"]
-    push = client.views_push(trigger_id=trigger, view=modal())
-    assert await error_of(push) == "invalid_trigger_id"
     no_view = client.api_call("views.open", json={"trigger_id": trigger, "view": "{"})
     assert await error_of(no_view) == "invalid_arguments"
 

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.faults import Faults
-from slack_on_loopback.rates import SlackPace
+from slack_on_loopback.rates import QUICK, SlackPace
 from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.bots import Client, error_of, refused, slack_client
 
@@ -165,60 +165,50 @@ def test_chance_can_be_repeated() -> None:
     assert 15 < sum(hits(1)) < 45
 
 
-async def test_the_switchboard_is_on_http_too(
-    ws: Workspace, client: Client, http: aiohttp.ClientSession
+async def test_a_thread_can_be_locked_and_is_not_when_all_is_cleared(
+    ws: Workspace, client: Client
 ) -> None:
-    control = f"{ws.url}control"
-    body = {"kind": "server_error", "method": "auth.test", "times": 1}
-    async with http.post(f"{control}/faults", json=body) as answer:
-        assert (await answer.json())["ok"]
-    async with http.get(f"{control}/faults") as answer:
-        assert (await answer.json())["faults"] == [
-            {"kind": "server_error", "method": "auth.test", "times": 1}
-        ]
-    with pytest.raises(SlackApiError):
-        await client.auth_test()
-    async with http.get(f"{control}/requests", params={"method": "auth.test"}) as answer:
-        logged = (await answer.json())["requests"]
-    assert [item["outcome"] for item in logged] == ["http_503"]
-    async with http.delete(f"{control}/requests") as answer:
-        assert (await answer.json())["ok"]
-    assert ws.calls.entries == []
+    general = ws.channel("general").id
+    root = (await client.chat_postMessage(channel=general, text="root"))["ts"]
+    other = (await client.chat_postMessage(channel=general, text="other"))["ts"]
+    ws.faults.lock_thread(root)
+    reply = client.chat_postMessage(channel=general, text="x", thread_ts=root)
+    assert await error_of(reply) == "restricted_action_thread_locked"
+    await client.chat_postMessage(channel=general, text="x", thread_ts=other)
+    ws.faults.clear()
+    await client.chat_postMessage(channel=general, text="x", thread_ts=root)
 
 
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
-        ({"kind": "nonsense"}, "unknown_kind"),
-        ({"kind": "archive", "channel": "nowhere"}, "channel_not_found"),
-        ({"kind": "delay", "secnds": 1}, "invalid"),
-    ],
-)
-async def test_the_switchboard_refuses_what_it_does_not_know(
-    ws: Workspace, http: aiohttp.ClientSession, body: dict[str, object], error: str
+async def test_a_reply_to_a_deleted_message_can_go_into_the_channel(
+    ws: Workspace, client: Client
 ) -> None:
-    async with http.post(f"{ws.url}control/faults", json=body) as answer:
-        assert (await answer.json())["error"] == error
+    general = ws.channel("general").id
+    root = (await client.chat_postMessage(channel=general, text="root"))["ts"]
+    await client.chat_delete(channel=general, ts=root)
+    reply = {"channel": general, "text": "lost", "thread_ts": root}
+    assert await error_of(client.chat_postMessage(**reply)) == "thread_not_found"
+    ws.faults.lost_replies_in_channel = True
+    await client.chat_postMessage(**reply)
+    (message,) = ws.messages("general")
+    assert (message["text"], "thread_ts" in message) == ("lost", False)
 
 
-async def test_faults_that_happen_at_once_are_on_http_too(
-    ws: Workspace, client: Client, http: aiohttp.ClientSession
+async def test_a_newer_app_reads_15_messages_a_minute(
+    config: WorkspaceConfig, http: aiohttp.ClientSession, clock: StandingClock
 ) -> None:
-    async def do(**body: object) -> None:
-        async with http.post(f"{ws.url}control/faults", json=body) as answer:
-            assert (await answer.json())["ok"]
-
-    await do(kind="fill_pins", channel="general")
-    assert len(ws.pins("general")) == 100
-    await do(kind="remove_bot", channel="general")
-    assert ws.app.bot_user not in ws.channel("general").members
-    await do(kind="archive", channel="architecture")
-    assert ws.channel("architecture").is_archived
-    await do(kind="revoke_token")
-    assert await error_of(client.auth_test()) == "token_revoked"
-    await do(kind="restore_token")
-    await do(kind="double_event", times=2)
-    assert ws.faults.double_events == 2
-    async with http.delete(f"{ws.url}control/faults") as answer:
-        assert (await answer.json())["ok"]
-    assert ws.faults.double_events == 0
+    pace = replace(QUICK, speed=1.0, page=15, history_tier=1)
+    async with run_workspace(replace(config, pace=pace, clock=clock)) as ws:
+        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
+        general = ws.channel("general").id
+        root = (await ws.say("dana", "general", "root"))["ts"]
+        for n in range(20):
+            await ws.say("dana", "general", str(n))
+            await ws.say("dana", "general", str(n), root)
+        read = await client.conversations_history(channel=general, limit=100)
+        assert (len(read["messages"]), read["has_more"]) == (15, True)
+        replies = await client.conversations_replies(channel=general, ts=root)
+        assert len(replies["messages"]) == 15
+        answer = await refused(client.conversations_history(channel=general))
+        assert answer.headers["Retry-After"] == "60"
+        clock.now += 60
+        await client.conversations_history(channel=general)

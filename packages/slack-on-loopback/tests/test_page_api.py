@@ -174,7 +174,7 @@ async def test_a_form_opens_closes_and_comes_back_after_a_reload(
         assert (await page.next("apps"))["apps"][0]["connected"]
         await dana.post("say", channel=ws.channel("general").id, text="/echo")
         view = (await page.next("view_opened"))["view"]
-        assert [item["id"] for item in (await dana.get("state"))["views"]] == [view["id"]]
+        assert (await dana.get("state"))["view"]["id"] == view["id"]
         values = {"q": {"text": {"type": "plain_text_input", "value": "x"}}}
         answer = await dana.post("view/submit", view_id=view["id"], values=values)
         assert answer == {"ok": True, "response": {}}

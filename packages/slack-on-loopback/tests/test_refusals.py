@@ -53,11 +53,6 @@ TABLE: tuple[tuple[str, dict[str, Any], str], ...] = (
         {"channel": "GENERAL", "timestamp": "OWN", "name": "no_such_emoji"},
         "invalid_name",
     ),
-    (
-        "reactions.remove",
-        {"channel": "GENERAL", "timestamp": "DANAS", "name": "eyes"},
-        "no_reaction",
-    ),
     *(
         ("files.getUploadURLExternal", {"filename": "a", "length": length}, "invalid_arguments")
         for length in ("0", "-1", "many")
@@ -68,8 +63,7 @@ TABLE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("conversations.history", {"channel": "GENERAL", "oldest": "x"}, "invalid_ts_oldest"),
     ("conversations.history", {"channel": "GENERAL", "latest": "x"}, "invalid_ts_latest"),
     ("conversations.replies", {"channel": "GENERAL", "ts": LOST}, "thread_not_found"),
-    ("conversations.open", {"channel": ""}, "users_list_not_supplied"),
-    ("conversations.list", {"types": "planets"}, "invalid_types"),
+    ("users.conversations", {"types": "planets"}, "invalid_types"),
     *(
         ("conversations.members", {"channel": "GENERAL", "cursor": cursor}, "invalid_cursor")
         for cursor in ("nonsense", "bmV4dDp4", "!!")
@@ -81,7 +75,6 @@ TABLE: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("users.conversations", {"limit": "1000"}, "invalid_limit"),
     ("users.info", {"user": "dana"}, "user_not_found"),
     ("users.info", {"user": "U404"}, "user_not_found"),
-    ("bots.info", {"bot": "B404"}, "bot_not_found"),
     ("apps.connections.open", {}, "not_allowed_token_type"),
 )
 

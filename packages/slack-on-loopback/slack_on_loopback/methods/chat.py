@@ -19,7 +19,7 @@ def post_message(runtime: Runtime, call: ApiCall) -> Json:
     """chat.postMessage."""
     channel = _target(runtime, call)
     message = draft(runtime, call)
-    _fit_thread(channel, call, message)
+    _fit_thread(runtime, channel, call, message)
     runtime.charge(call.app.id, f"post:{channel.id}", runtime.config.pace.posting())
     stored = posting.post(runtime, channel, {**author(runtime, call), **message})
     fields = without(stored, ("channel",))
@@ -199,10 +199,13 @@ def _target(runtime: Runtime, call: ApiCall) -> Channel:
     return access.postable_channel(runtime, call.app, name)
 
 
-def _fit_thread(channel: Channel, call: ApiCall, message: Json) -> None:
-    if not call.args.has("thread_ts"):
+def _fit_thread(runtime: Runtime, channel: Channel, call: ApiCall, message: Json) -> None:
+    ts, faults = call.args.text("thread_ts"), runtime.faults
+    if ts in faults.locked_threads:
+        raise SlackRefusal("restricted_action_thread_locked")
+    if not ts or (faults.lost_replies_in_channel and ts not in channel.messages):
         return
-    message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
+    message["thread_ts"] = posting.thread_root(channel, ts)["ts"]
     if call.args.flag("reply_broadcast"):
         message["subtype"] = "thread_broadcast"
 

@@ -1,4 +1,4 @@
-"""conversations.*: reading channels and belonging to them."""
+"""conversations.* and users.conversations: channels, their members and their messages."""
 
 from decimal import Decimal, InvalidOperation
 
@@ -8,9 +8,10 @@ from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, without
 from slack_on_loopback.methods.paging import page
 from slack_on_loopback.runtime import Runtime
-from slack_on_loopback.state import Channel, User
+from slack_on_loopback.state import Channel
 
 _READ = ("channels:read", "groups:read", "im:read", "mpim:read")
+_HISTORY = ("channels:history", "groups:history", "im:history")
 _TYPES = {"public_channel": "channel", "private_channel": "group", "im": "im"}
 
 
@@ -21,19 +22,6 @@ def info(runtime: Runtime, call: ApiCall) -> Json:
     if not call.args.flag("include_num_members"):
         fields.pop("num_members", None)
     return {"channel": fields}
-
-
-def list_all(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.list."""
-    kinds = _kinds(call.args)
-    matches = [
-        channel
-        for channel in runtime.state.channels.values()
-        if channel.kind() in kinds
-        and channel.sees(call.app.bot_user)
-        and not (channel.is_archived and call.args.flag("exclude_archived"))
-    ]
-    return _channel_page(matches, call)
 
 
 def of_user(runtime: Runtime, call: ApiCall) -> Json:
@@ -49,7 +37,9 @@ def of_user(runtime: Runtime, call: ApiCall) -> Json:
         and {user.id, call.app.bot_user} <= set(channel.members)
         and not (channel.is_archived and call.args.flag("exclude_archived"))
     ]
-    return _channel_page(matches, call, most=999)
+    rows, cursor = page(matches, call.args, 100, 999)
+    objects = [channels.channel_object(channel, call.app.bot_user) for channel in rows]
+    return {"channels": objects, "response_metadata": {"next_cursor": cursor}}
 
 
 def members(runtime: Runtime, call: ApiCall) -> Json:
@@ -61,6 +51,7 @@ def members(runtime: Runtime, call: ApiCall) -> Json:
 
 def history(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.history: newest first, without the replies of threads."""
+    _charge(runtime, call)
     channel = access.readable_channel(runtime, call.app, call.args.required("channel"))
     roots = [root for root in channel.roots() if _within(root["ts"], call.args)]
     return {
@@ -71,6 +62,7 @@ def history(runtime: Runtime, call: ApiCall) -> Json:
 
 def replies(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.replies: the root, then its replies, oldest first."""
+    _charge(runtime, call)
     channel = access.readable_channel(runtime, call.app, call.args.required("channel"))
     ts = call.args.required("ts")
     if ts not in channel.messages:
@@ -81,36 +73,9 @@ def replies(runtime: Runtime, call: ApiCall) -> Json:
     return _messages(runtime, messages, call, 1000)
 
 
-def join(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.join: public channels only."""
-    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
-    if channel.is_private:
-        raise SlackRefusal("method_not_supported_for_channel_type")
-    access.require_open(channel)
-    if not channels.join(runtime, channel, _bot(runtime, call)):
-        call.warnings.append("already_in_channel")
-    return {"channel": channels.channel_object(channel, call.app.bot_user)}
-
-
-def open_direct(runtime: Runtime, call: ApiCall) -> Json:
-    """conversations.open with one user."""
-    users = call.args.names("users")
-    if call.args.text("channel"):
-        channel = access.visible_channel(runtime, call.app, call.args.text("channel"))
-    elif len(users) == 1:
-        channel = channels.direct(
-            runtime, _bot(runtime, call), access.known_user(runtime, users[0])
-        )
-    else:
-        raise SlackRefusal("users_list_not_supplied" if not users else "not_enough_users")
-    if not channel.is_im:
-        raise SlackRefusal("method_not_supported_for_channel_type")
-    full = channels.channel_object(channel, call.app.bot_user)
-    return {"channel": full if call.args.flag("return_im") else {"id": channel.id}}
-
-
-def _bot(runtime: Runtime, call: ApiCall) -> User:
-    return runtime.state.users[call.app.bot_user]
+def _charge(runtime: Runtime, call: ApiCall) -> None:
+    pace = runtime.config.pace
+    runtime.charge(call.app.id, call.method, pace.tier(pace.history_tier))
 
 
 def _seen(runtime: Runtime, call: ApiCall) -> Channel:
@@ -125,12 +90,6 @@ def _kinds(args: Arguments) -> set[str]:
     if unknown:
         raise SlackRefusal("invalid_types")
     return {_TYPES[name] for name in names if name in _TYPES}
-
-
-def _channel_page(matches: list[Channel], call: ApiCall, *, most: int = 1000) -> Json:
-    rows, cursor = page(matches, call.args, 100, most)
-    objects = [channels.channel_object(channel, call.app.bot_user) for channel in rows]
-    return {"channels": objects, "response_metadata": {"next_cursor": cursor}}
 
 
 def _messages(runtime: Runtime, messages: list[Json], call: ApiCall, default: int) -> Json:
@@ -165,15 +124,8 @@ def _moment(args: Arguments, name: str, refusal: str) -> Decimal | None:
 
 METHODS: Methods = {
     "conversations.info": Method(info, _READ, tier=3),
-    "conversations.list": Method(list_all, _READ, tier=2),
     "conversations.members": Method(members, _READ, tier=4),
-    "conversations.history": Method(
-        history, ("channels:history", "groups:history", "im:history"), tier=3
-    ),
-    "conversations.replies": Method(
-        replies, ("channels:history", "groups:history", "im:history"), tier=3
-    ),
-    "conversations.join": Method(join, ("channels:join",), tier=3),
-    "conversations.open": Method(open_direct, ("im:write", "mpim:write"), tier=3),
+    "conversations.history": Method(history, _HISTORY, tier=None),
+    "conversations.replies": Method(replies, _HISTORY, tier=None),
     "users.conversations": Method(of_user, _READ, tier=3),
 }

@@ -47,20 +47,6 @@ def add_reaction(runtime: Runtime, call: ApiCall) -> Json:
     return {}
 
 
-def remove_reaction(runtime: Runtime, call: ApiCall) -> Json:
-    """reactions.remove."""
-    channel, ts = _marked(runtime, call, "timestamp")
-    posting.unreact(runtime, channel, ts, user=call.app.bot_user, name=_emoji(call))
-    return {}
-
-
-def get_reactions(runtime: Runtime, call: ApiCall) -> Json:
-    """reactions.get."""
-    channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
-    message = posting.find(channel, call.args.required("timestamp"))
-    return {"type": "message", "channel": channel.id, "message": copy(message)}
-
-
 def _emoji(call: ApiCall) -> str:
     name = call.args.text("name").strip(":")
     if not name:
@@ -83,6 +69,4 @@ METHODS: Methods = {
     "pins.remove": Method(remove_pin, ("pins:write",), tier=2),
     "pins.list": Method(list_pins, ("pins:read",), tier=2),
     "reactions.add": Method(add_reaction, ("reactions:write",), tier=3),
-    "reactions.remove": Method(remove_reaction, ("reactions:write",), tier=2),
-    "reactions.get": Method(get_reactions, ("reactions:read",), tier=3),
 }

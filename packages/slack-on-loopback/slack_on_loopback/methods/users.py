@@ -1,13 +1,11 @@
-"""auth.test, users.*, team.info, bots.info and apps.connections.open: who is who."""
+"""auth.test, users.info and apps.connections.open: who is who."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from slack_on_loopback import access
 from slack_on_loopback.api_call import ApiCall, Method, Methods
-from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json
-from slack_on_loopback.methods.paging import page
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import User
 
@@ -37,30 +35,6 @@ def open_connection(runtime: Runtime, call: ApiCall) -> Json:
 def user_info(runtime: Runtime, call: ApiCall) -> Json:
     """users.info."""
     return {"user": user_object(runtime, access.known_user(runtime, call.args.required("user")))}
-
-
-def list_users(runtime: Runtime, call: ApiCall) -> Json:
-    """users.list."""
-    users, cursor = page(list(runtime.state.users.values()), call.args, 1000, 1000)
-    members = [user_object(runtime, user) for user in users]
-    return {"members": members, "response_metadata": {"next_cursor": cursor}}
-
-
-def team_info(runtime: Runtime, call: ApiCall) -> Json:
-    """team.info."""
-    del call
-    state = runtime.state
-    return {"team": {"id": state.team_id, "name": state.team_name, "domain": state.team_domain}}
-
-
-def bot_info(runtime: Runtime, call: ApiCall) -> Json:
-    """bots.info."""
-    bot_id = call.args.text("bot") or call.app.bot_id
-    for app in runtime.state.apps.values():
-        if app.bot_id == bot_id:
-            bot = {"id": app.bot_id, "app_id": app.id, "user_id": app.bot_user, "name": app.name}
-            return {"bot": {**bot, "deleted": app.revoked}}
-    raise SlackRefusal("bot_not_found")
 
 
 def user_object(runtime: Runtime, user: User) -> Json:
@@ -104,7 +78,4 @@ METHODS: Methods = {
         token="app",  # noqa: S106 a kind
     ),
     "users.info": Method(user_info, ("users:read",), tier=4),
-    "users.list": Method(list_users, ("users:read",), tier=2),
-    "team.info": Method(team_info, ("team:read",), tier=3),
-    "bots.info": Method(bot_info, ("users:read",), tier=3),
 }

@@ -1,4 +1,4 @@
-"""views.*: opening, pushing, updating and publishing.
+"""views.*: opening, updating and publishing.
 
 Source: https://docs.slack.dev/surfaces/modals
 """
@@ -17,17 +17,8 @@ def open_view(runtime: Runtime, call: ApiCall) -> Json:
     view = check_view(call.args.structure("view"), "modal")
     trigger = _exchange(runtime, call)
     opened = modals.new_view(runtime, call.app, view)
-    modals.show_first(runtime, trigger.user, opened)
+    modals.show(runtime, trigger.user, opened)
     return {"view": copy(opened)}
-
-
-def push_view(runtime: Runtime, call: ApiCall) -> Json:
-    """views.push: on top of the modal that the trigger came from."""
-    view = check_view(call.args.structure("view"), "modal")
-    modals.require_room(runtime, _peek(runtime, call))
-    trigger = _exchange(runtime, call)
-    pushed = modals.push(runtime, call.app, trigger.user, view)
-    return {"view": copy(pushed)}
 
 
 def update_view(runtime: Runtime, call: ApiCall) -> Json:
@@ -59,13 +50,6 @@ def publish_view(runtime: Runtime, call: ApiCall) -> Json:
     return {"view": copy(published)}
 
 
-def _peek(runtime: Runtime, call: ApiCall) -> Trigger:
-    trigger = runtime.triggers.issued.get(call.args.required("trigger_id"))
-    if trigger is None or not trigger.view_id:
-        raise SlackRefusal("invalid_trigger_id")
-    return trigger
-
-
 def _exchange(runtime: Runtime, call: ApiCall) -> Trigger:
     trigger_id = call.args.required("trigger_id")
     return runtime.triggers.exchange(trigger_id, call.app.id, runtime.now())
@@ -79,7 +63,6 @@ def _check_hash(call: ApiCall, stored: Json) -> None:
 
 METHODS: Methods = {
     "views.open": Method(open_view, tier=4),
-    "views.push": Method(push_view, tier=4),
     "views.update": Method(update_view, tier=4),
     "views.publish": Method(publish_view, tier=4),
 }

@@ -5,7 +5,7 @@ import { fill, freshId, h } from "./dom.js";
 
 /**
  * Opens a modal dialog.
- * @param {{title: any, body: any, footer?: any, className?: string, back?: Function|null, close: Function}} parts
+ * @param {{title: any, body: any, footer?: any, className?: string, close: Function}} parts
  *   `close` is called when the person asks to close it (Esc or ×).
  * @returns {{node: HTMLDialogElement, show: Function, remove: Function}}
  */
@@ -37,11 +37,10 @@ export function openDialog(parts) {
 function drawFrame(node, parts) {
   const titleId = freshId("dialog-title");
   node.setAttribute("aria-labelledby", titleId);
-  const back = parts.back && iconButton("back", "Back", parts.back);
-  const cross = iconButton("close", "Close", () => (parts.closeAll ?? parts.close)());
+  const cross = iconButton("close", "Close", () => parts.close());
   fill(
     node,
-    h("header", { class: "dialog-head" }, back, h("h2", { id: titleId }, parts.title), cross),
+    h("header", { class: "dialog-head" }, h("h2", { id: titleId }, parts.title), cross),
     h("div", { class: "dialog-body" }, parts.body),
     parts.footer && h("footer", { class: "dialog-foot" }, parts.footer),
   );

@@ -10,7 +10,7 @@ import { HomePane } from "./home.js";
 import { Live } from "./live.js";
 import { excerpt } from "./message.js";
 import { drawEmpty } from "./message_list.js";
-import { Modals } from "./modal.js";
+import { Modal } from "./modal.js";
 import { announce, attempt, showApps, showConnection, toast } from "./notices.js";
 import { PHONE, showPane } from "./panes.js";
 import { followPermalink, startRouter } from "./router.js";
@@ -27,11 +27,11 @@ class Page {
     this.store = new Store();
     this.api = new Api(user);
     this.ctx = createContext(this.store, this.api);
-    this.modals = new Modals(this.ctx);
+    this.modal = new Modal(this.ctx);
   }
 
   async start() {
-    const { views, guide } = await this.#loadState();
+    const { view, guide } = await this.#loadState();
     this.api.user = this.store.me;
     document.title = `${this.store.team?.name ?? "Workspace"} · local workspace`;
     this.sidebar = new Sidebar(document.getElementById("sidebar"), this.ctx);
@@ -39,7 +39,7 @@ class Page {
     this.#showApps();
     document.getElementById("skip").addEventListener("click", (event) => this.#skip(event));
     startRouter((route) => this.#go(route));
-    this.modals.restore(views);
+    this.modal.show(view);
     this.guide = new GuideBar(this.ctx);
     this.guide.show(guide);
     this.#listen();
@@ -83,7 +83,7 @@ class Page {
   #apply(event) {
     if (event.type === "guide") this.guide.show(event.guide);
     else if (event.type === "command_failed") toast(event.text, { error: true });
-    else if (!this.modals.apply(event)) this.store.apply(event);
+    else if (!this.modal.apply(event)) this.store.apply(event);
     if (event.type === "message") this.#announce(event.message);
   }
 

@@ -1,4 +1,4 @@
-// Modal views: a stack of forms in one dialog, with errors at the fields.
+// The modal view: a form in a dialog, with errors at the fields.
 
 import { drawBlocks } from "./blocks.js";
 import { openDialog } from "./dialog.js";
@@ -7,9 +7,9 @@ import { Form } from "./form.js";
 import { attempt, toast } from "./notices.js";
 import { drawText } from "./text.js";
 
-/** The open views of one person; the last of the stack is on screen. */
-export class Modals {
-  #stack = [];
+/** The form that one person has open. */
+export class Modal {
+  #open = null;
   #dialog = null;
 
   /** @param {object} ctx drawing context */
@@ -20,8 +20,7 @@ export class Modals {
   /** Handles view events; true if the event was one. */
   apply(event) {
     const handlers = {
-      view_opened: () => this.#open(event.view),
-      view_pushed: () => this.#push(event.view),
+      view_opened: () => this.show(event.view),
       view_updated: () => this.#update(event.view),
       view_closed: () => this.#drop(event.view_id),
     };
@@ -29,72 +28,42 @@ export class Modals {
     return event.type in handlers;
   }
 
-  /** Shows the views that were open when the page was loaded. */
-  restore(views) {
-    for (const view of views ?? []) this.#push(view);
-  }
-
-  #find(id) {
-    return this.#stack.find((entry) => entry.view.id === id);
-  }
-
-  #open(view) {
-    this.#stack = [];
-    this.#push(view);
-  }
-
-  #push(view) {
-    if (this.#find(view.id)) {
-      this.#update(view);
-      return;
-    }
-    this.#stack.push(this.#entry(view, view.state?.values));
-    this.#show();
+  /** Shows a view, if there is one. */
+  show(view) {
+    if (view) this.#draw(view, view.state?.values);
   }
 
   #update(view) {
-    const entry = this.#find(view.id);
-    if (!entry) return;
+    if (this.#open?.view.id !== view.id) return;
     // What was typed stays where block_id and action_id stay the same, as in Slack.
-    Object.assign(entry, this.#entry(view, { ...view.state?.values, ...entry.form.values() }));
-    if (entry === this.#stack.at(-1)) this.#show();
+    this.#draw(view, { ...view.state?.values, ...this.#open.form.values() });
   }
 
   #drop(id) {
-    this.#stack = this.#stack.filter((entry) => entry.view.id !== id);
-    this.#show();
+    if (this.#open?.view.id !== id) return;
+    this.#dialog.remove();
+    this.#open = this.#dialog = null;
   }
 
-  #entry(view, state) {
+  #draw(view, state) {
     const form = new Form();
     const scope = { ctx: this.ctx, surface: { view_id: view.id }, form, state, key: view.id };
-    const id = freshId("view");
-    const body = h("form", { id, class: "view", novalidate: true }, drawBlocks(view.blocks, scope));
-    const entry = { view, form, body };
-    body.addEventListener("submit", (event) => {
+    const submit = (event) => {
       event.preventDefault();
-      this.#submit(entry);
-    });
-    return entry;
-  }
-
-  #show() {
-    const entry = this.#stack.at(-1);
-    if (!entry) {
-      this.#dialog?.remove();
-      this.#dialog = null;
-      return;
-    }
+      this.#submit();
+    };
+    const props = { id: freshId("view"), class: "view", novalidate: true, on: { submit } };
+    const body = h("form", props, drawBlocks(view.blocks, scope));
     const focus = this.#dialog?.node.contains(document.activeElement) && document.activeElement.id;
-    const parts = this.#parts(entry);
+    this.#open = { view, form };
+    const parts = this.#parts(view, body);
     if (this.#dialog) this.#dialog.show(parts);
     else this.#dialog = openDialog(parts);
-    focusFirst(entry.body, focus);
+    focusFirst(body, focus);
   }
 
-  #parts(entry) {
-    const { view } = entry;
-    const close = () => this.#close(entry);
+  #parts(view, body) {
+    const close = () => this.#close();
     const cancel = h(
       "button",
       { class: "button", type: "button", on: { click: close } },
@@ -104,59 +73,30 @@ export class Modals {
       view.submit &&
       h(
         "button",
-        { class: "button primary", type: "submit", form: entry.body.id },
+        { class: "button primary", type: "submit", form: body.id },
         drawText(view.submit, this.ctx),
       );
-    const back = this.#stack.length > 1 ? close : null;
-    return {
-      title: drawText(view.title, this.ctx),
-      body: entry.body,
-      footer: [cancel, submit],
-      close,
-      closeAll: () => this.#closeAll(),
-      back,
-    };
+    return { title: drawText(view.title, this.ctx), body, footer: [cancel, submit], close };
   }
 
-  async #submit(entry) {
-    if (!entry.form.check()) return;
+  async #submit() {
+    const { view, form } = this.#open;
+    if (!form.check()) return;
     const button = this.#dialog.node.querySelector("[type=submit]");
     button?.setAttribute("aria-busy", "true");
     const answer = await attempt(() =>
-      this.ctx.api.post("view/submit", { view_id: entry.view.id, values: entry.form.values() }),
+      this.ctx.api.post("view/submit", { view_id: view.id, values: form.values() }),
     );
     button?.removeAttribute("aria-busy");
-    if (answer) this.#answered(entry, answer.response ?? {});
+    const { response_action: action, errors } = answer?.response ?? {};
+    if (action === "errors") for (const text of form.showErrors(errors)) toast(text, { error: true });
+    else if (answer && !action) this.#drop(view.id);
   }
 
-  #answered(entry, response) {
-    const act = {
-      errors: () => this.#showErrors(entry, response.errors ?? {}),
-      update: () =>
-        response.view && this.#update({ ...response.view, id: response.view.id ?? entry.view.id }),
-      push: () => response.view?.id && this.#push(response.view),
-      clear: () => this.#clear(),
-    }[response.response_action];
-    if (act) act();
-    else this.#drop(entry.view.id);
-  }
-
-  #showErrors(entry, errors) {
-    for (const text of entry.form.showErrors(errors)) toast(text, { error: true });
-  }
-
-  #clear() {
-    this.#stack = [];
-    this.#show();
-  }
-
-  #close(entry) {
-    this.#drop(entry.view.id);
-    return attempt(() => this.ctx.api.post("view/close", { view_id: entry.view.id }));
-  }
-
-  async #closeAll() {
-    for (const entry of [...this.#stack].reverse()) await this.#close(entry);
+  #close() {
+    const { id } = this.#open.view;
+    this.#drop(id);
+    return attempt(() => this.ctx.api.post("view/close", { view_id: id }));
   }
 }
 

@@ -110,7 +110,7 @@ class PageServer:
         return stored
 
     async def open_view(self, view: Json, kind: str = "view_opened") -> None:
-        """Open, push or update a modal."""
+        """Open or update a modal."""
         await self.emit({"type": kind, "view": view})
 
     def bodies(self, action: str) -> list[Json]:
@@ -154,7 +154,7 @@ class PageServer:
             apps=self.apps,
             emoji=sample.EMOJI,
             recent=self.recent,
-            views=[],
+            view=None,
             guide=None,
         )
 
