@@ -143,8 +143,9 @@ async def accept(page: Page) -> None:
 async def cast_ballot(page: Page) -> None:
     form = page.get_by_role("dialog")
     for place, option in (("First", "Kafka"), ("Second", "PostgreSQL")):
-        await form.get_by_label(re.compile(f"{place} choice")).click()
-        await page.get_by_role("option", name=re.compile(option)).first.click()
+        choices = form.get_by_label(re.compile(f"{place} choice"))
+        value = await choices.locator("option", has_text=option).first.get_attribute("value")
+        await choices.select_option(value)
     await shoot(page, "ballot-form")
     await form.get_by_role("button", name="Cast ballot").click()
     await expect(form).to_be_hidden(timeout=PATIENCE)

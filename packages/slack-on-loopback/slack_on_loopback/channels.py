@@ -7,9 +7,6 @@ from slack_on_loopback.rules import check_channel_name
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
 
-#: Messages of a channel that are looked at for new ones when the page opens.
-_RECENT = 100
-
 
 def channel_object(channel: Channel, viewer: str) -> Json:
     """Return Slack's conversation object as one member of the workspace sees it."""
@@ -63,20 +60,6 @@ def page_channels(runtime: Runtime, viewer: str) -> list[Json]:
         for channel in runtime.state.channels.values()
         if channel.sees(viewer)
     ]
-
-
-def recent(runtime: Runtime, viewer: str) -> dict[str, list[str]]:
-    """Return the ts of what others said last in each channel a member sees, oldest first."""
-    quiet = {"channel_join", "channel_leave"}
-    return {
-        channel.id: [
-            str(root["ts"])
-            for root in list(channel.roots())[-_RECENT:]
-            if root.get("user") != viewer and root.get("subtype") not in quiet
-        ]
-        for channel in runtime.state.channels.values()
-        if viewer in channel.members
-    }
 
 
 def join(runtime: Runtime, channel: Channel, user: User, inviter: str | None = None) -> bool:

@@ -44,9 +44,6 @@ class PageApi:
             "view/close": self.close,
             "session/stop": self.stop_session,
             "shortcut": self.shortcut,
-            "pin": self.pin,
-            "delete": self.delete,
-            "edit": self.edit,
             "home": self.home,
             "guide": self.guide,
             "channels": self.channels,
@@ -72,7 +69,6 @@ class PageApi:
             "me": user.id,
             "users": [user.model_dump(exclude_none=True) for user in state.users.values()],
             "channels": channels.page_channels(self.runtime, user.id),
-            "recent": channels.recent(self.runtime, user.id),
             "apps": page_apps(self.runtime),
             "emoji": EMOJI,
             "guide": self.runtime.guide.event()["guide"],
@@ -155,25 +151,6 @@ class PageApi:
             channel = self._visible(user, body)
             source = posting.find(channel, text_at(body, "message_ts"))
         await interactions.shortcut(self.runtime, user, text_at(body, "callback_id"), source)
-        return {}
-
-    async def pin(self, user: User, body: Json) -> Json:
-        """Pin or unpin."""
-        channel = people.joined(self.runtime, user, text_at(body, "channel"))
-        work = posting.unpin if body.get("remove") else posting.pin
-        work(self.runtime, channel, text_at(body, "ts"), user.id)
-        return {}
-
-    async def delete(self, user: User, body: Json) -> Json:
-        """Delete one's own message."""
-        channel = people.joined(self.runtime, user, text_at(body, "channel"))
-        people.delete(self.runtime, user, channel, text_at(body, "ts"))
-        return {}
-
-    async def edit(self, user: User, body: Json) -> Json:
-        """Edit one's own message."""
-        channel = people.joined(self.runtime, user, text_at(body, "channel"))
-        people.edit(self.runtime, user, channel, text_at(body, "ts"), text=text_at(body, "text"))
         return {}
 
     async def home(self, user: User, body: Json) -> Json:

@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 
 from slack_on_loopback import GuideButton, GuideLine
+from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.workspace import Workspace
 from tests.bots import Client, Page, actions, bolt_app, button, modal, on_socket
@@ -45,18 +46,6 @@ async def live(ws: Workspace, http: aiohttp.ClientSession, user: str) -> Live:
     socket = await http.ws_connect(f"{ws.url}page/ws", params={"user": ws.user(user).id})
     await ws.wait_for(lambda: any(v.user == ws.user(user).id for v in ws.runtime.feed.viewers))
     return Live(socket)
-
-
-async def test_the_page_is_told_what_others_said_last(
-    dana: Page, alex: Page, ws: Workspace
-) -> None:
-    message = await ws.say("dana", "architecture", "first")
-    await ws.say("dana", "architecture", "a reply", message["ts"])
-    await ws.say("dana", "security-review", "secret")
-    where = ws.channel("architecture").id
-    assert (await alex.get("state"))["recent"][where] == [message["ts"]]
-    assert (await dana.get("state"))["recent"][where] == []
-    assert ws.channel("security-review").id not in (await alex.get("state"))["recent"]
 
 
 async def test_somebody_who_opens_the_page_is_waited_for(
@@ -216,32 +205,30 @@ async def test_ephemeral_messages_are_the_viewers_own(
 
 
 async def test_reactions_and_pins_are_told(
-    ws: Workspace, http: aiohttp.ClientSession, dana: Page
+    ws: Workspace, client: Client, http: aiohttp.ClientSession, dana: Page
 ) -> None:
     message = await ws.say("dana", "general", "x")
-    where = {"channel": message["channel"], "ts": message["ts"]}
+    where = {"channel": message["channel"], "timestamp": message["ts"]}
     page = await live(ws, http, "alex")
     await ws.react("dana", message["channel"], message["ts"], "eyes")
     reactions = (await page.next("reaction"))["reactions"]
     assert reactions == [{"name": "eyes", "users": [dana.user], "count": 1}]
-    assert (await dana.post("pin", **where))["ok"]
+    await client.pins_add(**where)
     assert (await page.next("pins"))["pins"] == [message["ts"]]
-    assert (await dana.post("pin", **where))["error"] == "already_pinned"
     assert (await dana.get(f"channels/{message['channel']}"))["pins"] == [message["ts"]]
-    assert (await dana.post("pin", **where, remove=True))["ok"]
+    await client.pins_remove(**where)
     assert (await page.next("pins"))["pins"] == []
 
 
-async def test_people_edit_and_delete_their_own_messages(
-    ws: Workspace, dana: Page, alex: Page
-) -> None:
-    message = await ws.say("dana", "general", "first")
-    where = {"channel": message["channel"], "ts": message["ts"]}
-    assert (await alex.post("edit", **where, text="no"))["error"] == "cant_update_message"
-    assert (await dana.post("edit", **where, text="second"))["ok"]
+async def test_people_edit_and_delete_their_own_messages(ws: Workspace) -> None:
+    ts = (await ws.say("dana", "general", "first"))["ts"]
+    with pytest.raises(SlackRefusal, match="cant_update_message"):
+        await ws.edit("alex", "general", ts, "no")
+    await ws.edit("dana", "general", ts, "second")
     assert ws.messages("general")[0]["text"] == "second"
-    assert (await alex.post("delete", **where))["error"] == "cant_delete_message"
-    assert (await dana.post("delete", **where))["ok"]
+    with pytest.raises(SlackRefusal, match="cant_delete_message"):
+        await ws.delete("alex", "general", ts)
+    await ws.delete("dana", "general", ts)
     assert ws.messages("general") == []
 
 

@@ -5,8 +5,6 @@ import { drawContainer, drawPlan, drawTaskCard } from "./cards.js";
 import { drawChart } from "./chart.js";
 import { drawElement } from "./elements.js";
 import { drawField } from "./field.js";
-import { drawMarkdown } from "./markdown.js";
-import { drawRichText } from "./rich_text.js";
 import { drawTable } from "./table.js";
 import { drawText } from "./text.js";
 
@@ -18,8 +16,6 @@ const BLOCKS = {
   actions: (block, scope) => h("div", { class: "actions" }, drawElements(block, scope)),
   context_actions: (block, scope) =>
     h("div", { class: "actions context-actions" }, drawElements(block, scope)),
-  markdown: (block, scope) => h("div", { class: "markdown" }, drawMarkdown(block.text, scope.ctx)),
-  rich_text: (block, scope) => drawRichText(block, scope.ctx),
   table: (block, scope) => drawTable(block, scope.ctx),
   data_visualization: drawChart,
   input: drawField,

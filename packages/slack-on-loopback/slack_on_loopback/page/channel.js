@@ -1,6 +1,5 @@
 // The channel pane: head, pinned strip, messages, composer.
 
-import { joinChannel, showMembers } from "./channel_dialogs.js";
 import { addressOf, symbolOf, titleOf } from "./channel_names.js";
 import { Composer } from "./composer.js";
 import { button, iconLink } from "./controls.js";
@@ -8,6 +7,7 @@ import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { drawMrkdwn } from "./mrkdwn.js";
 import { drawEmpty, MessageList } from "./message_list.js";
+import { attempt } from "./notices.js";
 import { PinnedStrip } from "./pinned.js";
 
 /** One channel on screen. */
@@ -29,7 +29,7 @@ export class ChannelPane {
     this.empty = h(
       "div",
       { class: "empty-slot", hidden: true },
-      drawEmpty("Nothing here yet", "Write a message, or type / for what the apps can do."),
+      drawEmpty("Nothing here yet", emptyWords(ctx)),
     );
     this.node = h(
       "div",
@@ -105,18 +105,8 @@ export class ChannelPane {
     return [
       iconLink("back", "Back to channels", "#/", "only-phone"),
       h("div", { class: "pane-title" }, title, topic),
-      channel.is_im ? null : this.#drawMembers(channel.members?.length ?? 0),
+      !channel.is_im && h("small", {}, `${channel.members.length} members`),
     ];
-  }
-
-  #drawMembers(members) {
-    const people = button(
-      [icon("people"), String(members)],
-      () => showMembers(this.ctx, this.id),
-      "small",
-    );
-    people.setAttribute("aria-label", `${members} members`);
-    return people;
   }
 
   #drawFoot(channel) {
@@ -124,7 +114,7 @@ export class ChannelPane {
     if (this.state === "archived")
       note(icon("archive"), "This channel is archived. It can be read, not written in.");
     else if (this.state === "outside") {
-      const join = button("Join channel", () => joinChannel(this.ctx, channel), "primary");
+      const join = button("Join channel", () => this.#join(), "primary");
       note(`You are looking at #${channel.name}.`, join);
     } else {
       const label = `Message ${addressOf(channel, this.ctx)}`;
@@ -133,8 +123,18 @@ export class ChannelPane {
     }
   }
 
+  #join() {
+    return attempt(() => this.ctx.api.post("channels", { action: "join", channel: this.id }));
+  }
+
   /** Stops listening; the pane is taken off the screen. */
   close() {
     for (const stop of this.stops) stop();
   }
+}
+
+function emptyWords({ store }) {
+  const commands = [...store.apps.values()].flatMap((app) => app.commands ?? []);
+  const names = commands.map(({ command }) => command).join(", ");
+  return `Write a message${names && `, or a command (${names})`}.`;
 }

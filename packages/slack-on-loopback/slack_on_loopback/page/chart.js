@@ -4,53 +4,17 @@
 import { h } from "./dom.js";
 import { drawText } from "./text.js";
 
-const COLORS = 6;
-
 /**
  * Draws a chart with its title.
  * @param {object} block Slack's data_visualization block
  * @param {object} scope
  */
 export function drawChart(block, scope) {
-  const { chart } = block;
-  if (chart.type !== "bar")
-    return h("div", { class: "not-drawn" }, `chart “${chart.type}” is not drawn here`);
-  return h(
-    "figure",
-    { class: "chart" },
-    h("figcaption", {}, drawText(block.title, scope.ctx)),
-    drawBars(chart),
-    axesOf(chart),
-  );
-}
-
-function axesOf(chart) {
-  const { x_label: across, y_label: up } = chart.axis_config ?? {};
-  const words = [up, across].filter(Boolean).join(" by ");
-  return words && h("small", { class: "chart-axes" }, words);
-}
-
-function mark(n) {
-  return h("span", { class: `chart-mark chart-color-${n % COLORS}`, "aria-hidden": "true" });
-}
-
-function legend(names) {
-  return h(
-    "ul",
-    { class: "chart-legend" },
-    names.map((name, n) => h("li", {}, mark(n), name)),
-  );
-}
-
-function mostOf(series) {
-  return Math.max(...series.flatMap((one) => one.data.map((point) => Math.abs(point.value)))) || 1;
-}
-
-/** Groups of bars, one for each category; shares of 100 fill their line only at 100. */
-function drawBars(chart) {
-  const { series, axis_config: axes } = chart;
+  const { series, axis_config: axes } = block.chart;
   const isPercent = /^(percent|%)$/i.test(axes.y_label ?? "");
-  const most = isPercent ? 100 : mostOf(series);
+  // Shares of 100 fill their line only at 100.
+  const values = series.flatMap((one) => one.data.map((point) => Math.abs(point.value)));
+  const most = isPercent ? 100 : Math.max(...values) || 1;
   const rows = axes.categories.map((category, n) =>
     h(
       "li",
@@ -59,22 +23,25 @@ function drawBars(chart) {
       h(
         "span",
         { class: "chart-bars" },
-        series.map((one, color) => drawBar(one, one.data[n].value, { most, color, isPercent })),
+        series.map((one) => drawBar(one.name, one.data[n].value, most, isPercent)),
       ),
     ),
   );
-  return [
-    series.length > 1 && legend(series.map((one) => one.name)),
+  return h(
+    "figure",
+    { class: "chart" },
+    h("figcaption", {}, drawText(block.title, scope.ctx)),
     h("ul", { class: "chart-rows" }, rows),
-  ];
+    h("small", { class: "chart-axes" }, [axes.y_label, axes.x_label].filter(Boolean).join(" by ")),
+  );
 }
 
-function drawBar(series, value, { most, color, isPercent }) {
-  const bar = h("span", { class: `chart-bar chart-color-${color % COLORS}` });
+function drawBar(name, value, most, isPercent) {
+  const bar = h("span", { class: "chart-bar" });
   bar.style.inlineSize = `${Math.min((100 * Math.abs(value)) / most, 100)}%`;
   return h(
     "span",
-    { class: "chart-track", title: series.name },
+    { class: "chart-track", title: name },
     h("span", { class: "chart-groove", "aria-hidden": "true" }, bar),
     h("span", { class: "chart-value" }, `${value.toLocaleString("en")}${isPercent ? "%" : ""}`),
   );

@@ -1,10 +1,9 @@
 // The box to write in: grows with the text, sends on Enter, keeps drafts, turns names into mentions.
 
+import { iconButton } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { nameOf } from "./mentions.js";
-import { openMenu } from "./menu.js";
-import { attempt } from "./notices.js";
 import { Refusal } from "./api.js";
 import { chip, upload } from "./uploads.js";
 
@@ -75,14 +74,7 @@ export class Composer {
       { class: "send", type: "submit", "aria-label": "Send", title: "Send" },
       icon("send"),
     );
-    return h(
-      "div",
-      { class: "composer-box" },
-      this.#shortcuts(),
-      ...this.#attach(),
-      this.area,
-      send,
-    );
+    return h("div", { class: "composer-box" }, this.#attach(), this.area, send);
   }
 
   #attach() {
@@ -97,18 +89,7 @@ export class Composer {
       field.value = "";
       this.#drawFiles();
     });
-    const button = h(
-      "button",
-      {
-        class: "tool",
-        type: "button",
-        "aria-label": "Attach files",
-        title: "Attach files",
-        on: { click: () => field.click() },
-      },
-      icon("file"),
-    );
-    return [field, button];
+    return [field, iconButton("file", "Attach files", () => field.click())];
   }
 
   #drawFiles() {
@@ -120,58 +101,6 @@ export class Composer {
       this.chosen,
       this.files.map((file) => chip(file, drop)),
     );
-  }
-
-  #shortcuts() {
-    const open = (event) => {
-      const entries = [...this.ctx.store.apps.values()].flatMap((app) => this.#shortcutsOf(app));
-      openMenu(
-        event.currentTarget,
-        entries.length
-          ? [{ heading: "Shortcuts" }, ...entries]
-          : [{ heading: "No app has a shortcut here" }],
-      );
-    };
-    return h(
-      "button",
-      {
-        class: "tool",
-        type: "button",
-        "aria-haspopup": "menu",
-        "aria-label": "Shortcuts",
-        title: "Shortcuts",
-        on: { click: open },
-      },
-      icon("bolt"),
-    );
-  }
-
-  #shortcutsOf(app) {
-    const run = (shortcut) =>
-      attempt(() => this.ctx.api.post("shortcut", { callback_id: shortcut.callback_id }));
-    const global = (app.shortcuts ?? []).filter((shortcut) => shortcut.type === "global");
-    const commands = this.place.threadTs ? [] : app.commands;
-    return [
-      ...global.map((shortcut) => ({
-        label: shortcut.name,
-        hint: shortcut.description,
-        icon: "bolt",
-        run: () => run(shortcut),
-      })),
-      ...commands.map((command) => ({
-        label: command.command,
-        hint: command.description,
-        icon: "hash",
-        run: () => this.insert(`${command.command} `),
-      })),
-    ];
-  }
-
-  /** Puts text where the caret is. */
-  insert(text) {
-    this.area.setRangeText(text, this.area.selectionStart, this.area.selectionEnd, "end");
-    this.#typed();
-    this.area.focus();
   }
 
   #typed() {

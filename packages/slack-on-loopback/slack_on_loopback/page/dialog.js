@@ -13,12 +13,11 @@ export function openDialog(parts) {
   const node = h("dialog", { class: `dialog ${parts.className ?? ""}` });
   const before = document.activeElement;
   let ask = parts.close;
-  node.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.defaultPrevented) return;
+  node.addEventListener("cancel", (event) => {
+    if (event.target !== node) return;
     event.preventDefault();
     ask();
   });
-  node.addEventListener("cancel", (event) => event.target === node && event.preventDefault());
   const show = (next) => {
     ask = next.close;
     drawFrame(node, next);
@@ -68,41 +67,4 @@ export function ask(question) {
     });
     yes.focus();
   });
-}
-
-/**
- * Asks for a text.
- * @param {{title: string, label: string, value: string, confirm: string, max: number}} question
- * @returns {Promise<string|null>} null when it was closed
- */
-export function askText(question) {
-  return new Promise((resolve) => {
-    const done = (answer) => {
-      dialog.remove();
-      resolve(answer);
-    };
-    const { form, input } = textForm(question, done);
-    const confirm = { class: "button primary", type: "submit", form: form.id };
-    const dialog = openDialog({
-      title: question.title,
-      body: form,
-      footer: [button("Cancel", () => done(null)), h("button", confirm, question.confirm)],
-      className: "small",
-      close: () => done(null),
-    });
-    input.focus();
-    input.select();
-  });
-}
-
-function textForm({ label, value, max }, done) {
-  const id = freshId("ask");
-  const props = { id, class: "text-input", value, required: true, maxlength: max };
-  const input = h("textarea", props);
-  const submit = (event) => {
-    event.preventDefault();
-    done(input.value.trim());
-  };
-  const name = h("label", { class: "field-label", for: id }, label);
-  return { input, form: h("form", { id: freshId("form"), on: { submit } }, name, input) };
 }

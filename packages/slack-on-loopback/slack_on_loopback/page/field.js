@@ -12,10 +12,28 @@ import { drawText } from "./text.js";
  * @param {import("./elements.js").Scope} scope
  */
 export function drawField(block, scope) {
+  const { element, block_id: blockId } = block;
   const id = freshId("field");
+  const control = createInput(withState(element, scope.state?.[blockId]?.[element.action_id]), {
+    ctx: scope.ctx,
+    id,
+    labelId: `${id}-label`,
+    describedBy: `${id}-error ${id}-hint`,
+    dispatches: Boolean(block.dispatch_action),
+    changed: () => block.dispatch_action && tell(),
+  });
+  const tell = () => {
+    const { ctx, surface, form } = scope;
+    ctx.act({ surface, form, element, blockId, payload: control.read() });
+  };
   const error = h("p", { class: "field-error", id: `${id}-error`, role: "alert", hidden: true });
-  const control = createControl(block, scope, id);
-  const label = drawLabel(block, scope, id);
+  const isGroup = control?.node.getAttribute("role") === "group";
+  const label = h(
+    isGroup ? "span" : "label",
+    { class: "field-label", id: `${id}-label`, for: isGroup ? null : id },
+    drawText(block.label, scope.ctx),
+    block.optional && h("span", { class: "optional" }, " (optional)"),
+  );
   const hint =
     block.hint &&
     h("p", { class: "field-hint", id: `${id}-hint` }, drawText(block.hint, scope.ctx));
@@ -23,61 +41,23 @@ export function drawField(block, scope) {
     "div",
     { class: "field" },
     label,
-    control?.node ?? `input “${block.element.type}” is not drawn here`,
+    control?.node ?? `input “${element.type}” is not drawn here`,
     error,
     hint,
   );
   if (!control) return node;
-  scope.form.addControl(block.block_id, block.element.action_id, control);
-  scope.form.addField(block.block_id, {
+  scope.form.addControl(blockId, element.action_id, control);
+  scope.form.addField(blockId, {
     optional: block.optional,
     showError: (text) => showError(node, error, text),
   });
   return node;
 }
 
-function createControl(block, scope, id) {
-  const element = withState(
-    block.element,
-    scope.state?.[block.block_id]?.[block.element.action_id],
-  );
-  const control = createInput(element, {
-    ctx: scope.ctx,
-    surface: scope.surface,
-    blockId: block.block_id,
-    id,
-    labelId: `${id}-label`,
-    describedBy: `${id}-error ${id}-hint`,
-    dispatches: Boolean(block.dispatch_action),
-    changed: () => {
-      if (!block.dispatch_action) return;
-      scope.ctx.act({
-        surface: scope.surface,
-        form: scope.form,
-        element: block.element,
-        blockId: block.block_id,
-        payload: control.read(),
-      });
-    },
-  });
-  return control;
-}
-
-function drawLabel(block, scope, id) {
-  const tag = block.element.type === "checkboxes" ? "span" : "label";
-  const optional = block.optional && h("span", { class: "optional" }, " (optional)");
-  return h(
-    tag,
-    { class: "field-label", id: `${id}-label`, for: tag === "label" ? id : null },
-    drawText(block.label, scope.ctx),
-    optional,
-  );
-}
-
 function showError(node, slot, text) {
   node.classList.toggle("has-error", Boolean(text));
   slot.hidden = !text;
-  for (const input of node.querySelectorAll("input, textarea"))
+  for (const input of node.querySelectorAll("input, textarea, select"))
     input.setAttribute("aria-invalid", String(Boolean(text)));
   fill(slot, text && [icon("alert"), text]);
 }

@@ -15,7 +15,7 @@ import { announce, attempt, showApps, showConnection, toast } from "./notices.js
 import { PHONE, showPane } from "./panes.js";
 import { followPermalink, startRouter } from "./router.js";
 import { Sidebar } from "./sidebar.js";
-import { compareTs, Store } from "./store.js";
+import { Store } from "./store.js";
 import { ThreadPane } from "./thread.js";
 
 /** The running page. */
@@ -101,16 +101,12 @@ class Page {
     showPane(route.thread ? "thread" : route.channel || route.home ? "main" : "sidebar");
   }
 
-  // Where something was said last: that is what people come to see.
   #goToFirst() {
-    const newest = (channel) => this.store.newest.get(channel.id) ?? "0";
-    const open = [...this.store.channels.values()].filter(
+    const first = [...this.store.channels.values()].find(
       (channel) => channel.is_member && !channel.is_archived && !channel.is_im,
     );
-    if (!open.length) return false;
-    open.sort((one, other) => compareTs(newest(other), newest(one)));
-    location.replace(`#/${open[0].id}`);
-    return true;
+    if (first) location.replace(`#/${first.id}`);
+    return Boolean(first);
   }
 
   #showMain(route) {

@@ -33,9 +33,9 @@ export function groupMention(name) {
 }
 
 /** An emoji by shortcode, or the shortcode as text when it is not known. */
-export function emoji(name, ctx, unicode) {
+export function emoji(name, ctx) {
   const base = name.split("::")[0];
-  const symbol = unicode ? fromHex(unicode) : (ctx.store.emoji[name] ?? ctx.store.emoji[base]);
+  const symbol = ctx.store.emoji[base];
   if (!symbol) return `:${name}:`;
   const shown = symbolOrSign(symbol, base);
   return h(
@@ -50,11 +50,6 @@ export function emoji(name, ctx, unicode) {
     },
     shown === symbol ? symbol : null,
   );
-}
-
-function fromHex(unicode) {
-  const points = unicode.split("-").map((part) => Number.parseInt(part, 16));
-  return points.some(Number.isNaN) ? unicode : String.fromCodePoint(...points);
 }
 
 /** A date in the reader's time zone, with the full date on hover. */

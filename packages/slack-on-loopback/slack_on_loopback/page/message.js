@@ -1,6 +1,5 @@
 // Draws one message: author, text or blocks, files, reactions, and the way into its thread.
 
-import { drawAttachment } from "./attachments.js";
 import { authorOf, authorOfUser, avatar } from "./authors.js";
 import { drawBlocks } from "./blocks.js";
 import { h } from "./dom.js";
@@ -12,19 +11,7 @@ import { drawReactions } from "./reactions.js";
 import { isReply } from "./store.js";
 import { ago, clock, dateOf, fullDate } from "./time.js";
 
-const QUIET = new Set([
-  "channel_join",
-  "channel_leave",
-  "group_join",
-  "group_leave",
-  "channel_topic",
-  "channel_purpose",
-  "channel_name",
-  "channel_archive",
-  "channel_unarchive",
-  "pinned_item",
-  "tombstone",
-]);
+const QUIET = new Set(["channel_join", "channel_leave", "tombstone"]);
 
 /** Messages that only say what happened to the channel. */
 export function isQuiet(message) {
@@ -108,8 +95,7 @@ function drawBody(message, ctx) {
     { class: isQuiet(message) ? "content quiet" : "content" },
     content,
     message.blocks?.length ? edited : null,
-    (message.attachments ?? []).map((attachment) => drawAttachment(attachment, scope)),
-    (message.files ?? []).map((file) => drawFile(file, ctx)),
+    (message.files ?? []).map(drawFile),
     drawReactions(message, ctx),
   );
 }
@@ -122,7 +108,6 @@ function scopeOf(message, ctx) {
     form: new Form(),
     state: message.state?.values,
     key: message.ts,
-    files: message.files,
   };
 }
 

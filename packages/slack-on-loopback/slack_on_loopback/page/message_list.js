@@ -7,7 +7,7 @@ import { drawMessage, isQuiet } from "./message.js";
 import { Scroller } from "./scroller.js";
 import { compareTs } from "./store.js";
 import { dateOf, dayKey, dayLabel } from "./time.js";
-import { createToolbar, openMore, openThread } from "./toolbar.js";
+import { createToolbar, openThread } from "./toolbar.js";
 
 const GROUP_SECONDS = 300;
 
@@ -209,8 +209,6 @@ export class MessageList {
     if (event.key in moves) moves[event.key]?.focus();
     else if (event.key === "Enter" && !this.place.inThread && !message.is_ephemeral)
       openThread(message);
-    else if (event.key === "m" || event.key === "ContextMenu")
-      openMore(this.toolbar.lastElementChild, message, this.ctx);
     else return;
     event.preventDefault();
   }

@@ -1,7 +1,5 @@
 // Everything the page knows, and how live events change it. Views listen, nothing draws here.
 
-import { ReadMarks } from "./read_marks.js";
-
 /** The key of a list of messages: a channel, or one thread in it. */
 export function listKey(channel, threadTs) {
   return threadTs ? `${channel}/${threadTs}` : channel;
@@ -23,15 +21,12 @@ export class Store {
   lists = new Map();
   pins = new Map();
   unread = new Map();
-  /** Newest message of each channel, by its ts. */
-  newest = new Map();
   homes = new Map();
   active = "";
   #listeners = new Map();
   #loads = new Set();
   #shown = new Map();
   #begun = 0;
-  #marks = new ReadMarks("");
 
   /** Calls fn on every event of that name; returns how to stop. */
   on(name, fn) {
@@ -52,26 +47,6 @@ export class Store {
     this.emoji = state.emoji ?? {};
     this.#setChannels(state.channels);
     this.#setApps(state.apps);
-    this.#marks = new ReadMarks(`${state.team?.id}/${state.me}`);
-    for (const [channel, recent] of Object.entries(state.recent ?? {}))
-      this.#countUnread(channel, recent);
-  }
-
-  /** @param {string[]} recent messages of others, oldest first */
-  #countUnread(channel, recent) {
-    if (!recent.length) return;
-    this.newest.set(channel, recent.at(-1));
-    const mark = this.#marks.of(channel);
-    const count = recent.filter((ts) => compareTs(ts, mark) > 0).length;
-    if (channel === this.active) this.#read(channel);
-    else if (count) this.unread.set(channel, count);
-    this.#emit("unread", channel);
-  }
-
-  #read(channel) {
-    const newest = this.newest.get(channel);
-    if (newest && compareTs(newest, this.#marks.of(channel)) > 0)
-      this.#marks.read(channel, newest);
   }
 
   /**
@@ -108,7 +83,6 @@ export class Store {
   /** Which channel is on screen: it has no unread messages. */
   setActive(channel) {
     this.active = channel;
-    this.#read(channel);
     if (this.unread.delete(channel)) this.#emit("unread", channel);
   }
 
@@ -159,8 +133,6 @@ export class Store {
   #added(message) {
     this.#put(message, "added");
     if (isHidden(message)) return;
-    this.newest.set(message.channel, message.ts);
-    if (message.channel === this.active) this.#read(message.channel);
     if (message.channel === this.active || message.user === this.me) return;
     this.unread.set(message.channel, (this.unread.get(message.channel) ?? 0) + 1);
     this.#emit("unread", message.channel);

@@ -1,32 +1,17 @@
-// The table block: cells of raw text, numbers or rich text; the first row is the head.
+// The table block: cells of raw text or numbers; the first row is the head.
 
 import { h } from "./dom.js";
 import { withEmoji } from "./mentions.js";
-import { drawRichText } from "./rich_text.js";
-
-function drawCell(cell, ctx) {
-  if (cell?.type === "rich_text") return drawRichText(cell, ctx);
-  if (cell?.type === "raw_number") return cell.text ?? String(cell.value);
-  return withEmoji(cell?.text ?? "", ctx);
-}
-
-function classOf(cell, setting) {
-  const align = setting?.align ?? (cell?.type === "raw_number" ? "right" : "left");
-  return `align-${align}${setting?.is_wrapped ? " wrapped" : ""}`;
-}
 
 function drawRow(row, tag, settings, ctx) {
-  return h(
-    "tr",
-    {},
-    row.map((cell, n) =>
-      h(
-        tag,
-        { class: classOf(cell, settings[n]), scope: tag === "th" ? "col" : null },
-        drawCell(cell, ctx),
-      ),
+  const cells = row.map((cell, n) =>
+    h(
+      tag,
+      { class: `align-${settings[n]?.align ?? "left"}`, scope: tag === "th" ? "col" : null },
+      withEmoji(cell.text ?? String(cell.value ?? ""), ctx),
     ),
   );
+  return h("tr", {}, cells);
 }
 
 /**
@@ -37,19 +22,18 @@ function drawRow(row, tag, settings, ctx) {
 export function drawTable(block, ctx) {
   const settings = block.column_settings ?? [];
   const [head, ...rows] = block.rows;
-  const table = h(
-    "table",
-    {},
-    h("thead", {}, drawRow(head, "th", settings, ctx)),
-    h(
-      "tbody",
-      {},
-      rows.map((row) => drawRow(row, "td", settings, ctx)),
-    ),
-  );
   return h(
     "div",
     { class: "table-box", tabindex: "0", role: "group", "aria-label": "Table" },
-    table,
+    h(
+      "table",
+      {},
+      h("thead", {}, drawRow(head, "th", settings, ctx)),
+      h(
+        "tbody",
+        {},
+        rows.map((row) => drawRow(row, "td", settings, ctx)),
+      ),
+    ),
   );
 }

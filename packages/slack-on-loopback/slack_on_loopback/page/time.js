@@ -62,28 +62,16 @@ export function ago(date) {
   );
 }
 
-const LONG = { weekday: "long", year: "numeric", month: "long", day: "numeric" };
 const SHORT = { year: "numeric", month: "short", day: "numeric" };
 const PLAIN = { year: "numeric", month: "long", day: "numeric" };
 
 const TOKENS = {
-  date_num: (date) =>
-    [date.getFullYear(), date.getMonth() + 1, date.getDate()]
-      .map((n) => String(n).padStart(2, "0"))
-      .join("-"),
-  date_slash: (date) => format(date, { year: "numeric", month: "2-digit", day: "2-digit" }),
   date: (date) => format(date, PLAIN),
   date_pretty: (date) => prettyOr(date, format(date, PLAIN)),
   date_short: (date) => format(date, SHORT),
   date_short_pretty: (date) => prettyOr(date, format(date, SHORT)),
-  date_long: (date) => format(date, LONG),
-  date_long_full: (date) => format(date, LONG),
-  date_long_pretty: (date) => prettyOr(date, format(date, LONG)),
-  day_divider_pretty: (date) =>
-    prettyOr(date, format(date, { weekday: "long", month: "long", day: "numeric" })),
+  date_long: (date) => format(date, { weekday: "long", ...PLAIN }),
   time: (date) => clock(date),
-  time_secs: (date) => format(date, { hour: "2-digit", minute: "2-digit", second: "2-digit" }),
-  ago: (date) => ago(date),
 };
 
 /**

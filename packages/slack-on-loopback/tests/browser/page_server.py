@@ -34,7 +34,6 @@ class PageServer:
     """The workspace as the page sees it.
 
     Attributes:
-        recent: what others said last, by channel.
         asked: every POST of the page, as (action, body).
         answers: what to answer to an action instead of plain success.
         is_away: refuse live connections, as a server that is restarting does.
@@ -44,7 +43,6 @@ class PageServer:
     channels: list[Json] = field(default_factory=sample.channels)
     apps: list[Json] = field(default_factory=sample.apps)
     pins: dict[str, list[str]] = field(default_factory=sample.pins)
-    recent: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     asked: list[tuple[str, Json]] = field(default_factory=list[tuple[str, Json]])
     answers: dict[str, Json] = field(default_factory=dict[str, Json])
     url: str = ""
@@ -153,7 +151,6 @@ class PageServer:
             channels=self.channels,
             apps=self.apps,
             emoji=sample.EMOJI,
-            recent=self.recent,
             view=None,
             guide=None,
         )
@@ -192,8 +189,6 @@ class PageServer:
         self.asked.append((action, body))
         work: dict[str, Callable[[Json], Awaitable[web.Response]]] = {
             "say": self._say,
-            "react": self._react,
-            "pin": self._pin,
             "home": self._home,
             "files": self._take_file,
         }
@@ -210,31 +205,6 @@ class PageServer:
         escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         place = {"thread_ts": body["thread_ts"]} if body.get("thread_ts") else {}
         await self.post(body["channel"], user=body["user"], text=escaped, **place)
-        return _reply()
-
-    async def _react(self, body: Json) -> web.Response:
-        stored = next(
-            message for message in self.messages[body["channel"]] if message["ts"] == body["ts"]
-        )
-        reactions = {
-            reaction["name"]: set(reaction["users"]) for reaction in stored.get("reactions", [])
-        }
-        users = reactions.setdefault(body["name"], set())
-        (users.discard if body.get("remove") else users.add)(body["user"])
-        stored["reactions"] = [
-            {"name": name, "count": len(who), "users": sorted(who)}
-            for name, who in reactions.items()
-            if who
-        ]
-        place = {"channel": body["channel"], "ts": body["ts"]}
-        await self.emit({"type": "reaction", **place, "reactions": stored["reactions"]})
-        return _reply()
-
-    async def _pin(self, body: Json) -> web.Response:
-        pins = [ts for ts in self.pins.get(body["channel"], []) if ts != body["ts"]]
-        self.pins[body["channel"]] = pins if body.get("remove") else [body["ts"], *pins]
-        event = {"channel": body["channel"], "pins": self.pins[body["channel"]]}
-        await self.emit({"type": "pins", **event})
         return _reply()
 
     async def _home(self, body: Json) -> web.Response:
