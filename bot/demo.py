@@ -17,7 +17,14 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, build_tools, load_settings, model_sets
-from bot.demo_guide import ANOTHER, BEGINNING, ENDING, closing_buttons, playing_line
+from bot.demo_guide import (
+    ANOTHER,
+    BEGINNING,
+    ENDING,
+    closing_buttons,
+    own_line,
+    playing_line,
+)
 from bot.demo_screen import print_decision
 from bot.demo_settings import (
     asking,
@@ -234,12 +241,21 @@ class Stage:
             read=playback.read if playback else asyncio.sleep,
         )
 
-    async def play_examples(self, patience: float, playback: Playback) -> None:
+    async def guide(
+        self, patience: float, playback: Playback, models: str, *, examples: bool
+    ) -> None:
+        """Play the examples, unless they were played before, then follow people's own questions."""
+        if examples and not await self.has_debates():
+            await self.play_examples(patience, playback, models)
+        await self.show_own(models)
+
+    async def play_examples(self, patience: float, playback: Playback, models: str = "") -> None:
         """Play a written example from when the page is opened, and the next when one asks for it.
 
         Args:
             patience: Seconds until a question of their agents is answered.
             playback: What the page's buttons pause and step.
+            models: Which models debate a question of one's own, in words.
         """
         player, names = self.player(patience, playback), list(written_examples())
         self.workspace.show_guide(GuideLine(text=BEGINNING))
@@ -253,20 +269,47 @@ class Stage:
                 await self.follow(debate_id)
             finally:
                 guiding.cancel()
-            verdict = await self._place_of(headline_key(debate_id))
-            buttons = closing_buttons(verdict, has_more=place < len(names))
-            thread = await self._place_of(board_key(debate_id))
-            self.workspace.show_guide(
-                GuideLine(
-                    text=ENDING,
-                    thread=thread,
-                    message=verdict[1] if verdict else "",
-                    buttons=buttons,
-                )
-            )
-            if place < len(names):
-                while await self.workspace.guide_pressed() != ANOTHER:
-                    pass
+            has_more = place < len(names)
+            self.workspace.show_guide(await self._closing_line(debate_id, has_more=has_more))
+            if has_more:
+                await self._until_another(models)
+
+    async def _until_another(self, models: str) -> None:
+        """Wait until somebody asks for the next example; they may ask their own questions first."""
+        own = asyncio.create_task(self.show_own(models, has_more=True))
+        try:
+            while await self.workspace.guide_pressed() != ANOTHER:
+                pass
+        finally:
+            own.cancel()
+
+    async def show_own(self, models: str, *, has_more: bool = False) -> None:
+        """Say at the top what happens to the questions that people ask from now on.
+
+        Args:
+            models: Which models take part, in words.
+            has_more: Whether another example is left.
+        """
+        known, last_line = set(await self._debates()), None
+        while True:
+            await asyncio.sleep(_GLANCE_SECONDS)
+            own = [debate_id for debate_id in await self._debates() if debate_id not in known]
+            if own:
+                debate = fold(await self.moot.store.events(own[0]))
+                line = own_line(debate, models, await self._closing_line(own[0], has_more=has_more))
+                if line != last_line:
+                    self.workspace.show_guide(line)
+                    last_line = line
+
+    async def _closing_line(self, debate_id: str, *, has_more: bool) -> GuideLine:
+        """What stands at the top when an example has ended: its verdict, and what to do next."""
+        verdict = await self._place_of(headline_key(debate_id))
+        return GuideLine(
+            text=ENDING,
+            thread=await self._place_of(board_key(debate_id)),
+            message=verdict[1] if verdict else "",
+            buttons=closing_buttons(verdict, has_more=has_more),
+        )
 
     async def _guide(self, debate_id: str, playback: Playback) -> None:
         """Show the debate's progress on the page, open its thread, and obey the buttons."""
@@ -351,15 +394,14 @@ async def show(options: DemoOptions) -> int:
         typer.echo()
         if options.once:
             return await _play_once(demo, stage, stopped)
-        playing = None
+        patience = 0.0 if options.fast else READING_SECONDS / options.speed
+        guiding = asyncio.create_task(
+            stage.guide(patience, playback, models_in_words(debating), examples=examples)
+        )
         if not examples:
             await stage.begin(options.question or QUESTION)
-        elif not await stage.has_debates():
-            patience = 0.0 if options.fast else READING_SECONDS / options.speed
-            playing = asyncio.create_task(stage.play_examples(patience, playback))
         await stopped.wait()
-        if playing:
-            playing.cancel()
+        guiding.cancel()
         typer.echo("Stopped.")
         return 0
 

@@ -1,6 +1,7 @@
 """The line at the top of the demonstration's page: what happens, and what to try."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.playback import Playback
 from core.models import Act, Debate, Status
@@ -8,26 +9,22 @@ from slack_on_loopback import GuideButton, GuideLine
 
 #: Name of the button that plays the next example.
 ANOTHER = "another"
-BEGINNING = (
-    "A team asks in Slack, agents argue, the team decides. Watch an example, or type /debate and "
-    "a question of your own."
-)
-ENDING = "That was a whole debate. The agents gave a verdict; the decision is the team's. Now you:"
+_DEMO = "Moot demo: a team asks in Slack, AI agents argue, the team decides."
+BEGINNING = f"{_DEMO} Watch a written example, or type /debate and a question of your own."
+ENDING = f"{_DEMO} Below: the verdict."
 
 #: What people see while these acts are the newest.
 _PHASES = {
     Act.PROPOSAL: (
-        "2 of 5 · Each agent writes its own answer and sees no other. Quotes are checked against "
-        "the files; a quote that is not there is struck out."
+        "2 of 5: each agent writes its own answer and sees no other. "
+        "A quote that does not stand in the file is struck out."
     ),
-    Act.BALLOT: "3 of 5 · They vote in secret: their answers differ, so a debate is worth holding.",
-    Act.CRITIQUE: "3 of 5 · They disagree, so each one looks for flaws in the others' answers.",
-    Act.REFINEMENT: "4 of 5 · Each agent answers its critics. Watch who changes their mind.",
+    Act.BALLOT: "3 of 5: they vote in secret. Their answers differ, so a debate is worth holding.",
+    Act.CRITIQUE: "3 of 5: they disagree, so each one looks for flaws in the others' answers.",
+    Act.REFINEMENT: "4 of 5: each agent answers its critics. Watch who changes their mind.",
 }
-_QUESTIONS = (
-    "1 of 5 · The agents first ask what they need to know. Colleagues answer in the thread."
-)
-_VOTE = "5 of 5 · They vote again, and a judge writes the verdict with the dissent."
+_QUESTIONS = "1 of 5: the agents ask what they need to know. Colleagues answer in the thread."
+_VOTE = "5 of 5: they vote again, and a judge writes the verdict with the dissent."
 
 
 def _phase_words(debate: Debate) -> str:
@@ -55,7 +52,7 @@ def playing_line(debate: Debate, thread: tuple[str, str] | None, playback: Playb
     buttons = [
         GuideButton(label=label, name=name) for label, name in (toggle, ("Next step", "step"))
     ]
-    text = f"{'Paused. ' if paused else ''}{_phase_words(debate)}"
+    text = f"{'Paused. ' if paused else ''}Moot demo, a written example, {_phase_words(debate)}"
     return GuideLine(text=text, thread=thread, buttons=buttons)
 
 
@@ -72,3 +69,15 @@ def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Seque
     if verdict:
         buttons.append(GuideButton(label="Accept the decision", shows=verdict))
     return buttons
+
+
+def own_line(debate: Debate, models: str, line: GuideLine) -> GuideLine:
+    """Return what stands at the top while a person's own question is debated, and afterwards.
+
+    Args:
+        debate: The newest debate that is no example.
+        models: Which models take part, in words.
+        line: Its thread, its verdict and the buttons.
+    """
+    state = "is being debated" if debate.status is Status.RUNNING else "has been debated"
+    return replace(line, text=f"Moot demo: your question {state}. {models}")

@@ -11,7 +11,7 @@ from rich.text import Text
 from core.figures import money
 from core.models import CitationStatus, Debate, Verdict
 from core.transcript.ballots import vote_words
-from core.transcript.cited import cited_verdict
+from core.transcript.cited import cited_verdict, title_in
 from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
 from core.transcript.options import move_lines
@@ -78,6 +78,11 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
     yield "The vote", "cyan", [vote_words(debate)] if debate.tally else []
     yield "Who changed their mind", "cyan", [*map(line_words, move_lines(debate))]
     yield "Quotes struck out", "red", list(_struck_out(debate))
+    yield (
+        "Sources",
+        "cyan",
+        [f"{source.id}: {title_in(debate, source)}" for source in debate.evidence],
+    )
     yield "Dissent", "yellow", [verdict.dissent] if verdict.dissent else []
     yield "What would overturn it", "yellow", verdict.overturned_by
 

@@ -18,6 +18,15 @@ _GROUPS = {
     "Settings": ("config", "playbook", "plugins", "doctor"),
 }
 
+#: What a person could give for each argument that a command needs, by its name.
+_ARGUMENTS = {
+    "debate_id": "dabc2345",
+    "question": '"Which database for our jobs?"',
+    "which": "dabc2345",
+    "name": "architecture-decision",
+}
+#: For each file that a command needs, by the command's name.
+_FILES = {"backup": "moot-backup.db", "check": "moot-settings.toml", "import": "personas.json"}
 #: Of a value that is told; the rest says nothing more.
 _VALUE_CHARS = 80
 
@@ -57,6 +66,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
+            _add_example(error)
             from pydantic import ValidationError  # noqa: PLC0415 - help must not wait for it
 
             from core.wrong_values import wrong  # noqa: PLC0415 - help must not wait for it
@@ -79,6 +89,19 @@ class Commands(TyperGroup):
                 words += f"moot {ctx.invoked_subcommand} -- {question[:_VALUE_CHARS]!r}"
                 error.message = words  # pyright: ignore[reportAttributeAccessIssue]
             raise
+
+
+def _add_example(error: typer.BadParameter) -> None:
+    """Say how the command is typed where an argument is missing."""
+    context, parameter = error.ctx, error.param
+    if context is None or parameter is None or type(error).__name__ != "MissingParameter":
+        return
+    name = str(parameter.name)
+    value = _ARGUMENTS.get(name) or _FILES.get(str(context.info_name), name)
+    # Without the line of its usage: there, what is missing is only a name in braces.
+    error.ctx = None
+    path = context.command_path
+    error.message = f"For example: {path} {value}\n{path} --help says more"
 
 
 @cache

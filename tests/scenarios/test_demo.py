@@ -90,8 +90,9 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
         labels = await invited(workspace, another=False)
     assert labels == ["Ask your own", "Accept the decision"]
     line = workspace.runtime.guide.line
-    # The page shows the verdict's beginning beside the thread.
     assert line
+    assert line.text.startswith("Moot demo: a team asks in Slack, AI agents argue")
+    # The page shows the verdict's beginning beside the thread.
     assert line.message == (line.buttons[-1].shows or ("", ""))[1] != ""
     roots = [message for message in workspace.messages(CHANNEL) if message.get("reply_count")]
     assert len(roots) == len(written_examples())
@@ -145,6 +146,25 @@ async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps
         play.cancel()
 
 
+async def test_the_top_line_says_what_debates_a_question_of_ones_own(playing: Stage):
+    workspace = playing.workspace
+    guiding = asyncio.create_task(playing.show_own("Models: none."))
+    debate_id = await playing.begin("Kafka or PostgreSQL for our job queue?")
+
+    def text() -> str:
+        return workspace.runtime.guide.line.text if workspace.runtime.guide.line else ""
+
+    running = "Moot demo: your question is being debated. Models: none."
+    ended = "Moot demo: your question has been debated. Models: none."
+    await workspace.wait_for(lambda: text() in {running, ended}, 300)
+    await asyncio.wait_for(playing.follow(debate_id, lambda _: None), 300)
+    await workspace.wait_for(lambda: text() == ended, 300)
+    line = workspace.runtime.guide.line or GuideLine(text="")
+    labels = [button.label for button in line.buttons]
+    assert labels == ["Ask your own", "Accept the decision"]
+    guiding.cancel()
+
+
 async def test_a_pause_holds_time_and_a_step_ends_a_wait():
     playback = Playback()
     playback.press("pause")
@@ -192,4 +212,5 @@ async def test_the_decision_fits_the_screen_of_a_small_terminal(playing: Stage):
         text = terminal.getvalue()
         assert len(text.splitlines()) < height
         assert "→ Export only what changed since the last good night" in text
+        assert "e1: last-night.log" in text
         assert "What would overturn it" in text

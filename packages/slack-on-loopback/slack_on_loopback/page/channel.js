@@ -23,7 +23,7 @@ export class ChannelPane {
       inThread: false,
       label: `Messages in ${titleOf(this.#channel(), ctx)}`,
     });
-    this.pinned = new PinnedStrip(ctx, id, (ts) => this.list.reveal(ts));
+    this.pinned = new PinnedStrip(ctx, id, (ts) => this.list.reveal(ts, { focus: true }));
     this.head = h("header", { class: "pane-head" });
     this.foot = h("div", { class: "pane-foot" });
     this.empty = h(

@@ -33,11 +33,13 @@ export class GuideBar {
   // Once for each thread and message, and only for who looks at their channel: nobody is taken away
   // from elsewhere.
   #open([channel, ts], message) {
-    const address = `#/${channel}/${ts}${message ? `?m=${message}` : ""}`;
+    // Where there is room for one pane only, the message is shown in the channel.
+    const thread = WIDE.matches ? `/${ts}` : "";
+    const address = `#/${channel}${thread}${message ? `?m=${message}` : ""}`;
     if (!ts || this.#opened === address) return;
     this.#opened = address;
-    if (WIDE.matches && location.hash.split(/[/?]/)[1] === channel && !isTyping())
-      location.hash = address;
+    const isHere = location.hash.split(/[/?]/)[1] === channel;
+    if (isHere && (WIDE.matches || message) && !isTyping()) location.hash = address;
   }
 
   #press({ shows, types, name }) {

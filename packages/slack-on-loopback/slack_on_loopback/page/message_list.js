@@ -107,8 +107,8 @@ export class MessageList {
     for (const [ts, row] of this.#rows) row.node.classList.toggle("pinned", set.has(ts));
   }
 
-  /** Brings one message into view and marks it for a moment. */
-  reveal(ts) {
+  /** Brings one message into view, marks it for a moment, and puts the focus on it if asked to. */
+  reveal(ts, { focus = false } = {}) {
     const node = this.#rows.get(ts)?.node;
     if (!node) return;
     this.scroller.release();
@@ -117,7 +117,7 @@ export class MessageList {
     node.scrollIntoView({ block: isHigh ? "start" : "center" });
     node.classList.add("revealed");
     setTimeout(() => node.classList.remove("revealed"), 2500);
-    node.focus({ preventScroll: true });
+    if (focus) node.focus({ preventScroll: true });
   }
 
   #create(message) {

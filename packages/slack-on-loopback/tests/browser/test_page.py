@@ -605,3 +605,18 @@ async def test_the_guide_says_what_to_look_at_opens_the_thread_and_types(
     await expect(page.locator("#thread")).to_be_hidden()
     await server.emit({"type": "guide", "guide": None})
     await expect(bar).to_be_hidden()
+
+
+async def test_on_a_phone_the_guide_shows_its_message_in_the_channel(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page("#/C1", phone=True)
+    await page.locator("#main .row").last.wait_for()
+    guide = {"text": "Look.", "thread": ["C1", sample.BOARD_TS], "message": "", "buttons": []}
+    await server.emit({"type": "guide", "guide": guide})
+    await expect(page.get_by_role("region", name="Guide")).to_contain_text("Look.")
+    await expect(page.locator("#thread")).to_be_hidden()
+    await server.emit({"type": "guide", "guide": {**guide, "message": sample.BOARD_TS}})
+    row = page.locator("#main .row.revealed")
+    await expect(row).to_have_attribute("data-ts", sample.BOARD_TS)
+    await expect(row.locator(".header-block")).to_be_in_viewport()
