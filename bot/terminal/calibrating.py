@@ -29,7 +29,7 @@ from core.figures import percent
 from core.models import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.transcript.markdown import visible
 from core.transcript.people import adr_status, outcome_words
-from core.transcript.words import table
+from core.transcript.words import csv_cell, table
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
@@ -149,7 +149,7 @@ def _cell(value: object) -> str:
     words = "" if value is None else str(value)
     if several:
         words = " | ".join(map(str, cast("Sequence[object]", value)))
-    return f"'{words}" if words[:1] in "=+-@" and words else words
+    return csv_cell(words)
 
 
 def _summary(counts: Calibration) -> dict[str, Any]:

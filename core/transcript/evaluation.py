@@ -21,7 +21,7 @@ from core.request import ModelRequest, Part, PartKind
 from core.rules.findings import told
 from core.rules.formats import review
 from core.transcript.people import feedback_lines
-from core.transcript.words import bullets, table
+from core.transcript.words import bullets, csv_cell, table
 
 LOWEST, HIGHEST = 1, 10
 #: Characters of a text that is scored or compared.
@@ -246,10 +246,8 @@ def as_csv(evaluation: Evaluation) -> str:
     rows.writerow(("debate", "evaluator", "criterion", "score", "reason"))
     for marks in evaluation.marks:
         for criterion, mark in marks.marks.items():
-            # A spreadsheet must not take the reason for a formula.
-            formula = mark.reason.startswith(("=", "+", "-", "@", "\t", "\r"))
-            reason = f"'{mark.reason}" if formula else mark.reason
-            rows.writerow((evaluation.debate_id, marks.name, criterion, mark.score, reason))
+            name, reason = csv_cell(marks.name), csv_cell(mark.reason)
+            rows.writerow((evaluation.debate_id, name, criterion, mark.score, reason))
     for criterion, mean in evaluation.averages.items():
         rows.writerow((evaluation.debate_id, "average", criterion, f"{mean:.2f}", ""))
     return out.getvalue()

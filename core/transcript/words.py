@@ -183,6 +183,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
 
 
+def csv_cell(text: str) -> str:
+    """A text for a cell of CSV, with an apostrophe before what would be a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
 def quoted(text: str) -> str:
     """A Markdown quotation: what people wrote cannot pose as the report's own words."""
     return "\n".join(f"> {line}".rstrip() for line in inert(text.strip()).split("\n"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.figures import counted, money, percent, points, score
-from core.transcript.words import bullets, table
+from core.transcript.words import bullets, csv_cell, table
 
 from moot_bench.comparison import ArmMeasure, ArmScores, Comparison, compare, conclusion
 from moot_bench.paired import smallest_effect
@@ -123,11 +123,8 @@ def answers_csv(arms: Sequence[ArmScores]) -> str:
                 score(brier(answer)),
                 "" if answer.cost is None else answer.cost,
             )
-            # A spreadsheet must not take an id for a formula.
-            name = f"'{answer.question}" if answer.question[:1] in "=+-@" else answer.question
-            rows.writerow(
-                (name, answer.arm, answer.truth, " ".join(answer.chosen), share, *figures)
-            )
+            names = csv_cell(answer.question), csv_cell(answer.arm)
+            rows.writerow((*names, answer.truth, " ".join(answer.chosen), share, *figures))
     return out.getvalue()
 
 

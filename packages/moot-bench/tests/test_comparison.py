@@ -11,6 +11,7 @@ import pytest
 from moot_bench.chart import Point, cost_chart, front_of
 from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores, compare, conclusion
 from moot_bench.paired import questions_needed
+from moot_bench.report import answers_csv
 from moot_bench.scores import ArmAnswer
 
 ACCURACY = ArmMeasure.ACCURACY
@@ -162,3 +163,9 @@ def test_the_front_leaves_out_what_is_dearer_and_no_better() -> None:
     cheap, dear = arms(solo=0.6, vote=0.7, debate=0.75)[:2]
     points = [Point(cheap, 1, 0.5), Point(dear, 2, 0.5), Point(dear, 3, 0.7)]
     assert [point.cost for point in front_of(points)] == [1, 3]
+
+
+def test_no_cell_of_the_answers_is_a_formula() -> None:
+    arm = an_arm("@solo", ArmKind.SOLO, [True])
+    arm = replace(arm, answers=[replace(arm.answers[0], question="=1+1", arm="@solo")])
+    assert answers_csv([arm]).splitlines()[1].startswith("'=1+1,'@solo,o1,")

@@ -114,6 +114,16 @@ async def test_json_csv_and_markdown_hold_the_same_scores() -> None:
     assert "- Product: The key is refused." in text
 
 
+async def test_no_cell_of_the_csv_is_a_formula() -> None:
+    names = ("=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\tx", "Sceptic")
+    judges = [JUDGES[0].model_copy(update={"name": name}) for name in names]
+    evaluation = await scored(ScriptedProvider(by_role), judges=judges)
+    rows = list(csv.DictReader(io.StringIO(as_csv(evaluation))))
+    evaluators = list(dict.fromkeys(row["evaluator"] for row in rows))
+    assert evaluators[: len(names)] == [*(f"'{name}" for name in names[:-1]), "Sceptic"]
+    assert {row["reason"] for row in rows if row["evaluator"] != "average"} == {"'=HYPERLINK(1)"}
+
+
 async def test_scores_of_one_makers_models_are_not_averaged_and_that_is_said_above() -> None:
     evaluation = await scored(ScriptedProvider(by_role), judges=JUDGES[::2])
     text = as_markdown(evaluation)
