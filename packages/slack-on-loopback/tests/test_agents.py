@@ -35,69 +35,58 @@ async def agent_ws(config: WorkspaceConfig) -> AsyncIterator[Workspace]:
         yield workspace
 
 
-async def a_thread(client: Client, channel: str) -> str:
-    return str((await client.chat_postMessage(channel=channel, text="root"))["ts"])
+@pytest.fixture
+def agent(agent_ws: Workspace, http: aiohttp.ClientSession) -> Client:
+    return slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
 
 
-async def test_a_session_is_made_once_and_changes_its_status_and_title(
-    agent_ws: Workspace, http: aiohttp.ClientSession
+async def a_thread(ws: Workspace, client: Client) -> dict[str, str]:
+    channel = ws.channel("general").id
+    ts = str((await client.chat_postMessage(channel=channel, text="root"))["ts"])
+    return {"channel_id": channel, "thread_ts": ts}
+
+
+async def test_a_session_is_made_once_and_changes_its_status(
+    agent_ws: Workspace, agent: Client
 ) -> None:
-    client = slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
-    channel = agent_ws.channel("general").id
-    ts = await a_thread(client, channel)
-    place = {"channel_id": channel, "thread_ts": ts}
-    await client.agents_sessions_setStatus(**place, status="processing", title="First")
-    await client.agents_sessions_setStatus(**place, status="suspended", title="Second")
-    session = agent_ws.session("general", ts)
+    place = await a_thread(agent_ws, agent)
+    await agent.agents_sessions_setStatus(**place, status="processing", title="First")
+    await agent.agents_sessions_setStatus(**place, status="suspended", title="Second")
+    session = agent_ws.session("general", place["thread_ts"])
     assert session is not None
     assert (session.title, session.status) == ("First", "suspended")
 
 
-@pytest.mark.parametrize(
-    ("changes", "code"),
-    [
+async def test_what_is_wrong_with_a_session_is_refused(agent_ws: Workspace, agent: Client) -> None:
+    place = await a_thread(agent_ws, agent)
+    for changes, code in (
         ({"status": "busy"}, "invalid_arguments"),
         ({"title": "x" * 201}, "invalid_arguments"),
         ({"thread_ts": "1.0"}, "thread_not_found"),
         ({"channel_id": "C404"}, "channel_not_found"),
         ({"initiator_user_id": "U404"}, "user_not_in_channel"),
-    ],
-)
-async def test_what_is_wrong_with_a_session_is_refused(
-    agent_ws: Workspace, http: aiohttp.ClientSession, changes: dict[str, str], code: str
-) -> None:
-    client = slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
-    channel = agent_ws.channel("general").id
-    ts = await a_thread(client, channel)
-    fields = {"channel_id": channel, "thread_ts": ts, "status": "processing", **changes}
-    assert await error_of(client.agents_sessions_setStatus(**fields)) == code
+    ):
+        fields = {**place, "status": "processing", **changes}
+        assert await error_of(agent.agents_sessions_setStatus(**fields)) == code
 
 
 async def test_an_app_that_is_no_agent_has_no_sessions(ws: Workspace, client: Client) -> None:
-    channel = ws.channel("general").id
-    ts = await a_thread(client, channel)
-    call = client.agents_sessions_setStatus(channel_id=channel, thread_ts=ts, status="active")
+    place = await a_thread(ws, client)
+    call = client.agents_sessions_setStatus(**place, status="active")
     assert await error_of(call) == "not_an_agent"
 
 
-async def test_stop_is_there_while_the_agent_works(
-    agent_ws: Workspace, http: aiohttp.ClientSession
-) -> None:
-    client = slack_client(agent_ws.bot_token, base_url=agent_ws.api_url, session=http)
-    channel = agent_ws.channel("general").id
-    ts = await a_thread(client, channel)
-    place = {"channel_id": channel, "thread_ts": ts}
+async def test_stop_is_there_while_the_agent_works(agent_ws: Workspace, agent: Client) -> None:
+    place = await a_thread(agent_ws, agent)
+    stop = agent_ws.stop_session
     with pytest.raises(SlackRefusal):
-        await agent_ws.stop_session("dana", "general", ts)
-    answer = await client.agents_sessions_setStatus(**place, status="processing")
+        await stop("dana", "general", place["thread_ts"])
+    answer = await agent.agents_sessions_setStatus(**place, status="processing")
     assert "warning" not in answer.data
-    await agent_ws.stop_session("dana", "general", ts)
-    session = agent_ws.session("general", ts)
+    await stop("dana", "general", place["thread_ts"])
+    session = agent_ws.session("general", place["thread_ts"])
     assert session is not None
     assert session.status == "processing"  # until the app says something else
-    await client.agents_sessions_setStatus(**place, status="active")
-    with pytest.raises(SlackRefusal):
-        await agent_ws.stop_session("dana", "general", ts)
 
 
 async def test_an_agent_that_does_not_listen_to_stop_is_warned(
@@ -105,9 +94,6 @@ async def test_an_agent_that_does_not_listen_to_stop_is_warned(
 ) -> None:
     async with run_workspace(replace(config, manifest=manifest_of(events=[]))) as workspace:
         client = slack_client(workspace.bot_token, base_url=workspace.api_url, session=http)
-        channel = workspace.channel("general").id
-        ts = await a_thread(client, channel)
-        answer = await client.agents_sessions_setStatus(
-            channel_id=channel, thread_ts=ts, status="processing"
-        )
+        place = await a_thread(workspace, client)
+        answer = await client.agents_sessions_setStatus(**place, status="processing")
         assert answer["warning"] == "missing_agent_session_stopped_event_subscription"

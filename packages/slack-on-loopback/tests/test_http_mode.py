@@ -1,7 +1,6 @@
 """HTTP mode with a real Bolt app: signatures, the challenge, retries."""
 
 from dataclasses import replace
-from typing import Any
 
 import aiohttp
 import pytest
@@ -11,10 +10,9 @@ from slack_sdk.signature import SignatureVerifier
 
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.errors import PersonRefusal
-from slack_on_loopback.json_values import Json
 from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace, run_workspace
-from tests.bots import Client, actions, bolt_app, button, modal, on_http
+from tests.bots import Client, bolt_app, on_http
 
 
 async def test_a_request_url_takes_the_challenge(ws: Workspace, client: Client) -> None:
@@ -29,47 +27,6 @@ async def test_a_wrong_secret_is_refused_by_the_app(ws: Workspace, client: Clien
         assert not await ws.use_http(url)
         with pytest.raises(PersonRefusal):
             await ws.command("dana", "general", "/echo", "x")
-
-
-async def test_events_commands_clicks_and_forms_work_over_http(
-    ws: Workspace, client: Client
-) -> None:
-    app = bolt_app(ws, client)
-    texts: list[Any] = []
-
-    @app.command("/echo")
-    async def start(ack: Any, command: Json) -> None:
-        texts.append(command["text"])
-        await ack(text="on it")
-
-    @app.action("go")
-    async def clicked(ack: Any, body: Json) -> None:
-        await ack()
-        await client.views_open(trigger_id=body["trigger_id"], view=modal())
-
-    @app.view("form")
-    async def sent(ack: Any, view: Json) -> None:
-        texts.append(view["state"]["values"]["q"]["text"]["value"])
-        await ack(response_action="errors", errors={"q": "too short"})
-
-    @app.event("message")
-    async def hear(event: Json) -> None:
-        texts.append(event["text"])
-
-    async with on_http(ws, app) as url:
-        await ws.use_http(url)
-        await ws.command("dana", "general", "/echo", "A & B?")
-        answer = await client.chat_postMessage(
-            channel=ws.channel("general").id, text="x", blocks=[actions(button())]
-        )
-        await ws.click("dana", "general", answer["ts"], "go")
-        views = await ws.wait_for(lambda: ws.views("dana"))
-        response = await ws.submit("dana", views[0]["id"], {"q": {"text": {"value": "why"}}})
-        await ws.say("dana", "general", "hello")
-        await ws.wait_for(lambda: "hello" in texts)
-    assert ws.ephemeral("dana")[0]["text"] == "on it"
-    assert response == {"response_action": "errors", "errors": {"q": "too short"}}
-    assert texts == ["A &amp; B?", "why", "hello"]
 
 
 class Receiver:

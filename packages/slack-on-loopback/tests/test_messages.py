@@ -124,15 +124,6 @@ async def test_a_reply_counts_at_its_root(ws: Workspace, client: Client, general
     assert len(ws.messages("general")) == 1
 
 
-async def test_a_broadcast_is_seen_in_the_channel_too(
-    ws: Workspace, client: Client, general: str
-) -> None:
-    root = await post(client, general)
-    await post(client, general, "decided", thread_ts=root, reply_broadcast=True)
-    assert [message["text"] for message in ws.messages("general")] == ["hi", "decided"]
-    assert ws.messages("general")[1]["subtype"] == "thread_broadcast"
-
-
 async def test_a_deleted_root_leaves_a_tombstone(
     ws: Workspace, client: Client, general: str
 ) -> None:
@@ -173,18 +164,6 @@ async def test_a_permalink_opens_the_page(
         assert answer.headers["Location"].startswith(f"/?channel={general}&ts={ts}")
 
 
-async def test_pins_are_listed_until_they_are_removed(
-    ws: Workspace, client: Client, general: str
-) -> None:
-    ts = await post(client, general)
-    await client.pins_add(channel=general, timestamp=ts)
-    assert ws.pins("general") == [ts]
-    listed = (await client.pins_list(channel=general))["items"]
-    assert [item["message"]["ts"] for item in listed] == [ts]
-    await client.pins_remove(channel=general, timestamp=ts)
-    assert ws.pins("general") == []
-
-
 async def test_a_channel_has_room_for_100_pins(ws: Workspace, client: Client, general: str) -> None:
     ws.fill_pins("general")
     assert len(ws.pins("general")) == 100
@@ -222,23 +201,6 @@ async def test_a_file_is_uploaded_in_three_steps(
     assert file["preview"] == "# Decision\n"
     async with http.get(file["permalink"]) as answer:
         assert await answer.read() == b"# Decision\n"
-
-
-async def test_files_are_hung_on_a_message_and_stay_when_its_words_change(
-    ws: Workspace, client: Client
-) -> None:
-    sent = await client.chat_postMessage(channel=ws.channel("general").id, text="Decided.")
-    place = {"channel": str(sent["channel"]), "ts": str(sent["ts"])}
-    uploaded = await client.files_upload_v2(filename="report.md", content="# Report")
-    ids = [file["id"] for file in uploaded["files"]]
-    await client.chat_update(**place, text="Decided: yes.", file_ids=ids)
-    await client.chat_update(**place, text="Decided: no.")
-    (message,) = ws.messages("general")
-    assert message["text"] == "Decided: no."
-    assert [file["name"] for file in message["files"]] == ["report.md"]
-    assert (
-        await error_of(client.chat_update(**place, text="x", file_ids=["F0"])) == "file_not_found"
-    )
 
 
 async def test_a_file_that_never_came_cannot_be_shared(client: Client, general: str) -> None:

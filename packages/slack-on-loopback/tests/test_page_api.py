@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-from typing import Any
 
 import aiohttp
 import pytest
@@ -11,7 +10,7 @@ from slack_on_loopback import GuideButton, GuideLine
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.workspace import Workspace
-from tests.bots import Client, Page, actions, bolt_app, button, modal, on_socket
+from tests.bots import Client, Page
 
 
 @pytest.fixture
@@ -91,38 +90,6 @@ async def test_live_events_reach_only_who_may_see_them(
     assert (await alexs.first())["message"]["text"] == "for all"
 
 
-async def test_a_thread_is_shown_apart(dana: Page, ws: Workspace) -> None:
-    channel = ws.channel("general").id
-    root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
-    await dana.post("say", channel=channel, text="reply", thread_ts=root)
-    view = await dana.get(f"channels/{channel}")
-    assert [message["text"] for message in view["messages"]] == ["root"]
-    assert view["messages"][0]["reply_count"] == 1
-    thread = await dana.get(f"channels/{channel}/threads/{root}")
-    assert [message["text"] for message in thread["messages"]] == ["root", "reply"]
-
-
-async def test_a_reply_changes_its_root_on_the_page(
-    ws: Workspace, http: aiohttp.ClientSession
-) -> None:
-    root = (await ws.say("dana", "general", "root"))["ts"]
-    page = await live(ws, http, "alex")
-    await ws.say("dana", "general", "reply", thread_ts=root)
-    assert (await page.next("message"))["message"]["text"] == "reply"
-    changed = (await page.next("message_changed"))["message"]
-    assert (changed["ts"], changed["reply_count"]) == (root, 1)
-
-
-async def test_a_broadcast_brings_its_root(ws: Workspace, client: Client, dana: Page) -> None:
-    channel = ws.channel("general").id
-    root = (await client.chat_postMessage(channel=channel, text="board"))["ts"]
-    await client.chat_postMessage(
-        channel=channel, text="decided", thread_ts=root, reply_broadcast=True
-    )
-    messages = (await dana.get(f"channels/{channel}"))["messages"]
-    assert messages[1]["root"]["text"] == "board"
-
-
 async def test_a_command_in_a_thread_is_refused(dana: Page, ws: Workspace) -> None:
     channel = ws.channel("general").id
     root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
@@ -142,53 +109,6 @@ async def test_a_failed_command_is_told_on_the_page(
     assert answer["error"] == "command_failed"
     message = await page.next("command_failed")
     assert message["text"] == "/echo failed: the app is not connected"
-
-
-async def test_a_form_opens_closes_and_comes_back_after_a_reload(
-    ws: Workspace, client: Client, http: aiohttp.ClientSession, dana: Page
-) -> None:
-    app = bolt_app(ws, client)
-
-    @app.command("/echo")
-    async def start(ack: Any, command: Json) -> None:
-        await ack()
-        await client.views_open(trigger_id=command["trigger_id"], view=modal())
-
-    @app.view("form")
-    async def sent(ack: Any) -> None:
-        await ack()
-
-    page = await live(ws, http, "dana")
-    async with on_socket(ws, app):
-        assert (await page.next("apps"))["apps"][0]["connected"]
-        await dana.post("say", channel=ws.channel("general").id, text="/echo")
-        view = (await page.next("view_opened"))["view"]
-        assert (await dana.get("state"))["view"]["id"] == view["id"]
-        values = {"q": {"text": {"type": "plain_text_input", "value": "x"}}}
-        answer = await dana.post("view/submit", view_id=view["id"], values=values)
-        assert answer == {"ok": True, "response": {}}
-        assert (await page.next("view_closed"))["view_id"] == view["id"]
-    await ws.wait_for(lambda: not ws.connected)
-    assert not (await page.next("apps"))["apps"][0]["connected"]
-
-
-async def test_a_click_reaches_the_app(ws: Workspace, client: Client, dana: Page) -> None:
-    app = bolt_app(ws, client)
-    channel = ws.channel("general").id
-    message = await client.chat_postMessage(channel=channel, text="x", blocks=[actions(button())])
-
-    @app.action("go")
-    async def clicked(ack: Any, body: Json) -> None:
-        await ack()
-        await client.chat_update(channel=channel, ts=body["message"]["ts"], text="clicked")
-
-    where = {"channel": channel, "message_ts": message["ts"]}
-    late = await dana.post("click", **where, block_id="row", action_id="go")
-    assert late["error"] == "action_failed"
-    async with on_socket(ws, app):
-        answer = await dana.post("click", **where, block_id="row", action_id="go", values={})
-        assert answer == {"ok": True}
-        await ws.wait_for(lambda: ws.messages("general")[0]["text"] == "clicked")
 
 
 async def test_ephemeral_messages_are_the_viewers_own(
@@ -254,14 +174,6 @@ async def test_channels_are_made_and_changed(
     assert sing["error"] == "unknown_action"
     refusal = await dana.post("channels", action="create", name="general")
     assert refusal["message"] == "There is a channel of this name already."
-
-
-async def test_home_opens(ws: Workspace, client: Client, dana: Page) -> None:
-    assert (await dana.post("home", app=ws.app.id))["view"] is None
-    view = {"type": "home", "blocks": [{"type": "divider"}]}
-    await client.views_publish(user_id=dana.user, view=view)
-    assert (await dana.post("home", app=ws.app.id))["view"]["type"] == "home"
-    assert (await dana.post("home", app="A404"))["error"] == "no_app"
 
 
 async def test_a_file_of_a_form_is_stored(ws: Workspace, dana: Page) -> None:

@@ -1,7 +1,6 @@
 """Socket Mode with a real Bolt app: events, redelivery, disconnects, several sockets."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -94,15 +93,6 @@ async def test_an_app_hears_only_what_it_subscribed_to(
     assert listener.kinds() == ["app_mention"]
 
 
-async def test_the_bots_own_posts_come_back_to_it(
-    ws: Workspace, app: AsyncApp, client: Client
-) -> None:
-    async with on_socket(ws, app):
-        await client.chat_postMessage(channel=ws.channel("general").id, text="mine")
-        await ws.wait_for(lambda: ws.deliveries)
-    assert (ws.deliveries[0].name, ws.deliveries[0].acked) == ("message", True)
-
-
 async def test_what_else_happens_is_told(ws: Workspace, app: AsyncApp) -> None:
     kinds = (
         "message",
@@ -140,14 +130,6 @@ async def test_what_else_happens_is_told(ws: Workspace, app: AsyncApp) -> None:
         message for message in listener.heard if message.get("subtype") == "message_changed"
     )
     assert (changed["previous_message"]["text"], changed["message"]["text"]) == ("one", "two")
-
-
-async def test_opening_home_is_told(ws: Workspace, app: AsyncApp) -> None:
-    listener = listening(app, "app_home_opened")
-    async with on_socket(ws, app):
-        await ws.open_home("dana")
-        await ws.wait_for(lambda: listener.heard)
-    assert (listener.heard[0]["tab"], listener.heard[0]["user"]) == ("home", ws.user("dana").id)
 
 
 async def test_an_uninstalled_app_hears_of_it_and_is_locked_out(
@@ -213,37 +195,6 @@ async def test_an_event_that_is_not_acknowledged_comes_again(
     assert len({attempt["envelope_id"] for attempt in tries}) == 4
 
 
-async def test_an_acknowledged_event_comes_once(ws: Workspace, http: aiohttp.ClientSession) -> None:
-    socket = await raw_socket(ws, http)
-    await ws.say("dana", "general", "hello")
-    await socket.ack(await socket.receive())
-    await ws.wait_for(lambda: ws.deliveries)
-    assert [delivery.acked for delivery in ws.deliveries] == [True]
-    await ws.say("dana", "general", "next")
-    second = await socket.receive()
-    assert second["payload"]["event"]["text"] == "next"
-
-
-async def test_bolt_sees_the_retry_headers(
-    config: WorkspaceConfig, http: aiohttp.ClientSession
-) -> None:
-    deliveries: list[tuple[str, Any]] = []
-    # Ten seconds in which to connect.
-    patient = replace(QUICK, redelivery_delays=(0.1,) * 100)
-    async with run_workspace(replace(config, pace=patient)) as ws:
-        app = bolt_app(ws, slack_client(ws.bot_token, base_url=ws.api_url, session=http))
-
-        @app.event("message")
-        async def hear(event: Json, req: Any) -> None:
-            deliveries.append((event["text"], req.headers.get("x-slack-retry-num")))
-
-        await ws.say("dana", "general", "while nobody listens")
-        async with on_socket(ws, app):
-            await ws.wait_for(lambda: deliveries)
-    assert deliveries[0][0] == "while nobody listens"
-    assert int(deliveries[0][1][0]) >= 1
-
-
 async def test_an_event_can_be_delivered_twice(ws: Workspace, app: AsyncApp) -> None:
     listener = listening(app)
     async with on_socket(ws, app):
@@ -293,22 +244,6 @@ async def test_a_warned_socket_gets_nothing_new_and_closes(
     await ws.say("dana", "general", "hello")
     assert (await new.receive())["payload"]["event"]["text"] == "hello"
     assert await old.closed()
-
-
-Cut = Callable[[Workspace], Awaitable[None]]
-
-
-@pytest.mark.parametrize("cut", [Workspace.disconnect, Workspace.cut_sockets])
-async def test_bolt_comes_back_after_a_disconnect(ws: Workspace, app: AsyncApp, cut: Cut) -> None:
-    listener = listening(app)
-    async with on_socket(ws, app):
-        opened = len(ws.calls.of("apps.connections.open"))
-        await cut(ws)
-        await ws.wait_for(lambda: len(ws.calls.of("apps.connections.open")) > opened)
-        await ws.wait_for(lambda: ws.connected)
-        await ws.say("dana", "general", "still there?")
-        await ws.wait_for(lambda: listener.heard)
-    assert listener.heard[0]["text"] == "still there?"
 
 
 async def test_closing_a_workspace_leaves_nothing_running(config: WorkspaceConfig) -> None:

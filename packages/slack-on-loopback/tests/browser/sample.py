@@ -13,23 +13,12 @@ USERS: list[Json] = [
 ]
 EMOJI: dict[str, str] = {
     "+1": "👍",
-    "-1": "👎",
     "eyes": "👀",
-    "white_check_mark": "✅",
     "tada": "🎉",
-    "heart": "❤️",
-    "thinking_face": "🤔",
-    "raised_hands": "🙌",
     "scales": "⚖️",
-    "pushpin": "📌",
-    "warning": "⚠️",
     "building_construction": "🏗️",
     "lock": "🔒",
-    "feather": "🪶",
     "bar_chart": "📊",
-    "robot_face": "🤖",
-    "hourglass_flowing_sand": "⏳",
-    "speech_balloon": "💬",
     "fire": "🔥",
     "rocket": "🚀",
 }
@@ -44,14 +33,8 @@ def ts(minutes_ago: float) -> str:
 def channels() -> list[Json]:
     """Return four channels: public, private, not joined, archived."""
     return [
-        _channel(
-            "C1", "architecture", "Decisions about how we build · see <https://example.com|notes>"
-        ),
-        _channel(
-            "C2",
-            "gallery",
-            "Every block there is",
-        ),
+        _channel("C1", "architecture", "Decisions · see <https://example.com|notes>"),
+        _channel("C2", "gallery", "Every block there is"),
         _channel("C3", "leadership", "", is_private=True),
         _channel("C4", "random", "", is_member=False),
         _channel("C5", "old-project", "", is_archived=True),
@@ -80,32 +63,8 @@ def apps() -> list[Json]:
             "bot_user": "UB",
             "connected": True,
             "has_home": True,
-            "commands": [
-                {
-                    "command": "/poll",
-                    "description": "Ask everybody a question",
-                    "usage_hint": "<question> | help | list",
-                },
-                {
-                    "command": "/pollster",
-                    "description": "Look up a decision",
-                    "usage_hint": "<words>",
-                },
-            ],
-            "shortcuts": [
-                {
-                    "name": "Poll this",
-                    "type": "message",
-                    "callback_id": "poll_this",
-                    "description": "Starts a poll",
-                },
-                {
-                    "name": "New poll",
-                    "type": "global",
-                    "callback_id": "new_poll",
-                    "description": "Opens the form",
-                },
-            ],
+            "commands": [{"command": "/poll"}],
+            "shortcuts": [{"name": "Poll this", "type": "message", "callback_id": "poll_this"}],
         }
     ]
 
