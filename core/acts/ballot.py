@@ -10,11 +10,11 @@ from functools import cache
 from itertools import takewhile
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ActSpec, declare
 from core.acts.context import candidates, options_shown, told_in_short
-from core.acts.replies import NOBODY, figure_in, one_of
+from core.acts.replies import NOBODY, figure_in, narrowed, one_of
 from core.acts.request_for import ask_model
 from core.errors import ReplyUnreadable
 from core.events import BallotAbstained, BallotCast
@@ -53,12 +53,12 @@ def ballot_reply(
 ) -> type[BallotReply]:
     """The form of a ballot on these labels and options; `movers` is what can move any voter."""
     label, mover = one_of(labels), one_of((*movers, NOBODY))
-    fields: dict[str, Any] = {"ranking": (list[label], ...), "moved_by": (mover, NOBODY)}
+    types: dict[str, Any] = {"ranking": list[label], "moved_by": mover}
     if options:
         share = Annotated[float, BeforeValidator(figure_in), WithJsonSchema({"type": "number"})]
         about = Field(description=f"for {', '.join(options)}")
-        fields["probabilities"] = (Annotated[list[share], about], [])
-    return create_model("BallotReply", __base__=BallotReply, **fields)
+        types["probabilities"] = Annotated[list[share], about]
+    return narrowed(BallotReply, **types)
 
 
 def _mover(contribution: Contribution) -> str:

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import structlog
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel
 
 from core.acts import prompt as render
 from core.acts.act import ActSpec, declare
-from core.acts.replies import one_of
+from core.acts.replies import narrowed, one_of
 from core.acts.request_for import request_for, terms_for
 from core.errors import CallFailed
 from core.events import AgentsCast
@@ -41,10 +41,8 @@ class CastingReply(BaseModel):
 @cache
 def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
     """The form of a choice among these roles."""
-    fields: dict[str, Any] = {"role": (one_of(roles), ...)}
-    role = create_model("CastRoleReply", __base__=CastRoleReply, **fields)
-    agents: dict[str, Any] = {"agents": (list[role], ...)}
-    return create_model("CastingReply", __base__=CastingReply, **agents)
+    role = narrowed(CastRoleReply, role=one_of(roles))
+    return narrowed(CastingReply, agents=list[role])
 
 
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field
 
 from core.acts.act import ActSpec, always, declare
 from core.acts.context import candidates
-from core.acts.replies import first_sentence, one_of
+from core.acts.replies import first_sentence, narrowed, one_of
 from core.acts.request_for import ask_model
 from core.errors import CallFailed
 from core.events import GatePassed, OptionsMerged
@@ -50,11 +50,8 @@ class OptionsReply(BaseModel):
 @cache
 def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
     """The form of a list of options for positions of these labels."""
-    fields: dict[str, Any] = {
-        "stands_for": (Annotated[list[int], Field(description=f"for {', '.join(labels)}")], ...),
-        "kind": (one_of(tuple(QUESTION_KINDS)), ...),
-    }
-    return create_model("OptionsReply", __base__=OptionsReply, **fields)
+    stands_for = Annotated[list[int], Field(description=f"for {', '.join(labels)}")]
+    return narrowed(OptionsReply, stands_for=stands_for, kind=one_of(tuple(QUESTION_KINDS)))
 
 
 def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:

@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel
 
 from core.acts.act import ActSpec, declare
-from core.acts.replies import one_of
+from core.acts.replies import narrowed, one_of
 from core.acts.request_for import ask_model
 from core.events import FacilitatorDecided
 from core.llm.call import ModelCalls
@@ -32,8 +31,7 @@ def facilitation_reply() -> type[FacilitationReply]:
 
     A vendor's cache is another one for each form.
     """
-    fields: dict[str, Any] = {"decision": (one_of([step.value for step in NextStep]), ...)}
-    return create_model("FacilitationReply", __base__=FacilitationReply, **fields)
+    return narrowed(FacilitationReply, decision=one_of([step.value for step in NextStep]))
 
 
 def facilitation_fault(reply: FacilitationReply, steps: Sequence[NextStep]) -> str | None:

@@ -7,10 +7,11 @@ same: "P1" for p1, "c1, because …" for c1, 85 for 0.85.
 import re
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 
+M = TypeVar("M", bound=BaseModel)
 #: Longest decision shown in one line, in characters.
 DECISION_MAX_CHARS = 300
 #: What a voter answers whom no critique moved.
@@ -61,6 +62,17 @@ def one_of(labels: Sequence[str]) -> Any:
     return Annotated[str, BeforeValidator(partial(label_in, labels=labels)), WithJsonSchema(form)]
 
 
+def narrowed(form: type[M], **types: Any) -> type[M]:
+    """The form with these types for some of its fields, which keep their defaults."""
+    fields: dict[str, Any] = {name: (kind, _default(form, name)) for name, kind in types.items()}
+    return create_model(form.__name__, __base__=form, **fields)
+
+
+def _default(form: type[BaseModel], name: str) -> Any:
+    field = form.model_fields[name]
+    return ... if field.is_required() else field.default
+
+
 class ChoiceReply(BaseModel):
     """Which option somebody chooses, and why."""
 
@@ -71,9 +83,7 @@ class ChoiceReply(BaseModel):
 @cache
 def choice_reply(options: tuple[str, ...]) -> type[ChoiceReply]:
     """The form of a choice among these options."""
-    fields: dict[str, Any] = {"option": (one_of((*options, NOBODY)), ...)}
-    # Vendors are sent the name: prompts and caches of versions before stay what they were.
-    return create_model("CrossCheckReply", __base__=ChoiceReply, **fields)
+    return narrowed(ChoiceReply, option=one_of((*options, NOBODY)))
 
 
 class SameReply(BaseModel):
@@ -86,8 +96,7 @@ class SameReply(BaseModel):
 def same_reply(labels: tuple[str, ...]) -> type[SameReply]:
     """The form of what says the same among texts of these labels."""
     about = Field(description=f"for {', '.join(labels)}")
-    fields: dict[str, Any] = {"same_as": (Annotated[list[int], about], ...)}
-    return create_model("SameReply", __base__=SameReply, **fields)
+    return narrowed(SameReply, same_as=Annotated[list[int], about])
 
 
 def same_fault(reply: SameReply, labels: Sequence[str]) -> str:

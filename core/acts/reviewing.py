@@ -4,14 +4,14 @@ import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ActSpec, declare
 from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
-from core.acts.replies import NOBODY, firsts_in, label_in, one_of, same_fault, same_reply
+from core.acts.replies import NOBODY, firsts_in, label_in, narrowed, one_of, same_fault, same_reply
 from core.acts.request_for import ask_model
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
@@ -99,31 +99,23 @@ class SecondLookReply(BaseModel):
 @cache
 def review_reply(sources: tuple[str, ...]) -> type[ReviewReply]:
     """The form of a review of these sources."""
-    fields: dict[str, Any] = {
-        "findings": (list[_finding(sources)], ...),
-        "verdict": (one_of((*VERDICTS, NOBODY)), NOBODY),
-    }
-    return create_model("ReviewReply", __base__=ReviewReply, **fields)
+    verdict = one_of((*VERDICTS, NOBODY))
+    return narrowed(ReviewReply, findings=list[_finding(sources)], verdict=verdict)
 
 
 @cache
 def second_look_reply(labels: tuple[str, ...], sources: tuple[str, ...]) -> type[SecondLookReply]:
     """The form of a second look at findings of these labels."""
-    label: dict[str, Any] = {"finding": (one_of(labels), ...)}
-    look = create_model("LookReply", __base__=LookReply, **label)
-    fields: dict[str, Any] = {
-        "looks": (list[look], ...),
-        "new": (list[_finding(sources)], []),
-        "verdict": (one_of((*VERDICTS, NOBODY)), NOBODY),
-    }
-    return create_model("SecondLookReply", __base__=SecondLookReply, **fields)
+    look, verdict = narrowed(LookReply, finding=one_of(labels)), one_of((*VERDICTS, NOBODY))
+    new = list[_finding(sources)]
+    return narrowed(SecondLookReply, looks=list[look], new=new, verdict=verdict)
 
 
 def _finding(sources: tuple[str, ...]) -> type[FindingReply]:
-    fields: dict[str, Any] = {"severity": (one_of([severity.value for severity in Severity]), ...)}
+    types = {"severity": one_of([severity.value for severity in Severity])}
     if sources:
-        fields["source"] = (one_of(sources), ...)
-    return create_model("FindingReply", __base__=FindingReply, **fields)
+        types["source"] = one_of(sources)
+    return narrowed(FindingReply, **types)
 
 
 async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:

@@ -14,6 +14,7 @@ from core.acts.replies import (
     WORD,
     clamp,
     label_in,
+    narrowed,
     of_hundred,
     one_of,
 )
@@ -135,11 +136,8 @@ class VerdictOnVoteReply(VerdictReply):
 
 def _earlier_reply(earlier: tuple[str, ...]) -> type[EarlierReply]:
     """How the decision stands to one of these earlier ones."""
-    stands: dict[str, Any] = {
-        "source": (one_of(earlier), ...),
-        "relation": (one_of([relation.value for relation in Relation]), ...),
-    }
-    return create_model("EarlierReply", __base__=EarlierReply, **stands)
+    relation = one_of([relation.value for relation in Relation])
+    return narrowed(EarlierReply, source=one_of(earlier), relation=relation)
 
 
 @cache
@@ -167,9 +165,7 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
     fields: dict[str, Any] = {}
     bases: tuple[type[VerdictReply], ...] = ()
     if parts:
-        section: dict[str, Any] = {"part": (one_of(parts), ...)}
-        part = create_model("PartReply", __base__=PartReply, **section)
-        fields["parts"] = (list[part], [])
+        fields["parts"] = (list[narrowed(PartReply, part=one_of(parts))], [])
         bases = (VerdictInPartsReply,)
     if earlier:
         fields["earlier"] = (list[_earlier_reply(earlier)], [])
@@ -180,14 +176,10 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
     if voted:
         bases = (*bases, VerdictOnVoteReply)
     if notes:
-        label: dict[str, Any] = {"note": (one_of(notes), ...)}
-        note = create_model("NoteReply", __base__=NoteReply, **label)
-        fields["notes"] = (list[note], ...)
+        fields["notes"] = (list[narrowed(NoteReply, note=one_of(notes))], ...)
     if options:
-        which: dict[str, Any] = {"option": (one_of(options), ...)}
-        if criteria:
-            which["criterion"] = (one_of(criteria), ...)
-        judgement = create_model("JudgementReply", __base__=JudgementReply, **which)
+        which = {"criterion": one_of(criteria)} if criteria else {}
+        judgement = narrowed(JudgementReply, option=one_of(options), **which)
         fields["criteria"] = (list[judgement], [])
         fields["option"] = (one_of((*options, NOBODY)), NOBODY)
     if not fields and not bases:
