@@ -4,13 +4,13 @@ import asyncio
 import json
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
+import aiosqlite
 from sqlalchemy import URL, Connection, create_engine, event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import SingletonThreadPool
 
 T = TypeVar("T")
 
@@ -42,10 +42,10 @@ CONNECT_ARGS: Mapping[str, Any] = {
 
 
 class SqliteEngine:
-    """Connections to an SQLite file, used in as many threads.
+    """Connections to an SQLite file; aiosqlite has a thread for each.
 
-    A transaction runs whole in one thread. Statement by statement, as SQLAlchemy's own engine over
-    aiosqlite has it, it would change threads five times or more, which takes four times the CPU.
+    A transaction runs whole in the thread of its connection. Statement by statement it would change
+    threads five times or more, which takes four times the CPU.
     """
 
     def __init__(self, url: URL, *, connections: int, begin: str, pragmas: Sequence[str]) -> None:
@@ -57,14 +57,14 @@ class SqliteEngine:
             begin: The statement that begins a transaction.
             pragmas: How each connection is set up.
         """
-        self._connections = connections
-        self._threads: ThreadPoolExecutor | None = None
+        self._idle: list[_ConnectionThread] = []
+        self._places = asyncio.Semaphore(connections)
         self._engine = create_engine(
             url,
             # The driver must not begin transactions behind our back.
             connect_args={"isolation_level": None, "check_same_thread": False},
-            poolclass=QueuePool,
-            pool_size=connections,
+            poolclass=SingletonThreadPool,
+            pool_size=1000,  # `connections` bounds them; above this the pool would close one in use
             hide_parameters=True,  # errors end in logs
             json_deserializer=_read_json,
         )
@@ -81,9 +81,20 @@ class SqliteEngine:
 
     async def transact(self, work: Callable[[Connection], T]) -> T:
         """Run the work in one transaction; it goes on to its end when its caller is cancelled."""
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._connections, "sqlite")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._transact, work)
+        async with self._places:
+            if self._idle:
+                thread = self._idle.pop()
+            else:
+                thread = _ConnectionThread(self._connect)
+                await thread.open()
+            try:
+                return await thread.run(lambda: self._transact(work))
+            finally:
+                self._idle.append(thread)
+
+    def _connect(self) -> Any:
+        with self._engine.connect() as connection:  # the pool keeps one for each thread
+            return connection.connection.driver_connection
 
     def _transact(self, work: Callable[[Connection], T]) -> T:
         with self._engine.begin() as connection:
@@ -96,11 +107,38 @@ class SqliteEngine:
                 raise
 
     async def dispose(self) -> None:
-        """Close the connections and end their threads. Safe to call twice, and not for good."""
-        threads, self._threads = self._threads, None
-        if threads:
-            threads.shutdown(wait=False)  # whoever uses it has waited for what was under way
+        """Close the connections and end their threads. Safe to call twice."""
+        while self._idle:
+            await self._idle.pop().close()
         self._engine.dispose()
+
+
+class _ConnectionThread(aiosqlite.Connection):
+    """A connection of aiosqlite whose thread takes more than a statement at once."""
+
+    def __init__(self, connector: Callable[[], Any]) -> None:
+        super().__init__(connector, iter_chunk_size=64)
+        self._thread.daemon = True  # a program that ends without closing must not hang
+        self._end: asyncio.Future[None] | None = None
+
+    async def open(self) -> None:
+        """Connect; where that fails, return when the thread has ended."""
+        try:
+            await self
+        except BaseException:
+            # aiosqlite does not wait for it, and it may end after its event loop.
+            if self._end:
+                await self._end
+            raise
+
+    def stop(self) -> asyncio.Future[None] | None:
+        """End the thread after what waits."""
+        self._end = super().stop()  # pyright: ignore[reportUnknownMemberType] - untyped in aiosqlite
+        return self._end
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """Run a function in the connection's thread."""
+        return await self._execute(function)  # pyright: ignore[reportUnknownMemberType] - untyped in aiosqlite
 
 
 def sqlite_writer(path: Path) -> SqliteEngine:
