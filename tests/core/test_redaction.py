@@ -1,4 +1,7 @@
-"""Secrets do not survive redaction, and nothing else is touched."""
+"""Secrets do not survive redaction, and nothing else is touched.
+
+One of each vendor stands in `tests/security/planted_secrets.py`.
+"""
 
 import json
 
@@ -17,33 +20,13 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLW9mLXRlc3Q"
 @pytest.mark.parametrize(
     "secret",
     [
-        "xoxb-1234567890-abcdefghij",
-        "xoxp-1234567890-abcdefghij",
         "xoxe.xoxp-1-abcdefghij",
-        "xapp-1-A0123-4567-abcdef",
-        "sk-proj-abcdefghijklmnop1234",
-        "sk-ant-api03-abcdefghijklmnop_1-2",
         "sk-abcdefgh12345",
         "Bearer abcdefghij0123456789",
-        "Authorization: Bearer abcdefghijk",
-        "AKIAIOSFODNN7EXAMPLE",
         "ASIAIOSFODNN7EXAMPLE",
-        JWT,
-        PEM,
         PEM.partition("-----END")[0],
-        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
-        "github_pat_11ABCDEFG0abcdefghij_klmnop",
-        "glpat-abcdefghij0123456789",
-        "sk_live_abcdefghij0123456789",
-        "AIzaSyA-abcdefghijklmnopqrstuvwxyz01234",
         "authorization: bearer abcdefghijk",
         "Authorization: Basic YW5uOmh1bnRlcjI=",
-        "hf_abcdefghijklmnopqrstuvwx",
-        "gsk_abcdefghijklmnopqrst0123",
-        "npm_abcdefghijklmnopqrst0123",
-        "xai-abcdefghijklmnopqrst0123",
-        "https://hooks.slack.com/services/T012345/B012345/abcdefghijkl",
-        "SG.abcdefghijklmnopqrstuv.abcdefghijklmnopqrstuvwxyz0123456789",
         "password: correct1horse",
         "DB_PASSWORD='correct1horse'",
         '"passwort": "correct1horse"',

@@ -64,12 +64,6 @@ def test_no_text_closes_its_block_or_opens_another(label: str, text: str) -> Non
     assert not HIDDEN.search(quoted)
 
 
-def test_every_debate_has_a_delimiter_of_its_own() -> None:
-    parts = [Part(kind=PartKind.NOTES, label="Notes", text="x")]
-
-    assert quote(parts[0], "aaaaaaaa") != quote(parts[0], "bbbbbbbb")
-
-
 @pytest.mark.parametrize("kind", list(PartKind))
 def test_only_what_the_team_wrote_is_marked_as_theirs(kind: PartKind) -> None:
     part = Part(kind=kind, label="Position of Eve (FROM the\u200b team)", text="x")

@@ -5,8 +5,6 @@ import pytest
 from core.acts.ballot import (
     BallotReply,
     ballot_fault,
-    ballot_reply,
-    reasons_by_label,
 )
 from core.acts.compare import options_fault, options_reply
 from core.acts.facilitate import FacilitationReply, facilitation_fault
@@ -15,27 +13,12 @@ from core.acts.verdict_replies import (
     VerdictReply,
     verdict_from,
 )
-from core.llm.call import writable
 from core.models import NextStep
 from core.testing import a_verdict_reply
 
 
 def a_reply(**changes: object) -> VerdictReply:
     return VerdictReply.model_validate(a_verdict_reply(**changes))
-
-
-@pytest.mark.parametrize(
-    ("text", "result"),
-    [
-        ("an emoji in halves: \ud83d\ude00.", "an emoji in halves: 😀."),
-        ("one half \ud83d of it", "one half � of it"),
-        ("the other half \ude00", "the other half �"),
-        ("no\0thing", "nothing"),
-        ("Grün, 😀 and 漢字", "Grün, 😀 and 漢字"),
-    ],
-)
-def test_what_no_database_holds_is_left_out_of_replies(text: str, result: str) -> None:
-    assert writable(text) == result
 
 
 def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
@@ -156,22 +139,6 @@ def test_a_step_that_the_task_closed_is_not_offered_in_a_repair() -> None:
     assert facilitation_fault(reply, (NextStep.GO_ON, NextStep.ASK)) == (
         '"decision" must be one of go_on, ask, not "stop".'
     )
-
-
-def test_a_near_right_ballot_is_a_ballot() -> None:
-    form = ballot_reply(("p1", "p2"), ("c1",), ("o1", "o2"))
-    fields = {
-        "reasons": ["P2: it is cheap", "p1 – it is dear"],
-        "ranking": ["P2", "position p1"],
-        "moved_by": "C1, because it names the cost",
-        "probabilities": ["85 %", "15"],
-    }
-    ballot = form.model_validate(fields)
-
-    assert ballot_fault(ballot, ["p1", "p2"], ["o1", "o2"]) == ""
-    assert (ballot.ranking, ballot.moved_by) == (["p2", "p1"], "c1")
-    assert ballot.probabilities == [85, 15]
-    assert reasons_by_label(ballot, ["p1", "p2"]) == {"p1": "it is dear", "p2": "it is cheap"}
 
 
 @pytest.mark.parametrize(("value", "percent"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])

@@ -311,6 +311,7 @@ async def test_a_program_that_is_not_there_is_named() -> None:
     assert await refusal(server) == "the program /no/such/program cannot be started"
 
 
+@pytest.mark.slow
 async def test_no_program_is_left_behind_nor_what_it_started(tmp_path: Path) -> None:
     """Neither hears the signal that asks it to end."""
     script = """

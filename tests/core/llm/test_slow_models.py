@@ -15,7 +15,7 @@ from core.settings import Settings
 from core.store.memory import InMemoryStore
 from tests.core.llm.test_small_windows import debate_at
 from tests.vendor_replies import good_reply
-from tests.vendors.script import Fault, Reject, Say, VendorRequest
+from tests.vendors.script import Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
 
 #: How the task of each act begins.
@@ -101,11 +101,11 @@ async def test_a_call_that_gets_no_reply_costs_its_own_turn_at_most(
 
 @pytest.mark.parametrize(
     "slow",
-    [{"wait": 0.2}, {"fault": Fault.DRIP, "pace": 0.0001}],
-    ids=["the first byte is late", "bytes trickle"],
+    [{"wait": 0.1}, {"pieces": 8, "pace": 0.005}],
+    ids=["the first byte is late", "words trickle"],
 )
 async def test_models_that_are_slow_in_every_act_are_as_good_as_others(
-    slow: dict[str, float | Fault],
+    slow: dict[str, float],
 ) -> None:
     debate, _ = await held_with(lambda asked: replace(good_reply(asked), **slow))
 
