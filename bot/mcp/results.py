@@ -1,85 +1,235 @@
-"""What tools answer: `values` for programs, and the same as text for people and models (pure)."""
+"""What the tools answer, as values: clients get them as JSON (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from typing import Annotated
 
-from bot.mcp.values import (
-    CountedOption,
-    FoundDecision,
-    FoundFault,
-    JudgedRequirement,
-    ListedDebate,
-    ListResult,
-    OpenQuestion,
-    ReadSource,
-    SearchResult,
-    StartResult,
-    StatusResult,
-    VerdictResult,
-)
+from pydantic import BeforeValidator, Field
+
 from bot.views.progress import progress, stage
-from core.figures import counted, money, when
+from core.figures import when
 from core.llm.caps import firm_cap
-from core.models import (
-    Debate,
-    Verdict,
-)
+from core.models import Debate, FindingStatus, Severity, SourceKind, Value
 from core.rules import schedule
-from core.rules.ending import DebateState, state_of, state_words
-from core.rules.findings import not_put_words, standing
+from core.rules.ending import DebateState, state_of
+from core.rules.findings import not_put, standing
 from core.rules.formats.review import finding_put
 from core.rules.options import options_of
 from core.rules.subject import role_of
 from core.transcript.cited import cited
-from core.transcript.decision import decision_text, lone_lines
+from core.transcript.decision import decision_text
+from core.transcript.markdown import visible
 from core.transcript.options import headline_option
-from core.transcript.people import recalled_title, standing_words
-from core.transcript.sections import line_words
-from core.transcript.words import confidence, name_of
-from core.use_cases.recall import SURE_FROM, RecalledDecision, recalled_decision
+from core.transcript.people import standing_words
+from core.transcript.words import name_of
+from core.use_cases.recall import SURE_FROM, RecalledDecision
 from core.use_cases.start import StartedDebate
 
-#: What is read of a debate by its address, by the last part of the address.
-DOCUMENTS = ("report", "adr", "record")
-#: Stands before text that people and models wrote.
-_QUOTE = "> "
-#: Of a debate without one: its fields are the defaults of the result.
-_NO_VERDICT = Verdict(decision="", solution="", confidence=None)
+#: Text of people and models: without escape sequences and invisible characters.
+Shown = Annotated[str, BeforeValidator(visible)]
 
 
-def address_of(debate_id: str, document: str) -> str:
-    """Return the address under which a program reads a document of a debate."""
-    return f"moot://debates/{debate_id}/{document}"
+class StartResult(Value):
+    """Of `start_debate`."""
+
+    debate_id: str
+    fresh: bool = Field(description="False: the same was asked before; here it is.")
+    agents: tuple[Shown, ...] = Field(description="Names of who debates; casting may change them.")
+    playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
+    cost_cap_usd: float | None = Field(
+        description="It stops before it costs more; null: no cap, or a price is unknown under the "
+        "usual one."
+    )
+    warnings: tuple[Shown, ...] = ()
 
 
-def started(begun: StartedDebate) -> tuple[StartResult, str]:
-    """Return that a debate has begun, and what to do next."""
-    setup, debate_id = begun.setup, begun.debate_id
+class OpenQuestion(Value):
+    """A question that agents ask the person."""
+
+    number: int
+    finding: int | None = Field(
+        description="Of a review: the finding it is about, by its number there; null: none."
+    )
+    question: Shown
+    assumption: Shown = Field(description="Holds where nobody answers in time.")
+    asked_by: tuple[Shown, ...]
+
+
+class ReadSource(Value):
+    """Something that agents read and cite."""
+
+    label: str = Field(description="How it is cited: e1.")
+    kind: SourceKind
+    title: Shown
+    role: str = Field(
+        description="In a review: the subject, or its changed text; empty: evidence beside it."
+    )
+    fault: Shown = Field(description="Why it could not be read; empty: it was.")
+
+
+class StatusResult(Value):
+    """Of `debate_status`."""
+
+    debate_id: str
+    state: DebateState
+    playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
+    stage: Shown = Field(description="Round and phase in words; empty once it has ended.")
+    turns_done: int
+    turns_total: int = Field(description="As far as can be foreseen.")
+    waits_for: Shown = Field(description="Who or what the debate waits for; empty: it has ended.")
+    open_questions: tuple[OpenQuestion, ...] = ()
+    findings_not_asked_about: int = Field(
+        description="Of a review: findings that matter and stand in the verdict without a question."
+    )
+    sources: tuple[ReadSource, ...] = Field(description="What was read so far.")
+    options: tuple[Shown, ...] = Field(description="What may be chosen, as far as it is known.")
+    cost_usd: float | None = Field(description="Spent so far; null: a price is unknown.")
+    decision: Shown = Field(description="The decision in a sentence; empty: none yet.")
+    address: str = Field(description="Where people read it; empty: only here.")
+
+
+class AnswerResult(Value):
+    """Of `answer_question`."""
+
+    debate_id: str
+    recorded: tuple[int, ...] = Field(description="Numbers of the questions that are answered.")
+    skipped: tuple[int, ...] = Field(
+        description="Numbers of those closed without an answer: their assumptions hold."
+    )
+    too_late: tuple[int, ...] = Field(
+        description="Answered or closed before; while the debate runs, the agents read these as "
+        "notes."
+    )
+    still_open: tuple[int, ...]
+
+
+class RevisionResult(Value):
+    """Of `submit_revision`."""
+
+    debate_id: str
+    sources: tuple[str, ...] = Field(description="How the agents name the changed texts: e2.")
+    still_open: tuple[int, ...] = Field(
+        description="Numbers of questions that wait for the person still."
+    )
+
+
+class NoteResult(Value):
+    """Of `add_note`."""
+
+    debate_id: str
+    taken: bool = Field(description="False: the debate has ended; nobody will read the note.")
+
+
+class DecisionResult(Value):
+    """Of `decide_on_verdict`."""
+
+    debate_id: str
+    standing: Shown = Field(description="How the verdict stands with the team now.")
+
+
+class StopResult(Value):
+    """Of `stop_debate`."""
+
+    debate_id: str
+    state: DebateState
+
+
+class ListedFinding(Value):
+    """A finding of a review."""
+
+    number: int = Field(description="Counted from 1, the gravest first; 0: not merged yet.")
+    severity: Severity
+    status: FindingStatus
+    quoted: Shown = Field(description="The words of the subject that it is about.")
+    source: str = Field(description="Which source they stand in, as the agents name it.")
+    place: Shown = Field(description="Where in it: a line or page, or path and line of a diff.")
+    wrong: Shown
+    mend: Shown = Field(description="What would mend it; empty: nobody said.")
+    why: Shown = Field(description="Why it is settled, or is not; empty: nobody said.")
+    mended_by: Shown = Field(description="Words of the changed text that mend it; empty: none.")
+    changed: tuple[Shown, ...] = Field(
+        description="Lines of the diff to the changed text that touch its words: - old, + new."
+    )
+    raised_by: tuple[Shown, ...]
+
+
+class VerdictResult(Value):
+    """Of `get_verdict`."""
+
+    debate_id: str
+    state: DebateState
+    question: Shown
+    decision: Shown = Field(description="In a sentence; empty: there is none.")
+    option: Shown = Field(description="The option decided for; empty: none of them.")
+    standing: Shown = Field(
+        description="Whether the team has accepted it; empty: nothing to decide."
+    )
+    confidence: int | None = Field(description="0 to 100; null: none can be given.")
+    text: Shown = Field(
+        description="The verdict as Markdown: reasons, solution, steps, requirements, vote, "
+        "dissent, trade-offs, cost; where there is none, why."
+    )
+    sources: tuple[ReadSource, ...] = Field(description="What was read.")
+    findings: tuple[ListedFinding, ...] = Field(
+        description="Of a review: what is wrong with its subject, the gravest first."
+    )
+    cost_usd: float | None = Field(description="Null: a price is unknown.")
+    address: str = Field(description="Where people read it; empty: only here.")
+
+
+class FoundDecision(Value):
+    """A decision of an earlier debate."""
+
+    debate_id: str
+    question: Shown
+    decision: Shown
+    standing: Shown
+    decided_at: str
+    likeness: float = Field(description="How well it fits what was asked, 0 to 1.")
+
+
+class SearchResult(Value):
+    """Of `search_decisions`."""
+
+    found: tuple[FoundDecision, ...]
+    sure: bool = Field(description="Whether the first surely is what was meant.")
+
+
+class ListedDebate(Value):
+    """A debate in a list."""
+
+    debate_id: str
+    question: Shown
+    state: DebateState
+    decision: Shown
+    standing: Shown = Field(description="How it stands with the team; empty: nothing to decide.")
+    started_by: Shown
+
+
+class ListResult(Value):
+    """Of `list_debates`."""
+
+    debates: tuple[ListedDebate, ...]
+
+
+def started(begun: StartedDebate) -> StartResult:
+    """Return what a debate was begun with."""
+    setup = begun.setup
     cap = firm_cap(setup, setup.forecast.cost if setup.forecast else None)
-    result = StartResult(
-        debate_id=debate_id,
+    return StartResult(
+        debate_id=begun.debate_id,
         fresh=begun.fresh,
         agents=tuple(agent.name for agent in setup.agents),
-        format=setup.format,
         playbook=setup.playbook.name if setup.playbook else None,
-        most_rounds=setup.rounds,
         cost_cap_usd=None if cap is None else float(cap),
         warnings=setup.warnings,
     )
-    what = "has begun" if begun.fresh else "is there already: the same was asked before"
-    lines = [f"Debate {debate_id} {what}. It takes minutes and goes on by itself."]
-    lines += [f"Playbook: {setup.playbook.name}."] if setup.playbook else []
-    lines += [f"Note: {warning}" for warning in setup.warnings]
-    lines.append(f"Next: debate_status with debate_id {debate_id} and wait_seconds 30.")
-    return result, "\n".join(lines)
 
 
-def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
-    """Return how far a debate has come, what its agents ask, and what to do next."""
+def status(debate: Debate, address: str) -> StatusResult:
+    """Return how far a debate has come and what its agents ask."""
     state, reached, playbook = state_of(debate), progress(debate), debate.setup.playbook
-    clarifications = schedule.open_questions(debate)
-    due, cost = schedule.due(debate), debate.usage.cost
-    options = tuple(item.name for item in options_of(debate).items)
-    result = StatusResult(
+    cost = debate.usage.cost
+    return StatusResult(
         debate_id=debate.id,
         state=state,
         playbook=playbook.name if playbook else None,
@@ -95,142 +245,59 @@ def status(debate: Debate, address: str) -> tuple[StatusResult, str]:
                 assumption=clarification.assumption,
                 asked_by=tuple(name_of(debate, agent) for agent in clarification.asked_by),
             )
-            for clarification in clarifications
+            for clarification in schedule.open_questions(debate)
         ),
-        answer_until=when(due) if due and clarifications else None,
+        findings_not_asked_about=not_put(debate),
         sources=_sources(debate),
-        options=options,
+        options=tuple(item.name for item in options_of(debate).items),
         cost_usd=None if cost is None else float(cost),
         decision=debate.verdict.decision if debate.verdict else "",
         address=address,
     )
-    return result, "\n".join(_status_lines(debate, result))
-
-
-def _status_lines(debate: Debate, result: StatusResult) -> Iterator[str]:
-    """The status as text: a line each."""
-    reached = progress(debate)
-    yield f"Debate {debate.id}: {state_words(debate)}."
-    if result.playbook:
-        yield f"Playbook: {result.playbook}."
-    if not result.state.has_ended:
-        yield f"{result.stage}, {reached.words}. Cost so far: {money(debate.usage.cost)}."
-        yield f"It waits for {result.waits_for}."
-        if debate.outage:
-            yield f"No model can be reached; it goes on by itself. {debate.outage}"
-    yield from _source_lines(result.sources)
-    if result.options:
-        yield from ("Options:", *(f"{_QUOTE}{option}" for option in result.options))
-    for question in result.open_questions:
-        about = f", about finding {question.finding}" if question.finding else ""
-        yield from (f"Question {question.number}{about}:", *_quoted(question.question))
-        assumption = question.assumption or "nothing in particular"
-        yield from ("Assumed without an answer:", *_quoted(assumption))
-    if result.open_questions and (beyond := not_put_words(debate)):
-        yield f"Of the findings {beyond}"
-    if result.answer_until:
-        yield f"Answer until {result.answer_until}; then the assumptions hold."
-    if result.address:
-        yield f"People read it here: {result.address}"
-    if any(question.finding for question in result.open_questions):
-        yield "Where the text is mended instead: submit_revision."
-    yield _next(debate.id, result.state)
-
-
-def _source_lines(sources: Sequence[ReadSource]) -> Iterator[str]:
-    """What was read, a line each."""
-    if sources:
-        yield "Sources:"
-    for source in sources:
-        role = f" ({source.role})" if source.role else ""
-        fault = f": could not be read: {source.fault}" if source.fault else ""
-        yield from _quoted(f"{source.label}, {source.kind}: {source.title}{role}{fault}")
 
 
 def _waits_for(debate: Debate, state: DebateState) -> str:
     """Who or what the debate waits for; empty where it has ended."""
     match state:
         case DebateState.WAITING_FOR_ANSWERS:
-            numbers = ", ".join(
-                str(question.number) for question in schedule.open_questions(debate)
-            )
+            numbers = [str(question.number) for question in schedule.open_questions(debate)]
             due = schedule.due(debate)
             until = f" until {when(due)}" if due else ""
-            several = "questions" if ", " in numbers else "question"
-            return f"people's answers to {several} {numbers}{until}"
+            several = "questions" if len(numbers) > 1 else "question"
+            return f"people's answers to {several} {', '.join(numbers)}{until}"
         case DebateState.PAUSED:
             return "whoever paused it"
         case DebateState.WAITING_FOR_MODELS:
-            return "a model that can be reached"
+            return f"a model that can be reached. {debate.outage}".rstrip()
         case DebateState.RUNNING:
             return "agents that are at work"
         case DebateState.CONCLUDED | DebateState.FAILED | DebateState.STOPPED:
             return ""
 
 
-def _next(debate_id: str, state: DebateState) -> str:
-    """What a program does next."""
-    match state:
-        case DebateState.WAITING_FOR_ANSWERS:
-            return "Next: ask the person, then answer_question; do not answer in their place."
-        case DebateState.PAUSED:
-            return "Next: it is paused; whoever paused it resumes it."
-        case DebateState.CONCLUDED | DebateState.FAILED | DebateState.STOPPED:
-            return f"Next: get_verdict with debate_id {debate_id}."
-        case DebateState.RUNNING | DebateState.WAITING_FOR_MODELS:
-            return f"Next: debate_status with debate_id {debate_id} and wait_seconds 30."
-
-
-def verdict(debate: Debate, address: str) -> tuple[VerdictResult, str]:
+def verdict(debate: Debate, address: str) -> VerdictResult:
     """Return the verdict of a debate; why there is none else."""
-    judged, cost, state = debate.verdict or _NO_VERDICT, debate.usage.cost, state_of(debate)
-    result = VerdictResult(
+    judged, cost = debate.verdict, debate.usage.cost
+    return VerdictResult(
         debate_id=debate.id,
-        state=state,
+        state=state_of(debate),
         question=debate.setup.question,
-        decision=judged.decision,
-        option=headline_option(debate) if debate.verdict else "",
+        decision=judged.decision if judged else "",
+        option=headline_option(debate) if judged else "",
         standing=standing_words(debate),
-        confidence=judged.confidence,
-        confidence_words=confidence(judged) if debate.verdict else "",
-        reasons=judged.reasons,
-        solution=judged.solution,
-        steps=judged.implementation,
-        vote=_counted(debate),
-        requirements=tuple(
-            JudgedRequirement(
-                requirement=requirement.text, status=requirement.status, shown_by=requirement.words
-            )
-            for requirement in judged.requirements
-        ),
-        unmet_requirements=judged.unmet_requirements,
+        confidence=judged.confidence if judged else None,
+        text=decision_text(debate),
         sources=_sources(debate),
-        tradeoffs=judged.tradeoffs,
-        dissent=judged.dissent,
-        findings=_faults(debate),
-        overturned_by=judged.overturned_by,
-        said_by_one=tuple(map(line_words, lone_lines(debate, judged))),
-        recommendations=judged.recommendations,
-        open_questions=judged.open_questions,
-        partial=judged.partial,
+        findings=_findings(debate),
         cost_usd=None if cost is None else float(cost),
         address=address,
-        documents=tuple(address_of(debate.id, document) for document in DOCUMENTS),
     )
-    if not state.has_ended:
-        return result, f"{decision_text(debate)} {_next(debate.id, state)}"
-    head = f"Debate {debate.id} has ended."
-    if debate.verdict:
-        how = standing_words(debate) or "nothing to decide"
-        head += f" Agents wrote this verdict; with the team it stands so: {how}."
-    lines = [head, *_source_lines(result.sources), *_quoted(decision_text(debate))]
-    return result, "\n".join([*lines, f"All of it: {result.documents[0]}"])
 
 
-def _faults(debate: Debate) -> tuple[FoundFault, ...]:
+def _findings(debate: Debate) -> tuple[ListedFinding, ...]:
     findings = debate.verdict.findings if debate.verdict else standing(debate)
     return tuple(
-        FoundFault(
+        ListedFinding(
             number=finding.number,
             severity=finding.severity,
             status=finding.status,
@@ -262,19 +329,7 @@ def _sources(debate: Debate) -> tuple[ReadSource, ...]:
     )
 
 
-def _counted(debate: Debate) -> tuple[CountedOption, ...]:
-    options = options_of(debate)
-    return tuple(
-        CountedOption(
-            option=options.name(option.option) or option.option,
-            first_choices=option.first_choices,
-            mean_probability=round(option.mean_probability, 4),
-        )
-        for option in (debate.tally.options if debate.tally else ())
-    )
-
-
-def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult, str]:
+def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
     """Return the decisions that were found, the best fit first."""
     decisions = tuple(
         FoundDecision(
@@ -288,42 +343,22 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> tuple[SearchResult,
         for item in recalled
     )
     sure = bool(decisions) and decisions[0].likeness >= SURE_FROM
-    result = SearchResult(found=decisions, sure=sure)
-    if not decisions:
-        return result, "No decision on this is known here. start_debate has it debated."
-    title = recalled_title(recalled[0].debate) if sure else "The closest decisions that are known"
-    lines = [f"{title}:"]
-    for item in recalled:
-        how = standing_words(item.debate) or "nothing to decide"
-        how += f", {when(item.debate.ended_at or item.debate.now)}"
-        lines += [f"Debate {item.debate.id} ({how}):", *_quoted(recalled_decision(item.debate))]
-    return result, "\n".join(lines)
+    return SearchResult(found=decisions, sure=sure)
 
 
-def listed(debates: Sequence[Debate]) -> tuple[ListResult, str]:
+def listed(debates: Sequence[Debate]) -> ListResult:
     """Return debates in a list, in their order."""
-    items = tuple(
-        ListedDebate(
-            debate_id=debate.id,
-            question=debate.setup.question,
-            state=state_of(debate),
-            decision=headline_option(debate) or (debate.verdict.decision if debate.verdict else ""),
-            standing=standing_words(debate),
-            started_by=debate.setup.asked_by.display_name,
+    return ListResult(
+        debates=tuple(
+            ListedDebate(
+                debate_id=debate.id,
+                question=debate.setup.question,
+                state=state_of(debate),
+                decision=headline_option(debate)
+                or (debate.verdict.decision if debate.verdict else ""),
+                standing=standing_words(debate),
+                started_by=debate.setup.asked_by.display_name,
+            )
+            for debate in debates
         )
-        for debate in debates
     )
-    lines = [counted(len(items), "debate") + ", the newest first."]
-    for item, debate in zip(items, debates, strict=True):
-        lines.append(f"{item.debate_id} ({state_words(debate)}):")
-        lines += _quoted(item.question)
-        if item.decision:
-            how = item.standing or "it decides nothing"
-            lines += [f"Its verdict ({how}):", *_quoted(item.decision)]
-    return ListResult(debates=items), "\n".join(lines)
-
-
-def _quoted(text: str) -> Iterator[str]:
-    """Text of people and models, so marked that none of it reads as ours."""
-    for line in text.splitlines():
-        yield f"{_QUOTE}{line}".rstrip()

@@ -1,6 +1,6 @@
 """The tools: what each is called and promises, and how it is done with the use cases."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -8,7 +8,7 @@ from mcp_types import Tool, ToolAnnotations
 from pydantic import BaseModel
 
 from bot.log import logger
-from bot.mcp import results, values
+from bot.mcp import results
 from bot.mcp.arguments import (
     AnswerArguments,
     DebateArguments,
@@ -22,7 +22,6 @@ from bot.mcp.arguments import (
     named_by_words,
 )
 from bot.mcp.caller_debates import CallerDebates
-from bot.mcp.values import Result
 from bot.views.progress import progress, stage
 from core.errors import BadInput, LogBroken, reading
 from core.events import fold
@@ -58,7 +57,7 @@ class ToolKind(Generic[A]):
     reads_only: bool = False
     #: It ends something that cannot be begun again.
     ends: bool = False
-    perform: Callable[[CallerDebates, A, TellProgress], Awaitable[tuple[Result, str]]]
+    perform: Callable[[CallerDebates, A, TellProgress], Awaitable[BaseModel]]
 
     @property
     def described(self) -> Tool:
@@ -82,7 +81,7 @@ class ToolKind(Generic[A]):
 
     async def call(
         self, debates: CallerDebates, arguments: Mapping[str, Any], tell: TellProgress
-    ) -> tuple[Result, str]:
+    ) -> BaseModel:
         """Validate the arguments and run the tool.
 
         Args:
@@ -100,7 +99,7 @@ class ToolKind(Generic[A]):
 
 async def _start(
     debates: CallerDebates, arguments: StartArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     if not any(map(str.isalnum, arguments.question)):
         raise BadInput("The question is blank. Say in “question” what is to be debated.")
     async with debates.acting() as can:
@@ -109,7 +108,7 @@ async def _start(
 
 async def _status(
     debates: CallerDebates, arguments: StatusArguments, tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     """Answer when the state changes, or after `wait_seconds`."""
     debate = fold(await debates.log(arguments.debate_id))
     before, clock = _moment(debate), debates.clock
@@ -144,7 +143,7 @@ def _moment(debate: Debate) -> tuple[object, ...]:
 
 async def _answer(
     debates: CallerDebates, arguments: AnswerArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     numbers = [answer.number for answer in arguments.answers]
     if len(set(numbers)) < len(numbers):
         raise BadInput("A question is answered twice in this call. Nothing was recorded.")
@@ -163,27 +162,13 @@ async def _answer(
         late = await can.answer.form(reply, answers)
         still_open = open_numbers(fold(await debates.log(debate.id)))
     in_time = [answer for answer in answers if answer.number not in late]
-    result = values.AnswerResult(
+    return results.AnswerResult(
         debate_id=debate.id,
         recorded=tuple(answer.number for answer in in_time if answer.text),
         skipped=tuple(answer.number for answer in in_time if not answer.text),
         too_late=tuple(late),
         still_open=tuple(still_open),
     )
-    return result, " ".join(_answer_words(result))
-
-
-def _answer_words(result: values.AnswerResult) -> Iterator[str]:
-    """What became of each answer, in sentences."""
-    yield f"Recorded: {_listed(result.recorded)}."
-    if result.skipped:
-        yield f"Skipped: {_listed(result.skipped)}; the assumptions hold."
-    if result.too_late:
-        yield (
-            f"Too late for question {_listed(result.too_late)}: answered before, or its time was "
-            "over. While the debate runs, the agents read these answers as notes."
-        )
-    yield f"Still open: {_listed(result.still_open)}."
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -192,7 +177,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 async def _submit_revision(
     debates: CallerDebates, arguments: RevisionArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     if not arguments.sources and not arguments.text.strip():
         raise BadInput(
             "There is no changed text: name its file in “sources”, or give it as “text”."
@@ -212,18 +197,14 @@ async def _submit_revision(
     still_open = open_numbers(debate)
     numbers = (n for n, reference in enumerate(debate.references, start=1) if reference in named)
     sources = tuple(f"e{n}" for n in numbers if n > len(debate.setup.references))
-    result = values.RevisionResult(
+    return results.RevisionResult(
         debate_id=debate.id, sources=sources, still_open=tuple(still_open)
     )
-    words = "The agents read it before they look again; open findings need no other answer."
-    if still_open:
-        words += f" Still open: {_listed(still_open)}."
-    return result, f"{words} Next: debate_status with debate_id {debate.id} and wait_seconds 30."
 
 
 async def _add_note(
     debates: CallerDebates, arguments: NoteArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     if not arguments.text.strip():
         raise BadInput("The note is blank. Write what the agents should know.")
     async with debates.acting() as can:
@@ -232,35 +213,29 @@ async def _add_note(
         is_taken = await can.note.add(
             debate.id, note_id=note_id, author=debates.person, text=arguments.text
         )
-    words = "The agents read it from their next turn on."
-    if not is_taken:
-        words = "The debate has ended; nobody will read the note. start_debate begins another."
-    return values.NoteResult(debate_id=debate.id, taken=is_taken), words
+    return results.NoteResult(debate_id=debate.id, taken=is_taken)
 
 
 async def _stop(
     debates: CallerDebates, arguments: DebateArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     async with debates.acting() as can:
         debate = fold(await debates.log(arguments.debate_id, to_change=True))
         await can.steer.stop(debate, debates.person)
         debate = fold(await debates.log(debate.id))
-    words = "It is being wound up: the judge decides on what is there. Next: debate_status."
-    if not debate.contributions:
-        words = "Nobody has spoken yet: unless somebody still does, it ends without a verdict."
-    return values.StopResult(debate_id=debate.id, state=state_of(debate)), words
+    return results.StopResult(debate_id=debate.id, state=state_of(debate))
 
 
 async def _verdict(
     debates: CallerDebates, arguments: DebateArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     debate = fold(await debates.log(arguments.debate_id))
     return results.verdict(debate, await debates.address(debate))
 
 
 async def _decide(
     debates: CallerDebates, arguments: DecisionArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     if (arguments.decision == DecisionKind.REVISIT) != (arguments.revisit_on is not None):
         raise BadInput("“revisit_on” names the day to revisit the verdict on, and goes with that.")
     async with debates.acting() as can:
@@ -277,13 +252,12 @@ async def _decide(
         if newest is None or newest.model_dump(include=set(fields)) != fields:
             await can.decide.decide(debate, decision)
         debate = fold(await debates.log(debate.id))
-    result = values.DecisionResult(debate_id=debate.id, standing=standing_words(debate))
-    return result, f"Recorded. The verdict stands so: {result.standing}."
+    return results.DecisionResult(debate_id=debate.id, standing=standing_words(debate))
 
 
 async def _search(
     debates: CallerDebates, arguments: SearchArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+) -> BaseModel:
     decisions = await debates.recalled(arguments.query)
     return results.found_decisions(
         [
@@ -294,9 +268,7 @@ async def _search(
     )
 
 
-async def _list(
-    debates: CallerDebates, arguments: ListArguments, _tell: TellProgress
-) -> tuple[Result, str]:
+async def _list(debates: CallerDebates, arguments: ListArguments, _tell: TellProgress) -> BaseModel:
     newest = await debates.newest(arguments.limit, running_only=arguments.running_only)
     return results.listed(
         [debate for debate in newest if _can_show(debate.id, results.listed, [debate])]
@@ -323,7 +295,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "costs money where models do. The same question asked again while it runs is the same "
         "debate. Then call debate_status until it has ended, then get_verdict.",
         arguments=StartArguments,
-        result=values.StartResult,
+        result=results.StartResult,
         perform=_start,
     ),
     ToolKind(
@@ -333,7 +305,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "its cost. With wait_seconds it answers as soon as there is news, and after 50 seconds at "
         "most; waits_for says who or what the debate waits for.",
         arguments=StatusArguments,
-        result=values.StatusResult,
+        result=results.StatusResult,
         reads_only=True,
         perform=_status,
     ),
@@ -344,7 +316,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "Ask the person. An empty text is *skip*: the question is closed at once and its "
         "assumption holds. A question that is left holds the debate up until its time is over.",
         arguments=AnswerArguments,
-        result=values.AnswerResult,
+        result=results.AnswerResult,
         perform=_answer,
     ),
     ToolKind(
@@ -355,7 +327,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "changed text resolves a finding. It takes the place of answers to findings that are "
         "still open: answer first what the text does not say. Not after the second look.",
         arguments=RevisionArguments,
-        result=values.RevisionResult,
+        result=results.RevisionResult,
         perform=_submit_revision,
     ),
     ToolKind(
@@ -364,7 +336,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         description="Tell the agents of a running debate something they should know. They read it "
         "from their next turn on.",
         arguments=NoteArguments,
-        result=values.NoteResult,
+        result=results.NoteResult,
         perform=_add_note,
     ),
     ToolKind(
@@ -374,7 +346,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         "confidence; of a review the findings, too. It is the agents' verdict; people accept or "
         "reject it.",
         arguments=DebateArguments,
-        result=values.VerdictResult,
+        result=results.VerdictResult,
         reads_only=True,
         perform=_verdict,
     ),
@@ -384,7 +356,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         description="Record what the person decides on a verdict, and why; the newest decision "
         "stands. Only where the person says so: never decide in their place.",
         arguments=DecisionArguments,
-        result=values.DecisionResult,
+        result=results.DecisionResult,
         perform=_decide,
     ),
     ToolKind(
@@ -393,7 +365,7 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         description="What was decided before about something, the best fit first. Asks no model "
         "and costs nothing: look here before starting a debate.",
         arguments=SearchArguments,
-        result=values.SearchResult,
+        result=results.SearchResult,
         reads_only=True,
         perform=_search,
     ),
@@ -402,17 +374,18 @@ TOOLS: tuple[ToolKind[Any], ...] = (
         title="List debates",
         description="The newest debates the person may see.",
         arguments=ListArguments,
-        result=values.ListResult,
+        result=results.ListResult,
         reads_only=True,
         perform=_list,
     ),
     ToolKind(
         name="stop_debate",
         title="Stop a debate",
-        description="End a debate early: the judge decides on what is there. Only who started it, "
-        "and whom its channel's settings name, may. It cannot be taken back here.",
+        description="End a debate early: the judge decides on what is there; where nobody has "
+        "spoken it ends without a verdict. Only who started it, and whom its channel's settings "
+        "name, may. It cannot be taken back here.",
         arguments=DebateArguments,
-        result=values.StopResult,
+        result=results.StopResult,
         ends=True,
         perform=_stop,
     ),

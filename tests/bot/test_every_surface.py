@@ -20,8 +20,8 @@ def surfaces(debate: Debate) -> Mapping[str, str]:
     return {
         "board": board(debate).text,
         "list": row_text(DebateRow(debate)),
-        "status for a program": results.status(debate, "")[1],
-        "verdict for a program": results.verdict(debate, "")[1],
+        "status for a program": results.status(debate, "").model_dump_json(),
+        "verdict for a program": results.verdict(debate, "").text,
         "terminal": decision_text(debate),
         "report": report(debate),
         "record": adr(debate),

@@ -237,7 +237,7 @@ def surfaces(play: Play) -> Iterator[tuple[str, str]]:
     yield "terminal", decision_text(debate)
     yield "report", report(debate)
     yield "record", adr(debate)
-    yield "program", results.verdict(debate, "")[1]
+    yield "program", results.verdict(debate, "").text
     if debate.verdict:
         yield "verdict", headline(debate, debate.verdict).text
 

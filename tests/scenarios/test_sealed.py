@@ -10,7 +10,6 @@ from typing import get_args
 
 import pytest
 
-from bot.mcp.results import DOCUMENTS
 from bot.slack.ids import ActionId, headline_key
 from bot.testing import BotSpec, Team, debate_of, key_of
 from core.events import BallotsRevealed, Event, fold
@@ -89,8 +88,6 @@ class Sealed:
             texts["list_debates"] = json.dumps(await dana.calls("list_debates"))
             answer = await dana.calls("search_decisions", query=QUESTION)
             texts["search_decisions"] = json.dumps(answer)
-            for document in DOCUMENTS:
-                texts[document] = await dana.reads(f"moot://debates/{debate_id}/{document}")
         log = await team.moot.store.events(debate_id)
         texts["record"], texts["report file"] = record_json(log), report(fold(log))
         texts["explain"] = "\n".join(map(str, timeline(log))) + explanation(log)

@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from mcp import MCPError
 
-from bot.mcp.documents import templates
-from bot.mcp.results import DOCUMENTS, address_of
 from bot.mcp.tools import TOOLS
 from bot.testing import CHANNEL, BotSpec
 from core.events import fold
@@ -110,13 +107,6 @@ async def begun(program: Editor, question: str, channel: str) -> str:
     return started["debate_id"]
 
 
-async def is_not_read(program: Editor, address: str) -> str:
-    """The words with which a document is refused."""
-    with pytest.raises(MCPError) as refused:
-        await program.reads(address)
-    return str(refused.value)
-
-
 @pytest.mark.parametrize("who", PEOPLE)
 async def test_no_tool_tells_a_hidden_debate_from_one_that_is_not_there(
     premises: Premises, who: str
@@ -132,25 +122,12 @@ async def test_no_tool_tells_a_hidden_debate_from_one_that_is_not_there(
 
 
 @pytest.mark.parametrize("who", PEOPLE)
-async def test_no_document_tells_a_hidden_debate_from_one_that_is_not_there(
-    premises: Premises, who: str
-) -> None:
-    async with premises.program(who) as program:
-        for kind in DOCUMENTS:
-            unknown = await is_not_read(program, address_of(UNKNOWN, kind))
-            for debate_id in premises.hidden_from(who):
-                forbidden = await is_not_read(program, address_of(debate_id, kind))
-                assert forbidden.replace(debate_id, UNKNOWN) == unknown
-
-
-@pytest.mark.parametrize("who", PEOPLE)
 async def test_no_list_and_no_search_shows_a_hidden_debate(premises: Premises, who: str) -> None:
     async with premises.program(who) as program:
         listed = [
             await program.calls("list_debates", limit=50),
             await program.calls("list_debates", limit=50, running_only=True),
             await program.calls("search_decisions", query=QUESTION),
-            (await program.client.list_resources()).resources,
         ]
         assert [text for text in premises.hidden_from(who) if text in str(listed)] == []
         assert SECRET not in str(listed)
@@ -178,20 +155,14 @@ async def test_no_debate_is_started_in_a_hidden_channel_nor_is_it_told_from_none
 async def test_who_is_in_the_channel_does_see_it(premises: Premises) -> None:
     async with premises.program("insider") as dana:
         assert (await dana.calls("get_verdict", debate_id=premises.decided))["decision"]
-        for kind in DOCUMENTS:
-            assert SECRET in await dana.reads(address_of(premises.decided, kind))
         listed = str(await dana.calls("list_debates", limit=50))
         assert all(text in listed for text in premises.hidden_from("stranger"))
         answer = await dana.calls("search_decisions", query=QUESTION)
         assert premises.decided in str(answer)
-        assert premises.decided in str((await dana.client.list_resources()).resources)
 
 
-async def test_every_tool_and_document_is_tried(premises: Premises) -> None:
+async def test_every_tool_is_tried(premises: Premises) -> None:
     async with premises.program("insider") as dana:
         tools = {tool.name for tool in (await dana.client.list_tools()).tools}
     others = {"start_debate", "search_decisions", "list_debates"}
     assert tools == {tool.name for tool in TOOLS} == {*OF_A_DEBATE, *others}
-    assert [template.uri_template for template in templates()] == [
-        address_of("{debate_id}", kind) for kind in DOCUMENTS
-    ]

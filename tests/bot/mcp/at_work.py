@@ -12,7 +12,7 @@ from typing import Any, cast
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult, TextContent, TextResourceContents
+from mcp_types import CallToolResult, TextContent
 
 from bot.building import build_tools
 from bot.mcp.server import build_server
@@ -25,6 +25,7 @@ from core.ports import Clock
 from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider, plausible_reply
+from core.transcript.record import record_json
 
 KIM = Person(id="kim", name="Kim")
 QUESTION = "Kafka or SQS for the job queue?"
@@ -80,12 +81,6 @@ class Editor:
         assert not answer.is_error, text_of(answer)
         return cast("dict[str, Any]", answer.structured_content)
 
-    async def reads(self, address: str) -> str:
-        """The text of a resource."""
-        (content,) = (await self.client.read_resource(address)).contents
-        assert isinstance(content, TextResourceContents)
-        return content.text
-
     async def is_refused(self, tool: str, **arguments: Any) -> str:
         """The words of a call that is refused."""
         answer = await self.client.call_tool(tool, arguments)
@@ -120,6 +115,10 @@ class Window(Editor):
     """An editor on its person's machine."""
 
     machine: ThisMachine
+
+    async def record(self, debate_id: str) -> str:
+        """What is in the log of a debate."""
+        return record_json(await self.machine.log(debate_id))
 
 
 @asynccontextmanager

@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from bot.cli import app
 from bot.mcp.arguments import LONGEST_WAIT
-from bot.mcp.documents import READY_REQUESTS, templates
 from bot.mcp.tools import TOOLS
 from core.testing import ScriptedProvider
 from tests.bot.mcp.at_work import editor
@@ -54,11 +53,7 @@ async def test_every_tool_promises_what_it_returns(tmp_path: Path) -> None:
     assert arguments in TEXT
 
 
-def test_resources_prompts_and_the_longest_wait_are_those_of_the_server() -> None:
-    for template in templates():
-        assert f"`{template.uri_template.replace('{debate_id}', 'ID')}`" in TEXT
-    for ready in READY_REQUESTS:
-        assert f"`{ready.name}`" in TEXT
+def test_the_longest_wait_is_that_of_the_server() -> None:
     assert f"up to {LONGEST_WAIT} seconds" in TEXT
 
 

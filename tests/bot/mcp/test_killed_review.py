@@ -185,8 +185,6 @@ async def test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed
         async with play.session() as kim:
             ended = await kim.follows(begun["debate_id"])
             verdict = await play.calls(kim, "get_verdict", **which)
-            report, record = [await kim.reads(address) for address in verdict["documents"][:2]]
-            play.note(report, record)
 
     assert [question["finding"] for question in status["open_questions"]] == [1, 2]
     assert (ended["state"], verdict["decision"]) == ("concluded", "Ready")
@@ -200,9 +198,7 @@ async def test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed
     # Quotes within findings are checked, too.
     assert major["wrong"] == "Nobody knows when: “takes it later” (e1) is no bound."
     assert blocker["wrong"].endswith("~~“links are followed”~~ (not found in e1).")
-    assert report.count("The changed text is the answer.") == 2
-    assert "0035.md]” (used) The agents read it and looked again." in report
-    assert "- e2: 0035.md (the changed text)" in record
+    assert "read it and looked again." in verdict["text"]
     # What was recorded was asked for once; what was under way when it was killed, twice. Whether
     # the look of the other was on disk by then nobody knows.
     assert [play.asked(what) for what in ("review", "merging", "look")] in ([3, 1, 3], [3, 1, 4])
