@@ -31,7 +31,7 @@ from bot.mcp.in_slack import SlackCallerDebates
 from bot.mcp.token_callers import TokenCallers
 from bot.operations.backup import EndedDebates
 from bot.operations.health import Health
-from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition, watching_loop
+from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition
 from bot.operations.probes import health_of
 from bot.plugins.queued_sink import QueuedSink, listening
 from bot.presenter.living import LivingPosts
@@ -197,7 +197,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         for expiring, age in _expiring(parts, database):
             await stack.enter_async_context(deleting_daily(expiring, SystemClock(), age))
         metrics = Metrics()
-        await stack.enter_async_context(watching_loop(metrics))
         tracing = await stack.enter_async_context(_tracing(parts))
         await stack.enter_async_context(listening(parts.sinks))
         # Workspaces install Moot by OAuth, or there is one, with the token of the settings.

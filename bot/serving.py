@@ -1,6 +1,7 @@
 """`moot run`: reads the settings, runs the bot until it is stopped."""
 
 import gc
+from functools import partial
 
 from typer import echo
 
@@ -75,7 +76,7 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         traces=settings.otel_exporter_otlp_endpoint,
         embedder=build_embedder(settings),
         receivers=build_receivers(loaded.settings.landing, settings, SystemClock()),
-        examine=lambda channel: examine_here(settings, loaded.settings, channel, plugins=plugins),
+        examine=partial(examine_here, settings, loaded.settings, plugins=plugins),
     )
     async with running(parts):
         gc.freeze()  # what is loaded by now is never garbage: no collection has to look through it

@@ -89,13 +89,13 @@ class LandingQueue:
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Nothing: receivers get what was recorded."""
 
-    async def retry(self, which: int | str | None = None) -> int:
+    async def retry(self) -> int:
         """Send dead letters again, and what waits at once; how many.
 
         Raises:
             StoreDown: Nothing was changed.
         """
-        lanes = await self.landings.retry(which)
+        lanes = await self.landings.retry()
         for lane in lanes:
             self.outbox.wake(lane)
         return len(lanes)

@@ -65,8 +65,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await ack(**(answer.payload if answer else {}))
         is_doctor = isinstance(reading, Order) and reading.subcommand.name is Name.DOCTOR
         if is_done and answer and context.operator.examine and is_doctor:
-            channel = "" if command.is_direct else command.channel_id
-            await report_findings(context.operator.examine, channel, respond)
+            await report_findings(context.operator.examine, respond)
 
 
 async def answer_in_time(

@@ -12,8 +12,8 @@ from bot.views.notices import notice
 
 _log = logger(__name__)
 
-#: Runs the checks that make sense in a channel; given the channel's id.
-Examine = Callable[[str], Awaitable[Sequence[Finding]]]
+#: Runs the checks that make sense for people in Slack.
+Examine = Callable[[], Awaitable[Sequence[Finding]]]
 
 LOOKING = "Looking at keys, models, Slack and the database. This takes a few seconds."
 NOBODY = "This Moot cannot look at itself. Type `moot doctor` where it runs."
@@ -23,9 +23,9 @@ ADMINS_ONLY = (
 )
 
 
-async def report_findings(examine: Examine, channel: str, respond: AsyncRespond) -> None:
+async def report_findings(examine: Examine, respond: AsyncRespond) -> None:
     """Run the checks and tell the one who asked."""
-    findings = await examine(channel)
+    findings = await examine()
     last = "All is well." if is_well(findings) else "Something needs whoever runs Moot: see ✗."
     message = notice(f"{plain(as_text(findings))}\n\n*{last}*")
     try:

@@ -1,8 +1,7 @@
 """Figures for Prometheus: counted as debates go on, or looked up when somebody asks."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -104,12 +103,6 @@ class Metrics:
             buckets=_LAGS,
             registry=self.registry,
         )
-        self.loop_lag = Histogram(
-            "moot_loop_lag_seconds",
-            "How late the event loop wakes who waits on it: everything else is as late.",
-            buckets=_LAGS,
-            registry=self.registry,
-        )
 
     def text(self) -> bytes:
         """Return everything in Prometheus's text format."""
@@ -168,29 +161,6 @@ class CountingSink:
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Nothing: turns count when they have ended."""
-
-
-@asynccontextmanager
-async def watching_loop(metrics: Metrics, every: float = 0.5) -> AsyncGenerator[None]:
-    """Measure how late the event loop is for as long as the block lasts.
-
-    Args:
-        metrics: Where it is counted.
-        every: Seconds between two looks.
-    """
-
-    async def measure() -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            due = loop.time() + every
-            await asyncio.sleep(every)
-            metrics.loop_lag.observe(max(0.0, loop.time() - due))
-
-    measuring = asyncio.create_task(measure())
-    try:
-        yield
-    finally:
-        measuring.cancel()
 
 
 async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, select, text, update
 
 from bot.queue.rows import LANDING, NOW, NewPost, PostRow, PostState, fresh, read_row
-from bot.store.tables import IS_LANDING, QUEUE, UNSENT, TableUser, prepare
+from bot.store.tables import IS_LANDING, QUEUE, UNSENT, TableUser
 from core.store.database import Database
 
 
@@ -23,12 +23,8 @@ class UnlandedRow:
     id: int
     receiver: str
     debate_id: str
-    #: The event's number in its debate.
-    seq: int
     #: A dead letter: it is not tried again unless somebody asks for it.
     is_dead: bool
-    #: Attempts since it was queued, or asked for again.
-    attempts: int
     #: When it is tried again; None: not by itself, or at once.
     again_at: datetime | None
     #: Why the last attempt failed, in words.
@@ -78,22 +74,16 @@ class Landings(TableUser):
         row = await self._database.read(lambda c: c.execute(_NEXT, values).mappings().first())
         return None if row is None else read_row(row)
 
-    async def retry(self, which: int | str | None) -> Sequence[str]:
-        """Send dead letters again, behind what waits, and what waits at once.
-
-        Args:
-            which: The number of one; or a receiver's name: all of that receiver, which is opened
-                again if it was closed; None: all of all receivers.
+    async def retry(self) -> Sequence[str]:
+        """Send dead letters again, behind what waits; what waits at once; open closed receivers.
 
         Returns:
             The lane of each that is sent again or at once.
         """
-        condition = (QUEUE.c.id if isinstance(which, int) else QUEUE.c.channel) == which
-        of = (IS_LANDING,) if which is None else (IS_LANDING, condition)
 
         def send_again(connection: Connection) -> Sequence[str]:
-            dead = connection.execute(select(QUEUE).where(_IS_DEAD, *of).order_by(QUEUE.c.id))
-            waiting = update(QUEUE).where(QUEUE.c.state.in_(["waiting", "gone"]), *of)
+            dead = connection.execute(select(QUEUE).where(_IS_DEAD).order_by(QUEUE.c.id))
+            waiting = update(QUEUE).where(QUEUE.c.state.in_(["waiting", "gone"]), IS_LANDING)
             again = waiting.values(state=PostState.WAITING, due=0.0, attempts=0)
             lanes = [*connection.execute(again.returning(QUEUE.c.lane)).scalars()]
             for row in map(read_row, dead.mappings().all()):
@@ -180,9 +170,7 @@ def _unlanded(row: Any) -> UnlandedRow:
         id=row.id,
         receiver=row.channel,
         debate_id=row.debate_id,
-        seq=row.wanted_seq,
         is_dead=PostState(row.state) is PostState.FAILED,
-        attempts=row.attempts,
         again_at=datetime.fromtimestamp(row.due, UTC) if row.due else None,
         error=row.error or "nobody knows why",
     )
@@ -200,21 +188,4 @@ async def look_into_landings(url: str) -> AsyncGenerator[Landings]:
         StoreDown: It cannot be opened.
     """
     async with await Database.look_into(url) as database:
-        yield Landings(database)
-
-
-@asynccontextmanager
-async def open_landings(url: str) -> AsyncGenerator[Landings]:
-    """Open the queues to change them for as long as the block lasts.
-
-    Args:
-        url: SQLAlchemy's URL of the database.
-
-    Raises:
-        ConfigurationBroken: The location cannot be understood.
-        StoreInUse: It is a file, and the bot works on it.
-        StoreDown: It cannot be opened.
-    """
-    async with await Database.open(url) as database:
-        await prepare(database)
         yield Landings(database)

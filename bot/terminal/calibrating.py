@@ -1,13 +1,10 @@
 """How decisions turned out: what people say, and how often accepted ones held."""
 
-import csv
-import io
 import json
 import secrets
-from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from bot.building import database_place, open_records, open_store
 from bot.log import logger, set_up_logs
@@ -29,7 +26,7 @@ from core.figures import percent
 from core.models import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.transcript.markdown import visible
 from core.transcript.people import adr_status, outcome_words
-from core.transcript.words import csv_cell, table
+from core.transcript.words import table
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
@@ -52,14 +49,14 @@ async def show_calibration(channel: str, form: str | None, output: Path | None) 
 
     Args:
         channel: Its id; empty: all of them.
-        form: md, csv (a line per decision) or json (both); None: what the file's suffix says.
+        form: md or json (with a line per decision); None: what the file's suffix says.
         output: A file to write into; None: standard output.
 
     Raises:
         BadInput: The file cannot be written.
         StoreDown: The database cannot be opened.
     """
-    form = form_for(output, form, ("md", "csv", "json"))
+    form = form_for(output, form, ("md", "json"))
     check_writable(output)
     environment = read_settings()
     set_up_logs(LogLevel.WARNING, environment.moot_log_format, environment.secrets)
@@ -73,8 +70,6 @@ async def show_calibration(channel: str, form: str | None, output: Path | None) 
         cases = await counting.cases(None, [channel] if channel else None, _ALL)
     counts = calibration(cases)
     match form:
-        case "csv":
-            text = cases_csv(cases)
         case "json":
             values = {"summary": _summary(counts), "decisions": [_values(case_) for case_ in cases]}
             text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
@@ -105,24 +100,6 @@ def calibration_text(counts: Calibration) -> str:
     return "\n\n".join([*parts, _NOTE]) + "\n"
 
 
-def cases_csv(cases: Sequence[Case]) -> str:
-    """A line per accepted decision."""
-    out = io.StringIO()
-    rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(_COLUMNS)
-    for case in cases:
-        values = _values(case)
-        rows.writerow([_cell(values[name]) for name in _COLUMNS])
-    return out.getvalue()
-
-
-_COLUMNS = (
-    *("debate", "accepted_at", "asked", "replaced", "outcome", "said_at", "confidence"),
-    *("was_skipped", "alone_agrees", "models_for", "models_against", "roles_for", "roles_against"),
-    "overruled",
-)
-
-
 def _values(case: Case) -> dict[str, Any]:
     """A case for programs; times in ISO 8601."""
     return {
@@ -141,15 +118,6 @@ def _values(case: Case) -> dict[str, Any]:
         "roles_against": [voice.role for voice in case.voices if not voice.is_for],
         "overruled": case.overruled,
     }
-
-
-def _cell(value: object) -> str:
-    """A value in a spreadsheet, where nothing is a formula; several have `|` between."""
-    several = isinstance(value, tuple | list)
-    words = "" if value is None else str(value)
-    if several:
-        words = " | ".join(map(str, cast("Sequence[object]", value)))
-    return csv_cell(words)
 
 
 def _summary(counts: Calibration) -> dict[str, Any]:

@@ -14,8 +14,8 @@ COMMANDS = "moot.commands"
 _GROUPS = {
     "Debate": ("debate", "review", "list", "show", "ask", "explain", "report", "export", "eval"),
     "Decisions": ("accept", "reject", "revisit", "outcome", "calibration"),
-    "Run": ("demo", "run", "mcp", "health", "backup", "restore", "purge", "landings"),
-    "Settings": ("config", "playbook", "plugins", "doctor"),
+    "Run": ("demo", "run", "mcp", "health", "backup", "restore", "purge"),
+    "Settings": ("config", "playbook", "doctor"),
 }
 
 #: What a person could give for each argument that a command needs, by its name.

@@ -31,11 +31,6 @@ from bot.terminal.options import (
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
 )
-landings = typer.Typer(
-    name="landings",
-    help="Show what did not reach webhooks and places of records, and try again.",
-    no_args_is_help=True,
-)
 playbook = typer.Typer(
     name="playbook", help="Kinds of debates: list, show and check them.", no_args_is_help=True
 )
@@ -55,9 +50,7 @@ def register(app: typer.Typer) -> None:
     decision_commands.register(app)
     app.command("calibration")(calibration)
     app.command("doctor")(doctor)
-    app.command("plugins")(list_plugins)
     app.add_typer(config)
-    app.add_typer(landings)
     app.add_typer(playbook)
 
 
@@ -241,56 +234,20 @@ def evaluate(
 def calibration(
     channel: Annotated[str, typer.Option(help="Only debates of this channel: C….")] = "",
     *,
-    form: Annotated[
-        Literal["md", "csv", "json"] | None,
-        typer.Option("--format", "-f", help="Tables; a line per decision; all of it."),
-    ] = None,
     output: Output = None,
     json: AsJson = False,
 ) -> None:
     """Say how often accepted decisions held, by confidence, model, role and gate."""
     from bot.terminal.calibrating import show_calibration
 
-    _run(show_calibration(channel, "json" if json else form, output))
+    _run(show_calibration(channel, "json" if json else None, output))
 
 
-def doctor(
-    channel: Annotated[
-        str, typer.Option(help="Id of a Slack channel to look at for pinning.")
-    ] = "",
-    config: Config = None,
-    *,
-    json: AsJson = False,
-) -> None:
+def doctor(config: Config = None, *, json: AsJson = False) -> None:
     """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
     from bot.terminal.examining import examine_all
 
-    raise typer.Exit(_run(examine_all(config, channel, as_json=json)))
-
-
-def list_plugins(*, json: AsJson = False) -> None:
-    """List installed plugins, from which package each comes, and what is wrong with it."""
-    from bot.terminal.examining import print_plugins
-
-    raise typer.Exit(print_plugins(as_json=json))
-
-
-@landings.command("list")
-def list_landings(*, json: AsJson = False) -> None:
-    """Show dead letters, and landings that failed and are tried again."""
-    from bot.terminal.examining import list_landings
-
-    _run(list_landings(as_json=json))
-
-
-@landings.command("retry")
-def retry_landings(
-    which: Annotated[str, typer.Argument(help="The number of one, a receiver's name, or all.")],
-) -> None:
-    """Send dead letters again, and what waits at once."""
-    from bot.terminal.examining import retry_landings
-
-    _run(retry_landings(which))
+    raise typer.Exit(_run(examine_all(config, as_json=json)))
 
 
 @config.command("check")

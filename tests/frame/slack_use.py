@@ -37,7 +37,6 @@ METHOD_SCOPES: dict[str, set[str]] = {
     "files_upload_v2": {"files:write"},
     "oauth_v2_access": set(),
     "pins_add": {"pins:write"},
-    "pins_list": {"pins:read"},
     "pins_remove": {"pins:write"},
     "reactions_add": {"reactions:write"},
     "reactions_get": {"reactions:read"},

@@ -21,10 +21,10 @@ from tests.command_line import moot
 
 
 async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
-    async def examine(channel: str) -> Sequence[Finding]:
+    async def examine() -> Sequence[Finding]:
         return [
-            good("anthropic", f"asked from {channel}"),
-            bad("pinning", "<!channel> is full", "Unpin some."),
+            good("anthropic", "answers"),
+            bad("scopes", "<!channel> is missing", "Install it anew."),
         ]
 
     async with team_at_work(spec=BotSpec(examine=examine)) as team:
@@ -33,8 +33,8 @@ async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
         first, second = sorted(team.told(), key=lambda words: words != LOOKING)
 
         assert first == LOOKING
-        assert "✓ anthropic: asked from C" in second
-        assert "→ Unpin some." in second
+        assert "✓ anthropic: answers" in second
+        assert "→ Install it anew." in second
         assert "needs whoever runs Moot" in second
         assert "<!channel>" not in second
         assert list(team.workspace.messages(team.channel)) == []
@@ -43,8 +43,8 @@ async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
 async def test_only_admins_of_the_workspace_may_look() -> None:
     looked: list[str] = []
 
-    async def examine(channel: str) -> Sequence[Finding]:
-        looked.append(channel)
+    async def examine() -> Sequence[Finding]:
+        looked.append("once")
         return []
 
     async with team_at_work(spec=BotSpec(examine=examine)) as team:
@@ -66,15 +66,15 @@ async def test_a_bot_that_cannot_look_says_where_to_look() -> None:
 async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
     async with run_workspace(quick_workspace()) as workspace:
 
-        async def examine(channel: str) -> Sequence[Finding]:
-            return await check_access(socket_access(workspace), channel)
+        async def examine() -> Sequence[Finding]:
+            return await check_access(socket_access(workspace))
 
         async with running_bot(workspace, spec=BotSpec(examine=examine)) as team:
             await team.type("doctor")
             await workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
             text = next(words for words in team.told() if words != LOOKING)
 
-    assert text.count("✓") == 5  # both tokens, the needed scopes, the optional one, and pinning
+    assert text.count("✓") == 4  # both tokens, the needed scopes, the optional one
     assert "✓ optional scope files:read" in text
     assert "All is well." in text
     assert workspace.bot_token not in text

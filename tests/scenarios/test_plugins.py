@@ -147,7 +147,7 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
         "MOOT_CONFIG": str(settings),
     }
 
-    listed = installed.moot("plugins", **variables)
+    listed = installed.moot("doctor", **variables)
     command = ("debate", QUESTION, "--format", "premortem", "--json", "--rounds", "1")
     process = installed.moot(*command, **variables)
     debate_id = json.loads(process.stdout)["debate_id"]
@@ -155,13 +155,9 @@ def test_installed_plugins_debate_and_a_broken_one_is_left_out(
     # A broken one beside them is named, with the package it comes from.
     missing = "No module named 'not_there'"
     why = f"role broken of moot-broken 0.3{{}} left out: ModuleNotFoundError: {missing}"
-    assert listed.stdout.splitlines() == [
-        "✓ format premortem of moot-premortem 1.0",
-        "✓ provider house of moot-house-models 1.0",
-        "✓ role accessibility of moot-accessibility 1.0",
-        f"✗ {why.format(':')}",
-        "✓ sink journal of moot-journal 1.0",
-    ]
+    for plugin in ("format premortem", "provider house", "role accessibility", "sink journal"):
+        assert f"✓ {plugin} of moot-" in listed.stdout
+    assert f"✗ {why.format(':')}" in listed.stdout
     assert listed.returncode == 4
     assert f"Notice: The {why.format(' is')}." in process.stderr
     assert process.returncode == 0, process.stderr

@@ -1,4 +1,4 @@
-"""Checks of Slack: tokens, scopes against the manifest, pinning in a channel."""
+"""Checks of Slack: tokens, and scopes against the manifest."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,10 @@ from bot.slack.access import UNREACHED
 from bot.slack.client import slack_client
 from bot.slack.install.token_cipher import Cipher
 from bot.slack.manifest import manifest
-from bot.slack.payloads import ChannelFacts, Identity, Payload, refusal_of
+from bot.slack.payloads import Identity, refusal_of
 from core.errors import ConfigurationBroken
 
 _SECONDS = 5
-#: Slack pins no more than so many messages in a channel.
-_MOST_PINS = 100
 #: In the manifest, each needed for one thing only: with it, without it, and what to do.
 _OPTIONAL = {
     "files:read": (
@@ -44,19 +42,8 @@ class Said:
     lost: str = ""
 
 
-class PinsPage(Payload):
-    """What `pins.list` answers."""
-
-    items: tuple[Any, ...] = ()
-
-
-async def check_slack(environment: BotSettings, channel: str) -> Sequence[Finding]:
-    """All findings about Slack.
-
-    Args:
-        environment: Has the tokens.
-        channel: Where pinning shall be tried; empty: nowhere.
-    """
+async def check_slack(environment: BotSettings) -> Sequence[Finding]:
+    """All findings about Slack, with the tokens of the environment."""
     tokens = (
         environment.slack_bot_token,
         environment.slack_app_token,
@@ -71,7 +58,7 @@ async def check_slack(environment: BotSettings, channel: str) -> Sequence[Findin
     except ConfigurationBroken as error:
         return [bad("Slack", str(error), is_configuration=True)]
     if (oauth := access.oauth) is None:
-        return await check_access(access, channel)
+        return await check_access(access)
     # Whether workspaces can install the app; whose tokens there are is in the database.
     try:
         Cipher(oauth.token_keys)
@@ -84,7 +71,7 @@ async def check_slack(environment: BotSettings, channel: str) -> Sequence[Findin
     ]
 
 
-async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
+async def check_access(access: SlackAccess) -> Sequence[Finding]:
     """Findings about tokens of the right form."""
     client = slack_client(access.bot_token, access.api_url, seconds=_SECONDS)
     who = await _ask(client, "auth.test")
@@ -115,7 +102,6 @@ async def check_access(access: SlackAccess, channel: str) -> Sequence[Finding]:
         scopes,
         *optional,
         await _socket(client, access),
-        await _pinning(client, channel),
     ]
 
 
@@ -128,30 +114,6 @@ async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
         remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
         return _refused_or_lost(_APP, answer, remedy)
     return good(_APP, "accepted; Socket Mode is on")
-
-
-async def _pinning(client: AsyncWebClient, channel: str) -> Finding:
-    """Whether a board can be pinned in a channel."""
-    if not channel:
-        return skipped("pinning", "not tried", "Name a channel: moot doctor --channel C0123456789")
-    what = f"pinning in {channel}"
-    answer = await _ask(client, "conversations.info", params={"channel": channel})
-    if answer.refused or answer.lost:
-        return _refused_or_lost(
-            what, answer, "Take the channel's id, and type /invite @Moot there."
-        )
-    facts = ChannelFacts.model_validate(answer.body)
-    if facts.is_archived:
-        return bad(what, "the channel is archived", "Name another channel.")
-    if not facts.is_member:
-        return bad(what, "Moot is not in this channel", "Type /invite @Moot there.")
-    answer = await _ask(client, "pins.list", params={"channel": channel})
-    if answer.refused or answer.lost:
-        return _refused_or_lost(what, answer, "Paste manifest.yaml anew; it has pins:read.")
-    pinned = len(PinsPage.model_validate(answer.body).items)
-    if pinned >= _MOST_PINS:
-        return bad(what, f"{pinned} messages are pinned, and Slack takes no more", "Unpin some.")
-    return good(what, f"Moot is a member; {pinned} of {_MOST_PINS} pins are taken")
 
 
 def _refused_or_lost(what: str, answer: Said, remedy: str) -> Finding:

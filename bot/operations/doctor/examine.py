@@ -34,7 +34,7 @@ from core.settings import Settings
 MOST_TOLD = 10
 #: Seconds one receiver may take to be looked at.
 _SECONDS = 10.0
-_AGAIN = "Type `/debate doctor retry`, or `moot landings retry all` where Moot runs."
+_AGAIN = "Type `/debate doctor retry` in Slack."
 
 
 async def check_receivers(receivers: Sequence[Receiver]) -> Sequence[Finding]:
@@ -64,7 +64,7 @@ def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator
     """
     for name, why in backlog.closed.items():
         if name in names:
-            remedy = f"Take it out of the settings, or: moot landings retry {name}"
+            remedy = "Take it out of the settings, or type `/debate doctor retry` in Slack."
             yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
     what = "landings"
     if backlog.counts.dead:
@@ -113,22 +113,19 @@ def check_plugins(plugins: Plugins) -> Sequence[Finding]:
     return findings or [skipped("plugins", "none is installed")]
 
 
-async def examine(
-    environment: BotSettings, file: Path | None = None, channel: str = ""
-) -> Sequence[Finding]:
+async def examine(environment: BotSettings, file: Path | None = None) -> Sequence[Finding]:
     """Every finding, in the order people should mend things.
 
     Args:
         environment: Keys, tokens, addresses.
         file: A configuration file; None: the one the environment names, if it names one.
-        channel: Where pinning shall be tried; empty: nowhere.
     """
     plugins = find_plugins(environment)
     settings, findings = await _settings(environment, file, plugins)
     findings = [*findings, *check_plugins(plugins)]
     findings = [*findings, *proxy_findings()]
     checks = [
-        check_slack(environment, channel),
+        check_slack(environment),
         check_database(environment),
         running_findings(environment),
         log_findings(environment),
@@ -144,7 +141,6 @@ async def examine(
 async def examine_here(
     environment: BotSettings,
     settings: Settings,
-    channel: str,
     *,
     plugins: Plugins = NO_PLUGINS,
     is_served: bool = True,
@@ -154,13 +150,12 @@ async def examine_here(
     Args:
         environment: Keys, tokens, addresses.
         settings: Those the bot runs with.
-        channel: Where pinning shall be tried; empty: nowhere.
         plugins: Those the bot runs with.
         is_served: Whether the bot serves `/health` where the environment says.
     """
     groups = await asyncio.gather(
         check_models(environment, settings),
-        check_slack(environment, channel),
+        check_slack(environment),
         check_database(environment),
         landing_findings(environment, settings),
     )

@@ -272,7 +272,7 @@ async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
     unlanded = await office.landings.unlanded(10)
     assert "wants nothing more" in unlanded.closed["shop"]
     assert unlanded.counts == (3, 0)
-    await office.queue.retry("shop")
+    await office.queue.retry()
     await office.settle()
     assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
 

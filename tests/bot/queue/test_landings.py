@@ -40,9 +40,11 @@ async def test_dead_letters_are_sent_again_behind_what_waits(database: Database)
     await end_next(database, PostState.FAILED, error="refused")
     await end_next(database, PostState.WAITING, error="away", after=30_000.0)
     unlanded = await landings.unlanded(10)
-    assert [(row.seq, row.is_dead, row.error, bool(row.again_at)) for row in unlanded.rows] == [
-        (1, True, "refused", False),
-        (2, False, "away", True),
+    assert [
+        (row.debate_id, row.is_dead, row.error, bool(row.again_at)) for row in unlanded.rows
+    ] == [
+        ("d1", True, "refused", False),
+        ("d2", False, "away", True),
     ]
     assert unlanded.counts == (2, 1)
     waits = await landings.next_for(SHOP)
@@ -50,11 +52,10 @@ async def test_dead_letters_are_sent_again_behind_what_waits(database: Database)
     assert waits.due_in > 29_000, "strictly in order"
     assert await Posts(database).lanes_with_work() == [], "Slack has nothing to wait for"
 
-    assert await landings.retry("shop") == [SHOP, SHOP]
+    assert sorted(await landings.retry()) == ["landing/adr", SHOP, SHOP]
     assert (await end_next(database, PostState.SENT, ts="docs/0002-b.md")).attempts == 1
     assert (await end_next(database, PostState.SENT, ts="")).wanted_seq == 1
     assert await landings.places(SHOP) == {"d2": "docs/0002-b.md"}
-    assert await landings.retry(999) == []
 
 
 async def test_a_closed_receiver_gets_nothing_until_it_is_opened_again(database: Database) -> None:
@@ -64,9 +65,7 @@ async def test_a_closed_receiver_gets_nothing_until_it_is_opened_again(database:
     assert await landings.next_for(SHOP) is None
     unlanded = await landings.unlanded(5)
     assert (unlanded.closed, unlanded.counts) == ({"shop": "gone"}, (2, 0))
-    await landings.retry("adr")
-    assert await landings.next_for(SHOP) is None
-    await landings.retry(None)
+    await landings.retry()
     assert (await end_next(database, PostState.SENT)).wanted_seq == 1
 
 
@@ -109,7 +108,7 @@ async def test_landings_of_the_version_before_stay_in_their_order(location: str)
         assert (await end_next(database, PostState.SENT)).wanted_seq == 6
         assert await landings.next_for(SHOP) is None
         assert await landings.next_for("landing/closed") is None
-        await landings.retry("closed")
+        await landings.retry()
         reopened = await landings.next_for("landing/closed")
         assert reopened
         assert reopened.wanted_seq == 5

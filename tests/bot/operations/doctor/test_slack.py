@@ -25,7 +25,7 @@ def marks(findings: Sequence[Finding]) -> dict[str, CheckMark]:
 
 async def test_a_refused_token_is_told_and_never_shown(workspace: Workspace) -> None:
     access = replace(socket_access(workspace), bot_token="xoxb-0000-wrong-token")
-    findings = await check_access(access, "")
+    findings = await check_access(access)
 
     assert marks(findings) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
     assert "invalid_auth" in as_text(findings)
@@ -35,7 +35,7 @@ async def test_a_refused_token_is_told_and_never_shown(workspace: Workspace) -> 
 
 async def test_a_refused_app_token_is_told(workspace: Workspace) -> None:
     access = replace(socket_access(workspace), app_token="xapp-1-A0-0-wrong")
-    findings = await check_access(access, "")
+    findings = await check_access(access)
 
     assert marks(findings)["SLACK_APP_TOKEN"] is CheckMark.BAD
     assert "connections:write" in as_text(findings)
@@ -43,16 +43,15 @@ async def test_a_refused_app_token_is_told(workspace: Workspace) -> None:
 
 
 async def test_in_http_mode_no_socket_is_asked_for(workspace: Workspace) -> None:
-    marks_by_name = marks(await check_access(http_access(workspace), ""))
+    marks_by_name = marks(await check_access(http_access(workspace)))
 
     assert marks_by_name["SLACK_APP_TOKEN"] is CheckMark.SKIPPED
-    assert marks_by_name["pinning"] is CheckMark.SKIPPED
 
 
 async def test_a_scope_that_is_missing_is_named(workspace: Workspace) -> None:
     app = workspace.app
     app.scopes = [scope for scope in app.scopes if scope != "pins:write"]
-    findings = await check_access(socket_access(workspace), "")
+    findings = await check_access(socket_access(workspace))
 
     assert marks(findings)["scopes"] is CheckMark.BAD
     assert "missing: pins:write" in as_text(findings)
@@ -69,23 +68,16 @@ async def test_without_an_optional_scope_all_else_is_well(
 ) -> None:
     app = workspace.app
     app.scopes = [item for item in app.scopes if item != scope]
-    findings = await check_access(socket_access(workspace), "")
+    findings = await check_access(socket_access(workspace))
 
     assert marks(findings)["scopes"] is CheckMark.GOOD
     assert marks(findings)[f"optional scope {scope}"] is CheckMark.SKIPPED
     assert f"{scope}: not granted: {without}" in as_text(findings)
 
 
-async def test_a_channel_that_is_not_there_is_told(workspace: Workspace) -> None:
-    findings = await check_access(socket_access(workspace), "C0NOTTHERE0")
-
-    assert marks(findings)["pinning in C0NOTTHERE0"] is CheckMark.BAD
-    assert "/invite @Moot" in as_text(findings)
-
-
 async def test_a_connection_that_breaks_is_told(workspace: Workspace) -> None:
     workspace.faults.drop_before("auth.test")
-    findings = await check_access(socket_access(workspace), "")
+    findings = await check_access(socket_access(workspace))
 
     assert marks(findings) == {"SLACK_BOT_TOKEN": CheckMark.BAD}
     assert "does not answer" in as_text(findings)
@@ -105,7 +97,7 @@ async def test_with_oauth_the_keys_are_checked_and_the_install_page_named(
     keys: str, *, is_well: bool
 ) -> None:
     environment = BotSettings.model_validate({**OAUTH, "moot_token_keys": keys})
-    findings = await check_slack(environment, "")
+    findings = await check_slack(environment)
     text = as_text(findings)
     assert ("https://moot.example.com/slack/install" in text) is is_well
     assert ("A key in MOOT_TOKEN_KEYS cannot be used" in text) is not is_well
