@@ -63,8 +63,7 @@ class LandedRecord:
     branch: str = ""
     #: Short name of the commit.
     commit: str = ""
-    commit_link: str = ""
-    #: Where a pull request for the branch is opened.
+    #: Where a pull request for the branch is opened, as the server says; empty: it does not say.
     pull_link: str = ""
 
 

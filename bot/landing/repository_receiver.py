@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import quote, urlsplit
 
 from bot.landing.git_program import Git, GitFailed, GitMissing, refusal_of
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed
@@ -28,46 +27,11 @@ from core.models import Debate
 _ADDRESS = re.compile(r"https://[^\s\"'<>|]{1,500}")
 
 
-def commit_link(repository: str, commit: str) -> str:
-    """Return the page of a commit; empty where nobody knows it."""
-    match _forge_of(repository):
-        case "github":
-            return f"{_page_of(repository)}/commit/{commit}"
-        case "gitlab":
-            return f"{_page_of(repository)}/-/commit/{commit}"
-        case _:
-            return ""
-
-
-def pull_link(repository: str, base: str, branch: str) -> str:
-    """Return the page on which a pull request is opened; empty where nobody knows it."""
-    match _forge_of(repository):
-        case "github":
-            return f"{_page_of(repository)}/compare/{quote(base)}...{quote(branch)}?expand=1"
-        case "gitlab":
-            source = f"merge_request%5Bsource_branch%5D={quote(branch, safe='')}"
-            target = f"merge_request%5Btarget_branch%5D={quote(base, safe='')}"
-            return f"{_page_of(repository)}/-/merge_requests/new?{source}&{target}"
-        case _:
-            return ""
-
-
 def suggested_link(repository: str, output: str) -> str:
     """Return the page that a server suggests after a push, if it belongs to the repository."""
-    page = _page_of(repository)
+    page = repository.removesuffix("/").removesuffix(".git")
     addresses = (branch.rstrip(".,)") for branch in _ADDRESS.findall(output))
     return next((branch for branch in addresses if branch.startswith(f"{page}/")), "")
-
-
-def _forge_of(repository: str) -> str:
-    """The kind of server, by its name: nobody asks it."""
-    host = urlsplit(repository).hostname or ""
-    first = host.split(".")[0]
-    return first if first in {"github", "gitlab"} else ""
-
-
-def _page_of(repository: str) -> str:
-    return repository.removesuffix("/").removesuffix(".git")
 
 
 _log = logger(__name__)
@@ -264,12 +228,10 @@ class RepositoryReceiver(RecordReceiver):
     def _landed(self, tip: Tip, base: Tip, name: str, output: str = "") -> LandedRecord:
         address = self.records.repository
         is_merged = tip.branch == base.branch
-        opened = suggested_link(address, output) or pull_link(address, base.branch, tip.branch)
         return LandedRecord(
             place=f"{self.records.path}/{name}",
             inside=address,
             branch=tip.branch,
             commit=tip.commit[:10],
-            commit_link=commit_link(address, tip.commit),
-            pull_link="" if is_merged else opened,
+            pull_link="" if is_merged else suggested_link(address, output),
         )

@@ -218,7 +218,7 @@ class LandingPosts:
                 landed.inside,
                 branch=landed.branch,
                 commit=landed.commit,
-                links=(landed.commit_link, landed.pull_link),
+                pull_page=landed.pull_link,
             )
             await self._post(landing, f"landed/{receiver}", view)
 

@@ -272,7 +272,7 @@ _MOST_LETTERS = 300
 
 
 def landed(
-    place: str, inside: str, *, branch: str = "", commit: str = "", links: tuple[str, str]
+    place: str, inside: str, *, branch: str = "", commit: str = "", pull_page: str = ""
 ) -> MessageView:
     """Return the line that says where the record is.
 
@@ -281,13 +281,11 @@ def landed(
         inside: The folder or repository that it is in.
         branch: Its branch; empty in a folder.
         commit: Short name of the commit.
-        links: Pages of the commit and for opening a pull request; empty: nobody knows them.
+        pull_page: Where a pull request is opened; empty: nobody knows.
     """
-    commit_page, pull_page = links
     words = f":card_index_dividers: The decision record is `{_code(place)}` in {literal(inside)}"
     if branch:
-        text = link(commit_page, commit) if commit_page else f"`{_code(commit)}`"
-        words += f", branch `{_code(branch)}`, commit {text}"
+        words += f", branch `{_code(branch)}`, commit `{_code(commit)}`"
     opened = f" {link(pull_page, 'Open a pull request')}." if pull_page else ""
     return notice_of(f"{words}.{opened}")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.landing.repository_receiver import RepositoryReceiver
+from bot.landing.repository_receiver import RepositoryReceiver, suggested_link
 from core.events import OutcomeGiven, fold
 from core.landing import RecordPlace
 from core.models import DecisionKind, DecisionOutcome, OutcomeKind
@@ -264,3 +264,18 @@ async def test_hostile_titles_make_plain_names_and_plain_messages(
     message = git(server.bare, "log", "-1", "--format=%B", BRANCH)
     assert "#1" not in message
     assert "@" not in message
+
+
+@pytest.mark.parametrize(
+    ("said", "link"),
+    [
+        (
+            "remote: visit\nremote:      https://git.example.com/acme/adr/pull/new/moot/d1\n",
+            "https://git.example.com/acme/adr/pull/new/moot/d1",
+        ),
+        ("remote: See https://elsewhere.example.com/acme/adr/pull/new/moot/d1\n", ""),
+        ("", ""),
+    ],
+)
+def test_a_pull_request_is_opened_where_the_server_says(said: str, link: str) -> None:
+    assert suggested_link("https://git.example.com/acme/adr.git", said) == link
