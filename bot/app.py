@@ -197,7 +197,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         for expiring, age in _expiring(parts, database):
             await stack.enter_async_context(deleting_daily(expiring, SystemClock(), age))
         metrics = Metrics()
-        tracing = await stack.enter_async_context(_tracing(parts))
+        tracing = await stack.enter_async_context(_tracing(parts, SqlDebateStore(database)))
         await stack.enter_async_context(listening(parts.sinks))
         # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
         installation = await stack.enter_async_context(
@@ -298,7 +298,7 @@ def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, time
 
 
 @asynccontextmanager
-async def _tracing(parts: Parts) -> AsyncGenerator[Sequence[EventSink]]:
+async def _tracing(parts: Parts, store: SqlDebateStore) -> AsyncGenerator[Sequence[EventSink]]:
     """Trace what is published, where a collector is named."""
     if not parts.traces:
         yield ()
@@ -307,8 +307,8 @@ async def _tracing(parts: Parts) -> AsyncGenerator[Sequence[EventSink]]:
         from bot.operations.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationBroken(_NO_TRACES) from error
-    async with tracing_to(parts.traces) as tracing:
-        yield (TracingSink(tracing, SystemClock()),)
+    async with tracing_to(parts.traces) as tracer:
+        yield (TracingSink(tracer, store),)
 
 
 async def _connect(

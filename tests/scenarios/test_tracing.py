@@ -8,7 +8,6 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from bot.operations.tracing import context_of
 from bot.testing import BotSpec, team_at_work
 from core.errors import ReplyUnusable
 from core.models import Act, Status
@@ -65,9 +64,8 @@ async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
     sent = "".join(str(span) for span in collector.spans)
     assert not [text for text in (QUESTION, "quokka", *texts) if text in sent]
     [whole] = collector.named("debate")
-    ids = context_of(debate.id)
     assert said_of(whole)["moot.status"] == Status.CONCLUDED.value
-    assert whole.span_id == ids.span_id.to_bytes(8, "big")
+    assert said_of(whole)["moot.debate"] == debate.id
     assert not whole.parent_span_id
     turns = [span for span in collector.spans if span is not whole]
     assert {span.trace_id for span in turns} == {whole.trace_id}
