@@ -1,7 +1,6 @@
 """What the tools need of the place debates are held in: this machine, or a Slack workspace."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,7 +18,7 @@ from core.use_cases.steer import SteerDebate
 
 @dataclass(frozen=True, kw_only=True)
 class CallerActions:
-    """What a caller may do to debates, within one call of a tool."""
+    """What a caller may do to debates."""
 
     #: Begins a debate; raises `BadInput` where it cannot be held.
     start: Callable[[StartArguments], Awaitable[StartedDebate]]
@@ -45,8 +44,8 @@ class CallerDebates(Protocol):
         """Tells how long somebody has waited."""
         ...
 
-    def acting(self) -> AbstractAsyncContextManager[CallerActions]:
-        """Return what may be done, for as long as the block lasts.
+    async def actions(self) -> CallerActions:
+        """Return what may be done.
 
         Raises:
             BadInput: Nothing can be changed from here now; says who can.

@@ -3,8 +3,7 @@
 Every call looks anew whether the person may: what they may not do in Slack they may not do here.
 """
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -43,10 +42,9 @@ class SlackCallerDebates:
         """The bot's."""
         return self.context.clock
 
-    @asynccontextmanager
-    async def acting(self) -> AsyncGenerator[CallerActions]:
+    async def actions(self) -> CallerActions:
         """Return the bot's own use cases: who may do what is checked there and in `log`."""
-        yield CallerActions(
+        return CallerActions(
             start=self._start,
             sources=self._sources,
             answer=self.context.acts.answer,

@@ -58,9 +58,7 @@ def build_server(debates_of: Callable[[Any], CallerDebates]) -> Server[Any]:
             names = ", ".join(kind.name for kind in TOOLS)
             return _refused(f"There is no tool “{params.name[:80]}”. Tools: {names}.")
         try:
-            debates = debates_of(context.request)
-            tell = context.session.report_progress
-            result = await tool.call(debates, params.arguments or {}, tell)
+            result = await tool.call(debates_of(context.request), params.arguments or {})
         except ValidationError as error:
             return _refused(f"{tool.name} cannot be called so. {faults_in(error)}")
         except MootError as error:

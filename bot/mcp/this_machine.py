@@ -35,7 +35,6 @@ from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place, SourceKind, SourceReference, Status
 from core.opening import DebateRequest
 from core.ports import Clock, DebateFilter, DebateStore, Embedder
-from core.retry import RetryPolicy, retry
 from core.settings import Settings
 from core.telling import Sinks
 from core.use_cases.answer import AnswerQuestions
@@ -52,9 +51,6 @@ _log = logger(__name__)
 
 #: How origins of debates begin that this server started.
 ORIGIN = "mcp/"
-#: Seconds for which a database that another process has is waited for: it may be just letting go.
-_PATIENCE = 2.0
-_TRY_AGAIN = 0.1
 #: Seconds between two looks whether another process has let the database go.
 LOOK_AGAIN = 5.0
 _MOST_OPEN = 200
@@ -116,7 +112,7 @@ class ThisMachine:
         async with self._open:
             # Makes or migrates the tables; what another process has is in order already.
             with suppress(StoreInUse):
-                await self._take(patience=0)
+                await self._take()
             waiting = asyncio.create_task(self._wait_for_it(), name="database")
             try:
                 yield
@@ -124,21 +120,20 @@ class ThisMachine:
                 waiting.cancel()
                 await asyncio.gather(waiting, return_exceptions=True)
 
-    @asynccontextmanager
-    async def acting(self) -> AsyncGenerator[CallerActions]:
+    async def actions(self) -> CallerActions:
         """Return the actions on the database; take it for this process first.
 
         Raises:
             BadInput: Another process uses it.
         """
         try:
-            database = await self._take(patience=_PATIENCE)
+            database = await self._take()
         except StoreInUse as error:
             raise BadInput(
                 f"{error} Until then debates can only be read here. If it is the server of "
                 "another window, ask there, or close it."
             ) from None
-        yield database.actions
+        return database.actions
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
         """Return the events of a debate of this database."""
@@ -193,19 +188,16 @@ class ThisMachine:
         """Return an origin that tells debates of this server from the terminal's."""
         return f"{ORIGIN}{request}"
 
-    async def _take(self, *, patience: float) -> _OwnDatabase:
+    async def _take(self) -> _OwnDatabase:
         """Return the database opened by this process; open it if it is not.
 
         Raises:
-            StoreInUse: Another process used it for the whole of `patience`, in seconds.
+            StoreInUse: Another process uses it.
             StoreError: It cannot be opened.
         """
-        tries = 1 + round(patience / _TRY_AGAIN)
-        policy = RetryPolicy(tries=tries, first_wait=_TRY_AGAIN, longest_wait=_TRY_AGAIN)
         async with self._taking:
             if self._held is None:
-                database = await retry(self._opened, policy, asyncio.sleep, on=StoreInUse)
-                self._held = database
+                database = self._held = await self._opened()
                 for debate_id in await self._running(database.store):
                     database.runner.wake(debate_id)
             return self._held
@@ -330,7 +322,7 @@ class ThisMachine:
         while self._held is None:
             await self.clock.sleep(LOOK_AGAIN)
             try:
-                await self._take(patience=0)
+                await self._take()
             except StoreInUse:
                 pass  # another process works on it
             except StoreError as error:

@@ -22,7 +22,7 @@ from bot.mcp.arguments import (
     named_by_words,
 )
 from bot.mcp.caller_debates import CallerDebates
-from bot.views.progress import progress, stage
+from bot.views.progress import stage
 from core.errors import BadInput, LogBroken, reading
 from core.events import fold
 from core.models import Debate, Decision, DecisionKind, SourceKind, SourceReference
@@ -36,8 +36,6 @@ from core.use_cases.revise import SubmitRevision
 
 _log = logger(__name__)
 
-#: Told how far the debate is: turns done, turns in all, and that in words.
-TellProgress = Callable[[float, float, str], Awaitable[None]]
 A = TypeVar("A", bound=BaseModel)
 S = TypeVar("S")
 #: Seconds between two looks at a debate that is waited for.
@@ -57,7 +55,7 @@ class ToolKind(Generic[A]):
     reads_only: bool = False
     #: It ends something that cannot be begun again.
     ends: bool = False
-    perform: Callable[[CallerDebates, A, TellProgress], Awaitable[BaseModel]]
+    perform: Callable[[CallerDebates, A], Awaitable[BaseModel]]
 
     @property
     def described(self) -> Tool:
@@ -79,36 +77,28 @@ class ToolKind(Generic[A]):
             ),
         )
 
-    async def call(
-        self, debates: CallerDebates, arguments: Mapping[str, Any], tell: TellProgress
-    ) -> BaseModel:
+    async def call(self, debates: CallerDebates, arguments: Mapping[str, Any]) -> BaseModel:
         """Validate the arguments and run the tool.
 
         Args:
             debates: Debates as the caller sees them.
             arguments: As they were sent.
-            tell: Told of progress while the caller waits.
 
         Raises:
             ValidationError: The arguments cannot be used.
             BadInput: It cannot be done; says why and what to do.
             StoreError: The database failed.
         """
-        return await self.perform(debates, self.arguments.model_validate(arguments), tell)
+        return await self.perform(debates, self.arguments.model_validate(arguments))
 
 
-async def _start(
-    debates: CallerDebates, arguments: StartArguments, _tell: TellProgress
-) -> BaseModel:
+async def _start(debates: CallerDebates, arguments: StartArguments) -> BaseModel:
     if not any(map(str.isalnum, arguments.question)):
         raise BadInput("The question is blank. Say in “question” what is to be debated.")
-    async with debates.acting() as can:
-        return results.started(await can.start(arguments))
+    return results.started(await (await debates.actions()).start(arguments))
 
 
-async def _status(
-    debates: CallerDebates, arguments: StatusArguments, tell: TellProgress
-) -> BaseModel:
+async def _status(debates: CallerDebates, arguments: StatusArguments) -> BaseModel:
     """Answer when the state changes, or after `wait_seconds`."""
     debate = fold(await debates.log(arguments.debate_id))
     before, clock = _moment(debate), debates.clock
@@ -121,8 +111,6 @@ async def _status(
         if await debates.has_grown(debate.id, debate.seq):
             # `log` checks rights again: the caller may have left the channel meanwhile.
             debate = fold(await debates.log(debate.id))
-            reached = progress(debate)
-            await tell(reached.done, reached.total, stage(debate))
     return results.status(debate, await debates.address(debate))
 
 
@@ -141,26 +129,24 @@ def _moment(debate: Debate) -> tuple[object, ...]:
     return state_of(debate), numbers, stage(debate) if _waits(debate) else ""
 
 
-async def _answer(
-    debates: CallerDebates, arguments: AnswerArguments, _tell: TellProgress
-) -> BaseModel:
+async def _answer(debates: CallerDebates, arguments: AnswerArguments) -> BaseModel:
     numbers = [answer.number for answer in arguments.answers]
     if len(set(numbers)) < len(numbers):
         raise BadInput("A question is answered twice in this call. Nothing was recorded.")
-    async with debates.acting() as can:
-        debate = fold(await debates.log(arguments.debate_id, to_change=True))
-        batches = debate.clarifications.values()
-        known = {item.number for batch in batches for item in batch.items}
-        if unknown := [number for number in numbers if number not in known]:
-            raise BadInput(
-                f"There is no question {_listed(unknown)}. Still open: "
-                f"{_listed(open_numbers(debate))}. Nothing was recorded."
-            )
-        answers = [GivenAnswer(item.number, item.answer.strip()) for item in arguments.answers]
-        origin = debates.origin(named_by_words("answer", arguments))
-        reply = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
-        late = await can.answer.form(reply, answers)
-        still_open = open_numbers(fold(await debates.log(debate.id)))
+    can = await debates.actions()
+    debate = fold(await debates.log(arguments.debate_id, to_change=True))
+    batches = debate.clarifications.values()
+    known = {item.number for batch in batches for item in batch.items}
+    if unknown := [number for number in numbers if number not in known]:
+        raise BadInput(
+            f"There is no question {_listed(unknown)}. Still open: "
+            f"{_listed(open_numbers(debate))}. Nothing was recorded."
+        )
+    answers = [GivenAnswer(item.number, item.answer.strip()) for item in arguments.answers]
+    origin = debates.origin(named_by_words("answer", arguments))
+    reply = PersonsReply(debate_id=debate.id, by=debates.person, origin=origin)
+    late = await can.answer.form(reply, answers)
+    still_open = open_numbers(fold(await debates.log(debate.id)))
     in_time = [answer for answer in answers if answer.number not in late]
     return results.AnswerResult(
         debate_id=debate.id,
@@ -175,25 +161,23 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) or "none"
 
 
-async def _submit_revision(
-    debates: CallerDebates, arguments: RevisionArguments, _tell: TellProgress
-) -> BaseModel:
+async def _submit_revision(debates: CallerDebates, arguments: RevisionArguments) -> BaseModel:
     if not arguments.sources and not arguments.text.strip():
         raise BadInput(
             "There is no changed text: name its file in “sources”, or give it as “text”."
         )
-    async with debates.acting() as can:
-        debate = fold(await debates.log(arguments.debate_id, to_change=True))
-        named, state = await can.sources(debate, arguments.sources)
-        if arguments.text.strip():
-            text = redact(arguments.text)
-            whole = SourceReference(
-                kind=SourceKind.TEXT, title="the changed text", fetch=text, by=debates.person
-            )
-            named = (*named, whole)
-        origin = debates.origin(named_by_words("revision", arguments, state))
-        revise = SubmitRevision(answer=can.answer)
-        debate = await revise.submit(debate, debates.person, named, origin=origin)
+    can = await debates.actions()
+    debate = fold(await debates.log(arguments.debate_id, to_change=True))
+    named, state = await can.sources(debate, arguments.sources)
+    if arguments.text.strip():
+        text = redact(arguments.text)
+        whole = SourceReference(
+            kind=SourceKind.TEXT, title="the changed text", fetch=text, by=debates.person
+        )
+        named = (*named, whole)
+    origin = debates.origin(named_by_words("revision", arguments, state))
+    revise = SubmitRevision(answer=can.answer)
+    debate = await revise.submit(debate, debates.person, named, origin=origin)
     still_open = open_numbers(debate)
     numbers = (n for n, reference in enumerate(debate.references, start=1) if reference in named)
     sources = tuple(f"e{n}" for n in numbers if n > len(debate.setup.references))
@@ -202,62 +186,52 @@ async def _submit_revision(
     )
 
 
-async def _add_note(
-    debates: CallerDebates, arguments: NoteArguments, _tell: TellProgress
-) -> BaseModel:
+async def _add_note(debates: CallerDebates, arguments: NoteArguments) -> BaseModel:
     if not arguments.text.strip():
         raise BadInput("The note is blank. Write what the agents should know.")
-    async with debates.acting() as can:
-        debate = fold(await debates.log(arguments.debate_id, to_change=True))
-        note_id = debates.origin(named_by_words("note", arguments))
-        is_taken = await can.note.add(
-            debate.id, note_id=note_id, author=debates.person, text=arguments.text
-        )
+    can = await debates.actions()
+    debate = fold(await debates.log(arguments.debate_id, to_change=True))
+    note_id = debates.origin(named_by_words("note", arguments))
+    is_taken = await can.note.add(
+        debate.id, note_id=note_id, author=debates.person, text=arguments.text
+    )
     return results.NoteResult(debate_id=debate.id, taken=is_taken)
 
 
-async def _stop(
-    debates: CallerDebates, arguments: DebateArguments, _tell: TellProgress
-) -> BaseModel:
-    async with debates.acting() as can:
-        debate = fold(await debates.log(arguments.debate_id, to_change=True))
-        await can.steer.stop(debate, debates.person)
-        debate = fold(await debates.log(debate.id))
+async def _stop(debates: CallerDebates, arguments: DebateArguments) -> BaseModel:
+    can = await debates.actions()
+    debate = fold(await debates.log(arguments.debate_id, to_change=True))
+    await can.steer.stop(debate, debates.person)
+    debate = fold(await debates.log(debate.id))
     return results.StopResult(debate_id=debate.id, state=state_of(debate))
 
 
-async def _verdict(
-    debates: CallerDebates, arguments: DebateArguments, _tell: TellProgress
-) -> BaseModel:
+async def _verdict(debates: CallerDebates, arguments: DebateArguments) -> BaseModel:
     debate = fold(await debates.log(arguments.debate_id))
     return results.verdict(debate, await debates.address(debate))
 
 
-async def _decide(
-    debates: CallerDebates, arguments: DecisionArguments, _tell: TellProgress
-) -> BaseModel:
+async def _decide(debates: CallerDebates, arguments: DecisionArguments) -> BaseModel:
     if (arguments.decision == DecisionKind.REVISIT) != (arguments.revisit_on is not None):
         raise BadInput("“revisit_on” names the day to revisit the verdict on, and goes with that.")
-    async with debates.acting() as can:
-        debate = fold(await debates.log(arguments.debate_id, to_change=True))
-        decision = Decision(
-            kind=DecisionKind(arguments.decision),
-            by=debates.person,
-            why=arguments.because,
-            revisit_on=arguments.revisit_on,
-            origin=debates.origin(named_by_words("decide", arguments, str(len(debate.decisions)))),
-        )
-        newest = debate.decision
-        fields = {"kind": decision.kind, "why": decision.why, "revisit_on": decision.revisit_on}
-        if newest is None or newest.model_dump(include=set(fields)) != fields:
-            await can.decide.decide(debate, decision)
-        debate = fold(await debates.log(debate.id))
+    can = await debates.actions()
+    debate = fold(await debates.log(arguments.debate_id, to_change=True))
+    decision = Decision(
+        kind=DecisionKind(arguments.decision),
+        by=debates.person,
+        why=arguments.because,
+        revisit_on=arguments.revisit_on,
+        origin=debates.origin(named_by_words("decide", arguments, str(len(debate.decisions)))),
+    )
+    newest = debate.decision
+    fields = {"kind": decision.kind, "why": decision.why, "revisit_on": decision.revisit_on}
+    if newest is None or newest.model_dump(include=set(fields)) != fields:
+        await can.decide.decide(debate, decision)
+    debate = fold(await debates.log(debate.id))
     return results.DecisionResult(debate_id=debate.id, standing=standing_words(debate))
 
 
-async def _search(
-    debates: CallerDebates, arguments: SearchArguments, _tell: TellProgress
-) -> BaseModel:
+async def _search(debates: CallerDebates, arguments: SearchArguments) -> BaseModel:
     decisions = await debates.recalled(arguments.query)
     return results.found_decisions(
         [
@@ -268,7 +242,7 @@ async def _search(
     )
 
 
-async def _list(debates: CallerDebates, arguments: ListArguments, _tell: TellProgress) -> BaseModel:
+async def _list(debates: CallerDebates, arguments: ListArguments) -> BaseModel:
     newest = await debates.newest(arguments.limit, running_only=arguments.running_only)
     return results.listed(
         [debate for debate in newest if _can_show(debate.id, results.listed, [debate])]

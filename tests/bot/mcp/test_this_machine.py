@@ -271,11 +271,11 @@ async def test_debates_of_others_and_of_slack_are_read_and_not_touched(tmp_path:
     async with editor(tmp_path, slow_provider, person=Person(id="lee", name="Lee")) as lee:
         theirs = (await lee.calls("start_debate", question=QUESTION))["debate_id"]
         await slow_provider.until_asked(Act.PROPOSAL)
-        async with lee.machine.acting() as can:
-            setup = (await can.note.facts.debate(theirs)).setup
-            slack = DebateStarted(setup=setup.model_copy(update={"place": in_slack}))
-            now = lee.machine.clock.now()
-            await can.note.facts.store.create("dslack22", slack, origin="trigger", at=now)
+        can = await lee.machine.actions()
+        setup = (await can.note.facts.debate(theirs)).setup
+        slack = DebateStarted(setup=setup.model_copy(update={"place": in_slack}))
+        now = lee.machine.clock.now()
+        await can.note.facts.store.create("dslack22", slack, origin="trigger", at=now)
     provider = ScriptedProvider()
     async with editor(tmp_path, provider) as kim:
         for debate_id in (theirs, "dslack22"):
