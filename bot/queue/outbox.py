@@ -1,6 +1,5 @@
 """The way out of Moot: posts and landings are queued here, and sent lane by lane."""
 
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
 from bot.queue.worker import Step, Worker
 from bot.slack.outcomes import Rejected
 from bot.store.channel import Channel
-from core.models import Person, Place
+from core.models import Place
 from core.ports import Clock
 
 
@@ -67,11 +66,6 @@ class Outbox:
     async def close(self) -> None:
         """Stop after the calls in hand; the rest goes out next time."""
         await self._worker.close()
-
-    async def tell(self, place: Place, person: Person, words: str) -> None:
-        """Say something in a channel that one person alone sees."""
-        payload = {"user": person.id, "text": words}
-        await self.whisper(place, payload, key=f"told/{secrets.token_hex(8)}")
 
     async def whisper(
         self,

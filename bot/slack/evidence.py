@@ -1,7 +1,6 @@
 """Files and threads of Slack as sources of a debate: only of the channel it is held in."""
 
 import asyncio
-import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from bot.slack.typed_text import links_in, people_in, readable
 from core.errors import BadInput, MootError
 from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined
-from core.figures import roughly, size, when
+from core.figures import size, when
 from core.models import Person, Place, SourceKind, SourceReference, SourceText
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, page_reference
@@ -42,8 +41,6 @@ _SECONDS = 60.0
 #: Calls that Slack asks to repeat later are repeated so often, after so many seconds at most.
 _TRIES = 4
 _LONGEST_WAIT = 60.0
-#: Where a thread takes so many seconds, its giver is told.
-_LONG_WAIT = 10.0
 _PAGE = 200
 _LONGEST_TITLE = 120
 #: Messages of a thread that are read.
@@ -234,19 +231,12 @@ def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceRe
     raise BadInput(f"“{link[:_LONGEST_TITLE]}” leads to no message and no file.")
 
 
-#: Says something in a channel that one person alone sees.
-Tell = Callable[[Place, Person, str], Awaitable[None]]
-
-
 class SlackSources:
     """Fetches files and threads."""
 
-    def __init__(
-        self, clients: WorkspaceClients, accesses: Accesses, tell: Tell | None = None
-    ) -> None:
+    def __init__(self, clients: WorkspaceClients, accesses: Accesses) -> None:
         self._clients = clients
         self._accesses = accesses
-        self._tell = tell
 
     async def fetch_file(
         self, reference: SourceReference, place: Place, most_bytes: int, /
@@ -280,14 +270,7 @@ class SlackSources:
         if channel != place.channel:
             raise BadInput("it is in another channel")
         workspace = await self._workspace(place)
-
-        async def is_slow(page: int, seconds: float) -> None:
-            if self._tell:
-                words = f"Slack lets Moot read {page} messages of the thread at a time: the agents "
-                words += f"have all of it in about {roughly(seconds)}."
-                await self._tell(place, reference.by, words)
-
-        messages = await _thread(workspace.client, channel, thread_ts, is_slow)
+        messages = await _thread(workspace.client, channel, thread_ts)
         posts = [
             message
             for message in messages
@@ -347,33 +330,12 @@ def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> tuple[
     return f"{who}, {at}", link, f"{who}: {text}", ""
 
 
-async def _thread(
-    client: AsyncWebClient,
-    channel: str,
-    thread_ts: str,
-    is_slow: Callable[[int, float], Awaitable[None]],
-) -> Sequence[PostedMessage]:
-    """The messages of a thread, the first ones where it is long.
-
-    Args:
-        client: Asks Slack.
-        channel: Where it is.
-        thread_ts: Its first message.
-        is_slow: Is told once of a long wait: messages in a page, seconds until all are read.
-    """
-    messages, is_told = list[PostedMessage](), False
+async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:
+    """The messages of a thread, the first ones where it is long."""
+    messages = list[PostedMessage]()
     arguments = dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE)
-
-    async def waits(seconds: float) -> None:
-        nonlocal is_told
-        if messages and not is_told:
-            count = min(messages[0].reply_count + 1, _MOST_MESSAGES) - len(messages)
-            seconds *= math.ceil(count / len(page.messages))
-            if is_told := seconds >= _LONG_WAIT:
-                await is_slow(len(page.messages), seconds)
-
     while True:
-        answer = await _asked(lambda: client.conversations_replies(**arguments), waits)
+        answer = await _asked(lambda: client.conversations_replies(**arguments))
         page = Page.model_validate(answer.data)
         messages += page.messages
         if not page.next_cursor or len(messages) > _MOST_MESSAGES:
@@ -381,14 +343,7 @@ async def _thread(
         arguments["cursor"] = page.next_cursor
 
 
-async def _no_matter(_: float) -> None:
-    pass
-
-
-async def _asked(
-    call: Callable[[], Awaitable[AsyncSlackResponse]],
-    waits: Callable[[float], Awaitable[None]] = _no_matter,
-) -> AsyncSlackResponse:
+async def _asked(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
     """The answer of Slack, asked again when it asks for patience.
 
     Raises:
@@ -408,9 +363,7 @@ async def _asked(
             words = outcome.words
             if not isinstance(outcome, Retry):
                 break
-            seconds = min(outcome.after or 1.0, _LONGEST_WAIT)
-            await waits(seconds)
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(min(outcome.after or 1.0, _LONGEST_WAIT))
     raise BadInput(f"Slack does not show it ({words})")
 
 

@@ -287,24 +287,3 @@ async def test_where_slack_asks_for_patience_a_thread_is_read_a_little_later() -
             debate = await team.wait_for_end(board)
 
     assert ["2000 per second" in source.text for source in debate.sources] == [True]
-
-
-async def test_who_gave_a_thread_that_slack_shows_slowly_is_told_once_how_long_it_takes() -> None:
-    quick = quick_workspace()
-    config = replace(quick, pace=replace(quick.pace, page=2))
-    async with team_at_work(config=config) as team:
-        root = await team.workspace.say("dana", team.channel, "Jobs: 0 per second.")
-        for number in range(1, 21):
-            await team.workspace.say("dana", team.channel, f"{number}.", thread_ts=root["ts"])
-        fault = team.workspace.faults.rate_limit("conversations.replies", times=2)
-        fault.containing = "cursor"
-        debate = await team.wait_for_end(await asked_in_thread(team, root))
-        (notice,) = await team.workspace.wait_for(
-            lambda: [text for text in team.told() if "at a time" in text]
-        )
-
-    assert debate.sources[0].text.count("dana: ") == 21
-    assert notice == (
-        "Slack lets Moot read 2 messages of the thread at a time: "
-        "the agents have all of it in about 10 s."
-    )
