@@ -16,12 +16,8 @@ _log = logger(__name__)
 ROOM = 1000
 #: Seconds a sink may take for one event.
 PATIENCE = 30.0
-#: After so many failures in a row a sink hears nothing more until the next start.
-MOST_FAILURES = 10
 #: Seconds that sinks have at the end for what they have not heard yet.
 _LAST_WORDS = 5.0
-#: Causes that are told apart in the log.
-_MOST_CAUSES = 20
 
 
 class QueuedSink:
@@ -46,13 +42,6 @@ class QueuedSink:
         self._sink = sink
         self._queue = asyncio.Queue[Callable[[], Awaitable[None]]](room)
         self._patience = patience
-        self._failures = 0
-        self._causes = set[str]()
-
-    @property
-    def is_out(self) -> bool:
-        """Whether it failed so often that it hears nothing more."""
-        return self._failures >= MOST_FAILURES
 
     async def publish(self, debate: Debate, recorded: Recorded) -> None:
         """Tell it an event as soon as it listens; never waits."""
@@ -63,8 +52,6 @@ class QueuedSink:
         self._put(partial(self._sink.turns_began, debate, turns))
 
     def _put(self, tell: Callable[[], Awaitable[None]]) -> None:
-        if self.is_out:
-            return
         try:
             self._queue.put_nowait(tell)
         except asyncio.QueueFull:
@@ -73,13 +60,12 @@ class QueuedSink:
             self.lost += 1
 
     async def run(self) -> None:
-        """Tell it what is published, in order, until it is cancelled or failed too often."""
-        while not self.is_out:
+        """Tell it what is published, in order, until it is cancelled."""
+        while True:
             tell = await self._queue.get()
             try:
                 async with asyncio.timeout(self._patience):
                     await tell()
-                self._failures = 0
             except TimeoutError:
                 self._failed(f"it took longer than {self._patience:g} s", None)
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another's code does
@@ -87,22 +73,14 @@ class QueuedSink:
                 self._failed(f"it raised {type(error).__name__}", error)
             finally:
                 self._queue.task_done()
-        _log.error("plugin is left out", sink=self.name, failures=self._failures)
-        while not self._queue.empty():
-            self._queue.get_nowait()
-            self._queue.task_done()
 
     async def heard_all(self) -> None:
         """Wait until it was told all that was published."""
         await self._queue.join()
 
     def _failed(self, cause: str, error: BaseException | None) -> None:
-        """Count a failure; each cause is logged once."""
-        self._failures += 1
         self.fault = cause
-        if self.fault not in self._causes and len(self._causes) < _MOST_CAUSES:
-            self._causes.add(self.fault)
-            _log.error("plugin failed", sink=self.name, reason=self.fault, exc_info=error)
+        _log.error("plugin failed", sink=self.name, reason=cause, exc_info=error)
 
 
 @asynccontextmanager

@@ -102,10 +102,7 @@ def check_plugins(plugins: Plugins) -> Sequence[Finding]:
         else:
             findings.append(good(plugin.title, "is used"))
     for sink in plugins.sinks:
-        if sink.is_out:
-            words = f"failed too often and hears nothing until a restart: {sink.fault}"
-            findings.append(bad(f"sink {sink.name}", words))
-        elif sink.fault:
+        if sink.fault:
             findings.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
         if sink.lost:
             words = f"is too slow: it did not hear {counted(sink.lost, 'event')}"
