@@ -1,6 +1,5 @@
 """The group of `moot`'s commands: errors in plain words, and commands of installed packages."""
 
-import sys
 from functools import cache
 from typing import Any
 
@@ -77,17 +76,6 @@ class Commands(TyperGroup):
                 if words.startswith("must "):
                     words = f"it {words}, not {str(first['input'])[:_VALUE_CHARS]!r}"
                 error.message = f"{words}."
-            raise
-        except Exception as error:
-            # Typer exports no name for an option that is none. A question may begin with a sign.
-            option = str(getattr(error, "option_name", ""))
-            questions = (word for word in sys.argv if " " in word and word.startswith(option))
-            if option and (question := next(questions, "")):
-                words = (
-                    f"No such option: {option}. For a question that begins so, put -- before it: "
-                )
-                words += f"moot {ctx.invoked_subcommand} -- {question[:_VALUE_CHARS]!r}"
-                error.message = words  # pyright: ignore[reportAttributeAccessIssue]
             raise
 
 
