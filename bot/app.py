@@ -61,7 +61,6 @@ from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import (
     ChannelSettings,
     Deliveries,
-    NewerBlocks,
     Organisations,
     Reminders,
     RestoredIds,
@@ -334,7 +333,6 @@ async def _connect(
             pace=parts.pace,
             render=living.render,
             on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-            newer_blocks=NewerBlocks(database),
         )
     )
     presenter = Presenter(
@@ -344,7 +342,7 @@ async def _connect(
         words=DebateWords(database),
     )
     access = Accesses(clients, parts.timeouts)
-    slack = SlackSources(clients, access, outbox.tell)
+    slack = SlackSources(clients, access)
     addresses = PostAddresses(posts=outbox.posts, clock=clock, link_to=slack.link_to)
     receivers = {receiver.name: receiver for receiver in parts.receivers}
     landing = LandingQueue(

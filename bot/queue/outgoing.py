@@ -4,9 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any, TypeVar
 
 from slack_sdk.errors import SlackApiError
@@ -22,8 +20,6 @@ from bot.slack.ids import addressed, fill_in
 from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
 from bot.slack.outcomes import Rejected
 from bot.slack.payloads import refusal_of
-from bot.store.records import NewerBlocks
-from core.errors import StoreDown
 from core.ports import Clock
 from core.recent import Recent
 from core.redaction import without_secrets
@@ -78,8 +74,6 @@ class Outgoing:
     on_refused: Callable[[PostRow, Rejected], Awaitable[None]] = _nobody
     #: Told of every call that Slack did not take: "Retry", "Unknown" or "Rejected".
     on_error: Callable[[str], None] = _ignore
-    #: Which workspaces refused newer blocks; None: it is found out with each post.
-    newer_blocks: NewerBlocks | None = None
     #: Told of lanes in which there is something to do.
     wake: Callable[[str], None] = _ignore
 
@@ -89,6 +83,8 @@ class Outgoing:
         self._failing = Recent[str, tuple[float, int]](_MOST_KNOWN)
         #: Workspaces in which the app is no agent, as Slack said since the start.
         self.without_sessions: set[str] = set()
+        #: Workspaces that refused newer blocks since the start.
+        self.without_newer_blocks: set[str] = set()
 
     def failed(self, name: str) -> float:
         """Count a failure in a row; return how long to wait."""
@@ -152,32 +148,21 @@ class Outgoing:
     async def _carry_out(self, call: SlackCall, make: Callable[[SlackCall], Awaitable[T]]) -> T:
         workspace = call.row.workspace
         newer = newer_in(call.content) if call.row.method != SESSION else frozenset[str]()
-        if newer and not await self._are_newer_refused(workspace):
+        if newer and workspace not in self.without_newer_blocks:
             try:
                 return await make(call)
             except SlackApiError as error:
                 if refusal_of(error.response).error != REFUSAL:
                     raise
             _log.warning("newer blocks are not taken", workspace=workspace, types=sorted(newer))
-            await self._note_newer(workspace, self.clock.now())
+            self.without_newer_blocks.add(workspace)
         older = without(call.content, newer) if newer else call.content
         try:
             return await make(replace(call, content=older))
         except SlackApiError as error:
             if newer and refusal_of(error.response).error == REFUSAL:
-                await self._note_newer(workspace, None)  # it was something else
+                self.without_newer_blocks.discard(workspace)  # it was something else
             raise
-
-    async def _are_newer_refused(self, workspace: str) -> bool:
-        if self.newer_blocks:
-            with suppress(StoreDown):  # then Slack says it
-                return await self.newer_blocks.are_refused(workspace, self.clock.now())
-        return False
-
-    async def _note_newer(self, workspace: str, at: datetime | None) -> None:
-        if self.newer_blocks:
-            with suppress(StoreDown):  # then it is found out with the next post
-                await self.newer_blocks.note(workspace, at)
 
 
 def digest(content: Mapping[str, Any]) -> str:

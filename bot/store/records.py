@@ -2,17 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import Connection, delete, or_, select, update
 
 from bot.log import logger
 from bot.store.tables import (
     CHANNEL_SETTINGS,
     DELIVERIES,
-    NEWER_BLOCKS_REFUSED,
     ORGANISATIONS,
     QUEUE,
     REMINDERS,
@@ -108,41 +107,6 @@ class Organisations(TableUser):
         """Return the workspaces that are known to belong to organisations."""
         query = select(ORGANISATIONS.c.workspace).where(ORGANISATIONS.c.enterprise.in_(enterprises))
         return await self._database.read(lambda c: c.execute(query).scalars().all())
-
-
-#: After so long they are tried again: Slack gives them to one workspace after the other.
-FORGOTTEN_AFTER = timedelta(days=30)
-
-
-class NewerBlocks(TableUser):
-    """One flag per workspace."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self._refused: dict[str, datetime | None] = {}
-
-    async def are_refused(self, workspace: str, now: datetime) -> bool:
-        """Whether a workspace refused one lately."""
-        if workspace not in self._refused:
-            columns = NEWER_BLOCKS_REFUSED.c
-            query = select(columns.at).where(columns.workspace == workspace)
-            self._refused[workspace] = await self._database.read(
-                lambda c: c.execute(query).scalar()
-            )
-        at = self._refused[workspace]
-        return at is not None and now - at < FORGOTTEN_AFTER
-
-    async def note(self, workspace: str, at: datetime | None) -> None:
-        """Keep when a workspace refused one; None: it refused something else."""
-        same = NEWER_BLOCKS_REFUSED.c.workspace == workspace
-
-        def replace(connection: Connection) -> None:
-            connection.execute(delete(NEWER_BLOCKS_REFUSED).where(same))
-            if at:
-                connection.execute(insert(NEWER_BLOCKS_REFUSED), {"workspace": workspace, "at": at})
-
-        self._refused[workspace] = at
-        await self._database.write(replace)
 
 
 _log = logger(__name__)

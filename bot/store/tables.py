@@ -140,14 +140,6 @@ ORGANISATIONS: Final = Table(
     Column("enterprise", Text, nullable=False),
 )
 
-#: Workspaces that refused newer blocks of Slack, and when.
-NEWER_BLOCKS_REFUSED: Final = Table(
-    "newer_blocks_refused",
-    METADATA,
-    Column("workspace", Text, primary_key=True),
-    Column("at", UtcDateTime, nullable=False),
-)
-
 #: Debates that have pages; a link holds only with the grant that it names.
 PAGE_GRANTS: Final = Table(
     "page_grants",

@@ -19,7 +19,7 @@ from bot.queue.rows import NewPost, Posts
 from bot.store.channel import Channel
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
-from bot.store.records import ChannelSettings, NewerBlocks, Organisations, Reminders, RestoredIds
+from bot.store.records import ChannelSettings, Organisations, Reminders, RestoredIds
 from bot.store.search import DebateWords
 from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
@@ -85,7 +85,6 @@ async def fill_the_rest(database: Database) -> None:
     await Reminders(database).put(Reminder("old", "V1", NOW))
     await Leases(database, "a process").acquire("post/T1/C1")
     await Organisations(database).note("T1", "E1")
-    await NewerBlocks(database).note("T1", NOW)
     await DebateWords(database).put("old", Channel("T1", "C1"), "kafka")
     await Posts(database).enqueue([new_landing("shop", "old", 1)])
     old = fold(await SqlDebateStore(database).events("old"))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.store.expiry import KEPT, deleting_daily
-from bot.store.records import FORGOTTEN_AFTER, ChannelSettings, Deliveries, NewerBlocks
+from bot.store.records import ChannelSettings, Deliveries
 from bot.store.tables import CHANNEL_SETTINGS, prepare
 from core.models import Place
 from core.store.columns import insert_new
@@ -56,24 +56,6 @@ async def test_old_deliveries_go_and_young_ones_stay(database: Database) -> None
 
     assert not await deliveries.seen("event", "old", clock.now())
     assert await deliveries.seen("event", "edge", clock.now())
-
-
-async def test_newer_blocks_are_tried_again_after_a_while(database: Database) -> None:
-    newer = NewerBlocks(database)
-    await newer.note("T1", NOW)
-    assert not await newer.are_refused("T1", NOW + FORGOTTEN_AFTER)
-    await newer.note("T1", NOW + FORGOTTEN_AFTER)
-    assert await newer.are_refused("T1", NOW + FORGOTTEN_AFTER)
-
-
-async def test_a_workspace_that_refused_something_else_gets_newer_blocks(
-    database: Database,
-) -> None:
-    newer = NewerBlocks(database)
-    await newer.note("T1", NOW)
-    await newer.note("T1", None)
-    for blocks in (newer, NewerBlocks(database)):
-        assert not await blocks.are_refused("T1", NOW)
 
 
 async def test_settings_that_can_no_longer_be_read_are_none(database: Database) -> None:

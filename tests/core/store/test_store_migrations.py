@@ -5,7 +5,6 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from shutil import copytree
@@ -19,7 +18,6 @@ from sqlalchemy import Connection, MetaData, inspect, text
 from bot.building import database_url
 from bot.store import tables as bot_tables
 from bot.store.channel import Channel
-from bot.store.records import NewerBlocks
 from bot.store.search import DebateWords
 from core.errors import StoreError
 from core.store import tables as core_tables
@@ -206,9 +204,6 @@ async def test_the_first_step_brings_up_whatever_was_before_it(
     await words.put("d1", here, "Use PostgreSQL.")
     hits = await words.find("T1", ["C1"], "kafka", 10)
     assert [hit.debate_id for hit in hits] == ["d2"]
-    blocks, now = NewerBlocks(database), datetime(2026, 3, 1, tzinfo=UTC)
-    assert await blocks.are_refused("T1", now) is bool(more)
-    assert not await blocks.are_refused("T2", now)
 
 
 async def test_both_packages_keep_their_tables_in_one_database(database: Database) -> None:

@@ -10,7 +10,6 @@ from alembic import op
 from bot.store.tables import (
     CHANNEL_SETTINGS,
     DELIVERIES,
-    NEWER_BLOCKS_REFUSED,
     ORGANISATIONS,
     PAGE_GRANTS,
     PERSONAL_TOKENS,
@@ -27,14 +26,10 @@ down_revision = None
 
 _UNCHANGED = (
     *(DELIVERIES, CHANNEL_SETTINGS, REMINDERS, ORGANISATIONS, RESTORED, PAGE_GRANTS),
-    *(PERSONAL_TOKENS, NEWER_BLOCKS_REFUSED),
+    PERSONAL_TOKENS,
 )
-#: Which workspaces refused blocks, in the two tables that were there before.
-_REFUSED = {
-    "refused_folds": "SELECT workspace, at FROM refused_folds",
-    "refused_features": "SELECT workspace, MAX(at) FROM refused_features "
-    "WHERE feature IN ('container', 'plan', 'data_visualization') GROUP BY workspace",
-}
+#: Which workspaces refused blocks, and canvases: nobody keeps that any more.
+_DROPPED = {"refused_folds", "refused_features", "registers"}
 _POSTS = (
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
     *(sa.Column(name, sa.Text, nullable=False) for name in ("key", "workspace", "channel")),
@@ -75,7 +70,5 @@ def upgrade() -> None:
         op.execute(
             "DELETE FROM debate_words WHERE rowid NOT IN (SELECT row FROM debate_words_rows)"
         )
-    for earlier in tables.intersection(_REFUSED):
-        op.execute(f"INSERT INTO newer_blocks_refused (workspace, at) {_REFUSED[earlier]}")
-    for earlier in tables.intersection({*_REFUSED, "registers"}):
+    for earlier in tables.intersection(_DROPPED):
         op.drop_table(earlier)
