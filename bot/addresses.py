@@ -56,14 +56,10 @@ def is_public(address: Ip) -> bool:
     return not any(inner in network for network in _RESERVED)
 
 
-def fault_of(url: str, *, link_local: bool = False) -> str:
+def fault_of(url: str) -> str:
     """Return why an address cannot be used for calls; empty if it can.
 
     Names are not resolved: a name of a forbidden address is accepted.
-
-    Args:
-        url: As written in the settings.
-        link_local: Link-local and metadata addresses were allowed explicitly.
     """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
@@ -78,13 +74,8 @@ def fault_of(url: str, *, link_local: bool = False) -> str:
     if "@" in parts.netloc:
         return "a name or password does not belong in it"
     address = _ip(host)
-    if not link_local and (
-        {_plain(host), str(address)} & _METADATA or (address and address.is_link_local)
-    ):
-        return (
-            f"{host} is where machines get their own credentials, no model server. "
-            "If it is one, set MOOT_ALLOW_LINK_LOCAL=true"
-        )
+    if {_plain(host), str(address)} & _METADATA or (address and address.is_link_local):
+        return f"{host} is where machines get their own credentials"
     return ""
 
 

@@ -322,7 +322,7 @@ async def load_settings(
         loaded = load_file(path, defaults) if path else LoadedFile(settings=defaults.settings)
     except ConfigurationBroken as error:
         raise ConfigurationBroken("\n".join((str(error), *plugins.left_out))) from None
-    check_addresses(loaded.settings, link_local=environment.moot_allow_link_local)
+    check_addresses(loaded.settings)
     playbooks = find_playbooks(path.parent if path else None, loaded.settings)
     own = {
         "playbooks": playbooks.playbooks,
@@ -349,21 +349,17 @@ def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
     ]
 
 
-def check_addresses(settings: Settings, *, link_local: bool) -> None:
+def check_addresses(settings: Settings) -> None:
     """Refuse servers that nobody shall reach from here, and keys sent unencrypted.
-
-    Args:
-        settings: Name servers of models and of tools.
-        link_local: Whether link-local addresses are allowed.
 
     Raises:
         ConfigurationBroken: An address cannot be used; says which and why.
     """
     for server in settings.servers:
-        if why := fault_of(server.base_url, link_local=link_local):
+        if why := fault_of(server.base_url):
             raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
     for server in settings.evidence.mcp_servers:
-        why = fault_of(server.url, link_local=link_local) if server.url else ""
+        why = fault_of(server.url) if server.url else ""
         if server.key_variable and not why and sends_openly(server.url):
             why = f"what {server.key_variable} holds would travel unencrypted; use https://"
         if why:

@@ -48,8 +48,6 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
     loaded = await load_settings(settings, clarify=True, plugins=plugins)
     dict(loaded.settings.playbooks)  # reads the built-in ones now: no form is to wait for that
     check_settings(loaded.settings, settings)
-    for name in settings.removed_variables:
-        _log.warning("this variable has no effect any more, see CHANGELOG.md", name=name)
     for notice in loaded.notices:
         _log.warning("settings", notice=notice)
     models = usual_models_words(loaded.settings)

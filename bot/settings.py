@@ -121,8 +121,6 @@ class BotSettings(Bounds, BaseSettings):
     moonshot_api_key: SecretStr = SecretStr("")
     #: Where Ollama listens; empty: its own default address.
     ollama_host: str = ""
-    #: Model servers may have link-local and metadata addresses.
-    moot_allow_link_local: bool = False
     #: Which installed packages may bring plugins: "all", "none", or names with commas between.
     moot_plugins: str = "all"
     #: Variables whose names say that they hold a key: those of servers that the settings name.
@@ -131,7 +129,6 @@ class BotSettings(Bounds, BaseSettings):
     _for_plugins: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
     #: What any program needs to run here.
     _usual: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
-    _removed: Sequence[str] = PrivateAttr(default=())
 
     def take_variables(self, variables: Mapping[str, str | None]) -> None:
         """Remember what may be keys of servers that a configuration file names.
@@ -141,7 +138,6 @@ class BotSettings(Bounds, BaseSettings):
         self._for_plugins = {
             name: value or "" for name, value in variables.items() if name.startswith(_OF_PLUGINS)
         }
-        self._removed = [name for name in _REMOVED if variables.get(name)]
         self._usual = {name: value for name in _USUAL if (value := variables.get(name))}
         self._keys = {
             name: value
@@ -170,11 +166,6 @@ class BotSettings(Bounds, BaseSettings):
             variables: Names of keys that it is handed.
         """
         return {**self._usual, **{name: key for name in variables if (key := self.key_in(name))}}
-
-    @property
-    def removed_variables(self) -> Sequence[str]:
-        """Variables that are set, and that an earlier version read."""
-        return self._removed
 
     @property
     def embeddings_key(self) -> str:
@@ -255,8 +246,6 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
 _SHORTEST_KEY = 6
 #: Of no secrets, and without them most programs do not start.
 _USUAL = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-#: Variables of earlier versions; who sets one is told that it has no effect.
-_REMOVED = ("MOOT_WORKERS",)
 #: How the names of plugins' variables begin.
 _OF_PLUGINS = "MOOT_PLUGIN_"
 #: Names of variables that may hold the key of a server; `core.settings.ModelServer` asks for one.
@@ -297,8 +286,7 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
         "ANTHROPIC_BASE_URL": settings.anthropic_base_url,
         "OLLAMA_HOST": settings.ollama_host,
     }
-    allowed = settings.moot_allow_link_local
-    faults = {name: fault_of(url, link_local=allowed) for name, url in addresses.items() if url}
+    faults = {name: fault_of(url) for name, url in addresses.items() if url}
     if not faults.get("SLACK_API_URL") and sends_openly(settings.slack_api_url):
         faults["SLACK_API_URL"] = "the token would travel unencrypted; use https://"
     if settings.pages and not _PAGES_URL.fullmatch(settings.pages.base):

@@ -37,7 +37,7 @@ def build_receivers(
             receivers.append(FolderReceiver(records=place))
         else:
             who = f"The records {place.name}"
-            _check_address(who, place.repository, environment)
+            _check_address(who, place.repository)
             token = environment.key_in(place.token_variable)
             if place.token_variable and not token:
                 raise ConfigurationBroken(f"{who}: {place.token_variable} is not set.")
@@ -50,7 +50,7 @@ def build_receivers(
 def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> WebhookReceiver:
     who = f"The webhook {webhook.name}"
     may_call = guard_of(webhook)
-    _check_address(who, webhook.url, environment)
+    _check_address(who, webhook.url)
     with suppress(ValueError):
         if not may_call(ipaddress.ip_address(urlsplit(webhook.url).hostname or "")):
             raise ConfigurationBroken(
@@ -66,9 +66,9 @@ def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> Webhoo
     return WebhookReceiver(webhook=webhook, secrets=secrets, clock=clock, may_call=may_call)
 
 
-def _check_address(who: str, url: str, environment: BotSettings) -> None:
+def _check_address(who: str, url: str) -> None:
     """Make sure that an address may be called, and that nobody on the way can read along."""
-    if why := fault_of(url, link_local=environment.moot_allow_link_local):
+    if why := fault_of(url):
         raise ConfigurationBroken(f"{who}: its address cannot be used: {why}.")
     if sends_openly(url):
         raise ConfigurationBroken(

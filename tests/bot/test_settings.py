@@ -76,13 +76,6 @@ def test_an_unusable_value_is_named(
         read_settings(None)
 
 
-def test_a_variable_of_an_earlier_version_that_is_set_is_named(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MOOT_WORKERS", "")
-    assert read_settings(None).removed_variables == []
-    monkeypatch.setenv("MOOT_WORKERS", "4")
-    assert read_settings(None).removed_variables == ["MOOT_WORKERS"]
-
-
 def test_bounds_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MOOT_NOTES_PER_DEBATE", "7")
     assert read_settings(None).bounds == Bounds(notes_per_debate=7)
