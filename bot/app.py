@@ -44,7 +44,7 @@ from bot.queue.post_addresses import PostAddresses
 from bot.queue.rate_limits import Pace
 from bot.queue.rows import Posts
 from bot.reminder_loop import ReminderLoop
-from bot.running.cluster import MakeRunner, runner_for
+from bot.running.cluster import runner_for
 from bot.running.debate_runner import Heartbeat, Runner
 from bot.settings import PageSettings, SlackAccess
 from bot.slack.access import Accesses
@@ -208,7 +208,6 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             parts,
             database,
             installation.clients,
-            make_runner=runner_for(database_url(parts.database), parts.beat),
             metrics=metrics,
             tracing=tracing,
         )
@@ -315,7 +314,6 @@ async def _connect(
     database: Database,
     clients: WorkspaceClients,
     *,
-    make_runner: MakeRunner,
     metrics: Metrics,
     tracing: Sequence[EventSink],
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
@@ -364,7 +362,8 @@ async def _connect(
     counting = CountingSink(store, clock, metrics)
     sink = Sinks(presenter, landing, *parts.sinks, *tracing, counting)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
-    runner = make_runner(engine=engine, store=store, clock=clock)
+    url = database_url(parts.database)
+    runner = runner_for(url, parts.beat, engine=engine, store=store, clock=clock)
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
     records = BotRecords(
         channels=ChannelSettings(database),

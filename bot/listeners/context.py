@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
 
 from bot.listeners import answers
 from bot.listeners.doctor_report import Examine
@@ -13,6 +12,7 @@ from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
+from bot.slack.payloads import Interaction
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import Deliveries
@@ -30,25 +30,6 @@ from core.use_cases.remind import RemindPeople
 from core.use_cases.share import ShareDebates
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
-
-
-class PersonsAct(Protocol):
-    """A command, a click, a form: whatever Slack says somebody did."""
-
-    @property
-    def user_id(self) -> str:
-        """Who did it."""
-        ...
-
-    @property
-    def user_name(self) -> str:
-        """Their name, if Slack says it."""
-        ...
-
-    @property
-    def team_id(self) -> str:
-        """The workspace it was done in."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +94,7 @@ class ListenerContext:
     #: Called when the database did not take what somebody wrote.
     on_unrecorded: Callable[[], None] = lambda: None
 
-    async def debate(self, debate_id: str, act: PersonsAct) -> Debate:
+    async def debate(self, debate_id: str, act: Interaction) -> Debate:
         """Return a debate of a channel that the acting person is in.
 
         Raises:
@@ -121,7 +102,7 @@ class ListenerContext:
         """
         return await self.acts.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
 
-    async def debate_to_join(self, debate_id: str, act: PersonsAct) -> Debate:
+    async def debate_to_join(self, debate_id: str, act: Interaction) -> Debate:
         """Return such a debate for somebody who answers or asks in it.
 
         Raises:
@@ -164,6 +145,6 @@ def place(team_id: str, channel_id: str) -> Place:
     return Place(surface=SLACK, workspace=team_id, channel=channel_id)
 
 
-def person(act: PersonsAct) -> Person:
+def person(act: Interaction) -> Person:
     """Return who acted."""
     return Person(id=act.user_id, name=act.user_name)

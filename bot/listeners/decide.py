@@ -6,10 +6,10 @@ from datetime import date
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, PersonsAct, person
+from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import ClickEvent, FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
-from bot.slack.payloads import FormSubmitted
+from bot.slack.payloads import FormSubmitted, Interaction
 from bot.views.decision import BUTTONS, already_decided, decision_form, outcome_form, recorded
 from bot.views.follow_up import comment_form, thanks
 from bot.views.forms import Form, said
@@ -230,6 +230,6 @@ async def take_comment(context: ListenerContext, form: FormSubmitted) -> None:
     await context.acts.decide.give_feedback(debate, feedback)
 
 
-async def _today(context: ListenerContext, act: PersonsAct) -> date:
+async def _today(context: ListenerContext, act: Interaction) -> date:
     """The day it is where this person is."""
     return context.acts.decide.today(await context.access.zone_of(act.user_id, act.team_id))

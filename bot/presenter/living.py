@@ -3,35 +3,19 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from bot.presenter.post import Content, Scene, ViewOptions, marked_content
 from bot.presenter.posts import LIVING
 from bot.queue.outgoing import RenderedPosts
-from bot.queue.rows import PostRow
+from bot.queue.rows import PostRow, Posts
 from bot.slack.ids import pin_key
+from bot.store.records import ChannelSettings
 from bot.views import notices
 from bot.views.message import MessageView
 from core.events import DebateWanted, fold
-from core.models import Debate, Place, Status
-from core.use_cases.choices import ChannelChoices
+from core.models import Debate, Status
 from core.use_cases.debate_cache import DebateCache, DebateLog
-
-
-class PostRows(Protocol):
-    """Tells what became of posts."""
-
-    async def row_by_key(self, key: str) -> PostRow | None:
-        """The post with this key."""
-        ...
-
-
-class ChannelChoicesReader(Protocol):
-    """Tells what channels have set."""
-
-    async def get(self, place: Place) -> ChannelChoices:
-        """What the channel has set."""
-        ...
 
 
 @dataclass
@@ -41,9 +25,9 @@ class LivingPosts:
     log: DebateLog
     options: ViewOptions = field(default_factory=ViewOptions)
     #: Where it is seen whether the board could be pinned; None: nobody says so.
-    rows: PostRows | None = None
+    rows: Posts | None = None
     #: What channels have set; None: nothing.
-    channels: ChannelChoicesReader | None = None
+    channels: ChannelSettings | None = None
     _debates: DebateCache = field(init=False)
 
     def __post_init__(self) -> None:

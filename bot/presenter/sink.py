@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Protocol
 
 from bot.landing.receivers import LandedRecord, Landing, Receiver
@@ -13,6 +12,7 @@ from bot.presenter.reading_order import ReadingPosition, release_after, release_
 from bot.queue.rows import DebateProgress, NewPost
 from bot.slack.ids import board_key, event_key
 from bot.store.channel import Channel
+from bot.store.search import DebateWords
 from bot.views.message import MessageView
 from bot.views.notices import landed as landed_words
 from bot.views.notices import not_landed
@@ -28,10 +28,11 @@ from core.events import (
     Recorded,
     VerdictReached,
 )
-from core.models import Debate, Decision, DecisionOutcome, Status, Turn
+from core.models import Debate, Status, Turn
 from core.recent import Recent
 from core.rules.options import options_of
 from core.use_cases.debate_cache import DebateLog
+from core.use_cases.remind import RemindPeople
 
 
 def words_of(debate: Debate) -> str:
@@ -90,30 +91,6 @@ class PostQueue(Protocol):
         ...
 
 
-class WordIndex(Protocol):
-    """Keeps what debates are found by."""
-
-    async def put(self, debate_id: str, channel: Channel, words: str) -> None:
-        """Set the words of a debate."""
-        ...
-
-
-class ReminderBook(Protocol):
-    """Keeps dates."""
-
-    async def put(self, debate: Debate, decision: Decision, at: datetime) -> None:
-        """Remember when people are to be reminded of a decision made at this time."""
-        ...
-
-    async def put_reveal(self, debate: Debate) -> None:
-        """Remember when a sealed debate is revealed by itself."""
-        ...
-
-    async def put_again(self, debate: Debate, outcome: DecisionOutcome, at: datetime) -> None:
-        """Remember when to ask again how it turned out, where it was too early to say."""
-        ...
-
-
 @dataclass
 class Presenter:
     """An `EventSink`. Publishing an event again queues nothing new."""
@@ -122,9 +99,9 @@ class Presenter:
     log: DebateLog
     options: ViewOptions = field(default_factory=ViewOptions)
     #: Keeps dates to look at decisions again; None: nobody is reminded.
-    reminders: ReminderBook | None = None
+    reminders: RemindPeople | None = None
     #: What debates are found by; None: they are not.
-    words: WordIndex | None = None
+    words: DebateWords | None = None
     #: Told of debates that look different in lists.
     on_listed: Callable[[Debate], None] | None = None
     #: Bounded, as a debate can go on and end on another replica; what is forgotten is read anew.

@@ -1,34 +1,28 @@
 """How debates are shared out: all in this process, or among replicas."""
 
-from functools import partial
-from typing import Protocol
-
 from bot.running.debate_runner import DebateEngine, Heartbeat, Runner
 from bot.running.debates import LocalRunner
 from core.errors import ConfigurationBroken
 from core.ports import Clock, DebateStore
 
 
-class MakeRunner(Protocol):
-    """Makes what keeps the debates going."""
-
-    def __call__(self, *, engine: DebateEngine, store: DebateStore, clock: Clock) -> Runner:
-        """Return it; nothing is advanced before its start."""
-        ...
-
-
-def runner_for(url: str, beat: Heartbeat | None = None) -> MakeRunner:
-    """Return what makes the runner that goes with this database.
+def runner_for(
+    url: str, beat: Heartbeat, *, engine: DebateEngine, store: DebateStore, clock: Clock
+) -> Runner:
+    """Return what keeps debates going with this database; nothing is advanced before its start.
 
     Args:
         url: SQLAlchemy's URL.
-        beat: How soon a dead replica is noticed; None: the usual.
+        beat: How soon a dead replica is noticed.
+        engine: Advances debates.
+        store: Has their logs.
+        clock: Time for pauses.
 
     Raises:
         ConfigurationBroken: PostgreSQL is asked for, but its packages are not installed.
     """
     if not url.startswith("postgresql"):
-        return partial(LocalRunner, waits_for_start=True)
+        return LocalRunner(engine=engine, store=store, clock=clock, waits_for_start=True)
     try:
         from bot.running.replica_debates import ReplicatedRunner  # noqa: PLC0415 - an extra's packages
     except ModuleNotFoundError as error:
@@ -36,4 +30,4 @@ def runner_for(url: str, beat: Heartbeat | None = None) -> MakeRunner:
             f"PostgreSQL needs the package {error.name}. Type `make extras` in a checkout; "
             "docs/deploy.md says how elsewhere."
         ) from error
-    return partial(ReplicatedRunner, url=url, beat=beat or Heartbeat())
+    return ReplicatedRunner(engine=engine, store=store, clock=clock, url=url, beat=beat)
