@@ -51,7 +51,7 @@ from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.bursts import AtOnce, Bursts
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
-from bot.slack.connection.http import FiguresServer, HttpServer, Routes
+from bot.slack.connection.http import HttpServer, Routes, WebServer, figures_server
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
@@ -173,7 +173,7 @@ class Moot:
     landing: LandingQueue
     http: HttpServer
     #: None: nobody may look at them.
-    figures: FiguresServer | None
+    figures: WebServer | None
     health: Health
     reminders: ReminderLoop
 
@@ -249,7 +249,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
                 seconds=parts.timeouts.check,
             )
             look_up = partial(exposition, metrics, gauges)
-            figures = FiguresServer(parts.metrics_host, parts.metrics_port, look_up)
+            figures = figures_server(parts.metrics_host, parts.metrics_port, look_up)
         if gateway:
             gateway.on_connected = catch_up.look
         # Stopped in the opposite order of the start.

@@ -91,7 +91,7 @@ async def figures_of(team: Team) -> str:
     """Return what Prometheus reads."""
     figures = team.moot.figures
     assert figures
-    async with ClientSession() as session, session.get(figures.address) as answer:
+    async with ClientSession() as session, session.get(f"{figures.address}/metrics") as answer:
         return await answer.text()
 
 

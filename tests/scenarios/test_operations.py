@@ -25,7 +25,7 @@ async def fetch(address: str, *, seconds: float = 30) -> httpx2.Response:
 
 def figures_of(team: Team) -> str:
     assert team.moot.figures is not None
-    return team.moot.figures.address
+    return f"{team.moot.figures.address}/metrics"
 
 
 def value(text: str, name: str) -> float:

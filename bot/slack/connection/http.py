@@ -107,14 +107,18 @@ class WebServer:
     others than Slack can reach it, a proxy that ends TLS does.
     """
 
-    def __init__(self, application: web.Application, variable: str = "MOOT_PORT") -> None:
+    def __init__(
+        self, application: web.Application, host: str, port: int, variable: str = "MOOT_PORT"
+    ) -> None:
         """Serve an application that has its routes.
 
         Args:
             application: What is served.
+            host: Where it listens.
+            port: 0 for any free one.
             variable: The environment variable that sets the port, for errors.
         """
-        self._variable = variable
+        self.host, self.port, self._variable = host, port, variable
         self._runner = web.AppRunner(
             application,
             access_log=None,
@@ -122,23 +126,28 @@ class WebServer:
             keepalive_timeout=_IDLE_SECONDS,
         )
 
-    async def start(self, host: str, port: int) -> int:
-        """Listen; return the port.
+    @property
+    def address(self) -> str:
+        """Where it listens, once it does."""
+        return f"http://{self.host}:{self.port}"
+
+    async def start(self) -> None:
+        """Listen.
 
         Raises:
             ConfigurationBroken: The port is taken, or the host is not ours.
         """
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, host, port).start()
+            await web.TCPSite(self._runner, self.host, self.port).start()
         except OSError as error:
             await self._runner.cleanup()
-            words = f"Cannot listen on {host} port {port}: {error.strerror or error}."
+            words = f"Cannot listen on {self.host} port {self.port}: {error.strerror or error}."
             if error.errno == errno.EADDRINUSE:
-                instead = f"{self._variable}={port + 1}"
-                words = f"Port {port} is in use. Choose another one, for example {instead}."
+                instead = f"{self._variable}={self.port + 1}"
+                words = f"Port {self.port} is in use. Choose another one, for example {instead}."
             raise ConfigurationBroken(words) from None
-        return int(self._runner.addresses[0][1])
+        self.port = int(self._runner.addresses[0][1])
 
     async def close(self) -> None:
         """Answer what is being answered, then stop."""
@@ -182,8 +191,9 @@ class HttpServer:
             server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
         for routes in self.routes:
             routes.add_to(server)
-        self._server = WebServer(server)
-        self.port = await self._server.start(self.host, self.port)
+        self._server = WebServer(server, self.host, self.port)
+        await self._server.start()
+        self.port = self._server.port
 
     @contextmanager
     def ready(self) -> Generator[None]:
@@ -249,40 +259,15 @@ class HttpServer:
         self._refusals.add(reason)
 
 
-@dataclass
-class FiguresServer:
-    """Shows Prometheus the figures, on a port of its own: they are nobody else's business."""
+def figures_server(host: str, port: int, figures: Callable[[], Awaitable[bytes]]) -> WebServer:
+    """Return what shows Prometheus the figures, on a port of its own: they are for nobody else."""
 
-    host: str
-    #: 0 for any free one.
-    port: int
-    figures: Callable[[], Awaitable[bytes]]
-    _server: WebServer | None = field(default=None, init=False)
+    async def show(_request: web.Request) -> web.Response:
+        return web.Response(body=await figures(), headers={"Content-Type": _PROMETHEUS})
 
-    async def start(self) -> None:
-        """Listen.
-
-        Raises:
-            ConfigurationBroken: The port is taken, or the host is not ours.
-        """
-        server = web.Application()
-        server.router.add_get(METRICS_PATH, self._figures)
-        self._server = WebServer(server, "MOOT_METRICS_PORT")
-        self.port = await self._server.start(self.host, self.port)
-
-    @property
-    def address(self) -> str:
-        """Where it listens, once it does."""
-        return f"http://{self.host}:{self.port}{METRICS_PATH}"
-
-    async def close(self) -> None:
-        """Answer what is being answered, then stop."""
-        if self._server is not None:
-            await self._server.close()
-
-    async def _figures(self, request: web.Request) -> web.Response:
-        del request
-        return web.Response(body=await self.figures(), headers={"Content-Type": _PROMETHEUS})
+    application = web.Application()
+    application.router.add_get(METRICS_PATH, show)
+    return WebServer(application, host, port, "MOOT_METRICS_PORT")
 
 
 async def _show(

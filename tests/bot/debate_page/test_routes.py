@@ -94,11 +94,11 @@ async def served() -> AsyncGenerator[Served]:
     link = await share.share(fold(recorded([started], DEBATE)))
     application = web.Application()
     PageRoutes(share).add_to(application)
-    server = WebServer(application)
-    port = await server.start("127.0.0.1", 0)
+    server = WebServer(application, "127.0.0.1", 0)
+    await server.start()
     try:
         async with ClientSession() as session:
-            yield Served(shelf, session, f"http://127.0.0.1:{port}{link.address}")
+            yield Served(shelf, session, f"{server.address}{link.address}")
     finally:
         await server.close()
 

@@ -96,11 +96,11 @@ async def served(spec: BotSpec | None = None) -> AsyncGenerator[Served]:
         )
         application = web.Application(client_max_size=1024 * 1024)
         routes.add_to(application)
-        server = WebServer(application)
+        server = WebServer(application, "127.0.0.1", 0)
         await routes.start()
-        port = await server.start("127.0.0.1", 0)
+        await server.start()
         try:
-            yield Served(team, f"http://127.0.0.1:{port}/mcp", callers)
+            yield Served(team, f"{server.address}/mcp", callers)
         finally:
             await server.close()
             await routes.close()
