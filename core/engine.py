@@ -39,7 +39,7 @@ from core.events import (
     apply,
 )
 from core.figures import duration
-from core.models import BESIDE, ENGINE, Debate, Failure, FailureCause, Status, Turn, Usage
+from core.models import BESIDE, ENGINE, JUDGE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
 from core.telling import FoldedEvent, SinkFeed
@@ -353,7 +353,8 @@ class _Run:
     async def _start_ready(self, debate: Debate) -> Sequence[Turn]:
         """Start ready turns and cancel unwanted ones. Returns all ready turns if any is new.
 
-        What runs beside the debate is finished whatever comes, and not begun at the end.
+        What runs beside the debate is finished, but for what nobody reads any more, and not begun
+        at the end.
         """
         # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
         hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
@@ -389,7 +390,12 @@ class _Run:
             if key not in ready
             or (work.waits and _is_away(debate, work.turn) and not self._waits(debate, work.turn))
         ]
-        return [turn.key for turn in turns if debate.paused_by or turn.act not in BESIDE]
+        # Once the judge writes, nobody would read the summary that is made for it.
+        return [
+            turn.key
+            for turn in turns
+            if debate.paused_by or turn.act not in BESIDE or turn.agent == JUDGE
+        ]
 
     def _waits(self, debate: Debate, turn: Turn) -> bool:
         """Whether a turn waits for models that are away: as long as it may take, or an outage."""

@@ -5,13 +5,15 @@ import pytest
 from core.models import Act, ContextMethod, Debate, PromptText, Summarization
 from core.testing import ScriptedProvider, a_setup
 from tests.core.bench import Bench
-from tests.core.summing import script
+from tests.core.summing import Paced, script
 
 
-async def judged(own: Summarization) -> tuple[Bench, Debate]:
+async def judged(
+    own: Summarization, provider: ScriptedProvider | None = None
+) -> tuple[Bench, Debate]:
     setup = a_setup(rounds=1)
     judge = setup.judge.model_copy(update={"summarization": own})
-    bench = Bench(ScriptedProvider(script))
+    bench = Bench(provider or ScriptedProvider(script), grace=0)
     return bench, await bench.run(setup.model_copy(update={"judge": judge}))
 
 
@@ -34,3 +36,11 @@ async def test_the_judge_may_want_no_summary(changes: dict[str, object]) -> None
     _, debate = await judged(own)
 
     assert "r1/summary/judge" not in debate.summaries
+
+
+async def test_a_summary_for_the_judge_that_is_late_is_given_up() -> None:
+    bench, debate = await judged(Summarization(threshold=100), Paced(0.0, None))
+
+    assert debate.verdict
+    assert bench.provider.asked(Act.SUMMARY)
+    assert "r1/summary/judge" not in {*debate.summaries, *debate.failures}
