@@ -41,7 +41,7 @@ from core.opening import largest
 from core.rules import casting, shadow
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.history import running
+from core.rules.history.material import stage_turn
 from core.rules.judging import auditor_of
 from core.rules.steps import Format
 
@@ -287,7 +287,7 @@ def _summaries(debate: Debate, rounds: int) -> Iterator[Turn]:
     """First answers and each round for the board, and what stands in for earlier rounds."""
     rules, form = debate.setup.summarization, format_of(debate)
     if rules.enabled and len(debate.setup.agents) > 1:
-        yield from map(running.stage_turn, form.stages if rounds else form.stages[:1])
+        yield from map(stage_turn, form.stages if rounds else form.stages[:1])
         if not (form.stages or rounds):
             yield Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER)
     for number in range(1, rounds + 1 if rules.enabled else 1):

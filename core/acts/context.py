@@ -16,7 +16,7 @@ from core.request import Part, PartKind
 from core.rules.formats import panel, review
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
-from core.rules.history.rounds import in_short
+from core.rules.history.material import in_short
 from core.rules.history.strategies import strategy_of
 from core.rules.options import by_option, options_of
 from core.rules.subject import left_to_text

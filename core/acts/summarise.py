@@ -18,8 +18,7 @@ from core.events import SummaryMade
 from core.llm.call import ModelCalls
 from core.models import JUDGE, Act, Debate, Summary, SummaryKind, Turn
 from core.request import Effort, Part, PartKind
-from core.rules.history.material import SummaryMaterial
-from core.rules.history.strategies import material_for
+from core.rules.history.material import SummaryMaterial, material_for
 
 CUT_MARK = " […]"
 #: A reply that is cut off is lost, so a summary may run over its length by far before it is cut.

@@ -39,7 +39,7 @@ from core.request import PartKind
 from core.rules import gate, schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
-from core.rules.history.strategies import material_for
+from core.rules.history.material import material_for
 from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text

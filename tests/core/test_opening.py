@@ -16,7 +16,7 @@ from core.models import (
     Summarization,
 )
 from core.opening import TAKEN_OUT, DebateRequest, open_debate
-from core.rules.history.rules_in_force import rules_of
+from core.rules.history.told import rules_of
 from core.settings import Settings
 from core.testing import recorded
 

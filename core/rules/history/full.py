@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from core.models import ContextMethod, Debate, Turn
 from core.request import Part, PartKind
-from core.rules.history.material import SummaryMaterial
 from core.rules.history.told import as_text, perspective
 
 METHOD = ContextMethod.FULL
@@ -20,11 +19,6 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """No prompt shows a summary."""
     del debate, turn
     return ()
-
-
-def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
-    """There is nothing to summarise."""
-    del debate, turn
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:

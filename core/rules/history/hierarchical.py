@@ -7,24 +7,19 @@ from the last such text and the summaries of the rounds since. So each round is 
 
 from collections.abc import Sequence
 
-from core.models import (
-    SUMMARIZER,
-    Act,
-    ContextMethod,
-    Contribution,
-    Debate,
-    SummaryKind,
-    Turn,
-)
+from core.models import ContextMethod, Debate, Turn
 from core.request import Part, PartKind
 from core.rules.history import rounds as by_round
-from core.rules.history.material import StandIn, SummaryMaterial, in_characters
-from core.rules.history.rules_in_force import rules_of
-from core.rules.history.told import as_text, is_complete, is_foreseen, round_of
+from core.rules.history.material import (
+    DEBATE_EVERY,
+    condensed,
+    contribution_turn,
+    debate_turn,
+    round_turn,
+)
+from core.rules.history.told import as_text, is_complete, is_foreseen, round_of, rules_of
 
 METHOD = ContextMethod.HIERARCHICAL
-#: As often the summed-up rounds become one text with what went before.
-DEBATE_EVERY = 3
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -57,27 +52,6 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     ]
     so_far = map(debate_turn, range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY))
     return (*by_round.wants(debate, turn), *condensing, *so_far)
-
-
-def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
-    """A long contribution, a round of condensed ones, or all rounds so far."""
-    if turn == by_round.summary_turn(turn.round):
-        contributions = [
-            condensed(debate, contribution) for contribution in round_of(debate, turn.round)
-        ]
-        return by_round.of_round(debate, turn.round, contributions, METHOD)
-    if turn == debate_turn(turn.round):
-        earlier = debate.summaries.get(debate_turn(turn.round - DEBATE_EVERY).key)
-        numbers = range(turn.round - DEBATE_EVERY + 1 if earlier else 1, turn.round + 1)
-        return by_round.of_rounds(debate, numbers, METHOD, earlier.text if earlier else "")
-    contribution = debate.contributions.get(turn.target or "")
-    if contribution is None:
-        return None
-    # Half of the limit of a whole history; without a summary it is shown in full.
-    rules = rules_of(debate, contribution.turn.agent)
-    half = rules.model_copy(update={"max_length": max(1, rules.max_length // 2), "method": METHOD})
-    whole = StandIn(text=contribution.text, method="full text")
-    return in_characters(SummaryKind.CONTRIBUTION, contribution.text, half, whole)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -113,25 +87,4 @@ def made_from(turn: Turn) -> Sequence[Turn]:
     since = turn.round - DEBATE_EVERY
     earlier = [debate_turn(since)] if since else []
     rounds = range(since + 1, turn.round + 1)
-    return [*earlier, *(by_round.summary_turn(number) for number in rounds)]
-
-
-def condensed(debate: Debate, contribution: Contribution) -> Contribution:
-    """The contribution with its summary for its text, where there is one."""
-    summary = debate.summaries.get(contribution_turn(contribution).key)
-    return contribution.model_copy(update={"text": summary.text}) if summary else contribution
-
-
-def contribution_turn(contribution: Contribution) -> Turn:
-    """The turn on which a contribution is condensed."""
-    return Turn(
-        act=Act.SUMMARY,
-        round=contribution.turn.round,
-        agent=SUMMARIZER,
-        target=contribution.turn.key,
-    )
-
-
-def debate_turn(number: int) -> Turn:
-    """The turn on which all rounds up to that one are summed up."""
-    return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target="debate")
+    return [*earlier, *(round_turn(number) for number in rounds)]

@@ -7,15 +7,12 @@ the full history. Source: dialectic's context summarization.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from core.models import (
-    SUMMARIZER,
     Act,
     ContextMethod,
     Debate,
     Summary,
-    SummaryKind,
     Turn,
     turn_of,
 )
@@ -23,15 +20,16 @@ from core.request import Part, PartKind
 from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
 from core.rules.history import full
-from core.rules.history.material import SummaryMaterial, in_characters
-from core.rules.history.rules_in_force import method_of, rules_of
+from core.rules.history.material import perspective_turn
 from core.rules.history.told import (
     as_text,
     chars,
     goes_on_to,
     is_complete,
     is_foreseen,
+    method_of,
     perspective,
+    rules_of,
 )
 
 METHOD = ContextMethod.LENGTH
@@ -44,35 +42,14 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
         for agent in debate.setup.agents
         if method_of(debate, agent.id) is METHOD and _is_long(debate, agent.id, rounds)
     ]
-    turns = [summary_turn(n, agent) for n in range(2, rounds + 1) for agent in agents]
+    turns = [perspective_turn(n, agent) for n in range(2, rounds + 1) for agent in agents]
     return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
 
 
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The summary its agent makes at the start of the round."""
     del debate
-    return (summary_turn(turn.round, turn.agent),) if turn.round > 1 else ()
-
-
-def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
-    """The agent's whole perspective; if it cannot be summed up, it is shown in full."""
-    if turn.agent == SUMMARIZER:
-        return None
-    contributions = perspective(debate, turn.agent, turn.round)
-    rounds = sorted({contribution.turn.round for contribution in contributions})
-    texts = [
-        as_text(
-            debate,
-            [contribution for contribution in contributions if contribution.turn.round == number],
-            mine=turn.agent,
-        )
-        for number in rounds
-    ]
-    rules = rules_of(debate, turn.agent)
-    result = in_characters(SummaryKind.PERSPECTIVE, "\n\n".join(texts), rules)
-    # The next round's summary is made from the same and one more; the last round has none.
-    is_last = not is_foreseen(debate, turn.round + 2, debate.setup.rounds)
-    return replace(result, grows_by=texts, is_last=is_last)
+    return (perspective_turn(turn.round, turn.agent),) if turn.round > 1 else ()
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -113,14 +90,9 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def newest(debate: Debate, agent: str, number: int) -> Summary | None:
     """The newest summary of that agent's perspective, searching backwards from a round."""
-    turns = (summary_turn(before, agent) for before in range(number, 1, -1))
+    turns = (perspective_turn(before, agent) for before in range(number, 1, -1))
     summaries = (debate.summaries.get(turn.key) for turn in turns)
     return next((summary for summary in summaries if summary), None)
-
-
-def summary_turn(number: int, agent: str) -> Turn:
-    """The turn on which an agent sums up its perspective at the start of a round."""
-    return turn_of(Act.SUMMARY, number, agent)
 
 
 def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:

@@ -1,10 +1,55 @@
-"""What a summary is made from, how long it may be, and what stands in where it fails (pure)."""
+"""Every summary of a debate: on which turn it is made, from what, and what stands in for it (pure).
+
+| turn | made from | for |
+| --- | --- | --- |
+| `r2/summary/ann` | what Ann wrote before round 2, and critiques of it | Ann (`length`) |
+| `r2/summary/summarizer` | round 2; for people alone how its texts begin | `rounds`, people |
+| `…/summarizer/meta` | the summaries of the first rounds | `rounds` |
+| `…/summarizer/<key>` | one long contribution | `hierarchical` |
+| `…/summarizer/debate` | all rounds so far, in short | `hierarchical` |
+| `…/summarizer/<act>` | a phase of the first round | people |
+| `r2/summary/judge` | the final positions | the judge |
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from core.models import ContextMethod, PromptText, Summarization, SummaryKind
+from core.models import (
+    JUDGE,
+    SUMMARIZER,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    PromptText,
+    Summarization,
+    SummaryKind,
+    Turn,
+)
+from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.registry import format_of
+from core.rules.history.told import (
+    as_text,
+    by_name,
+    is_foreseen,
+    last_positions,
+    methods_in_use,
+    perspective,
+    round_of,
+    rules_of,
+)
 
+#: Rounds that become one text with the rounds before them: `rounds` (once), `hierarchical` (as
+#: often as so many more are over).
+META_ROUNDS, DEBATE_EVERY = 5, 3
+#: Tokens of a text of several rounds, and of a round by the third of the debate it is in.
+META_TOKENS = 500
+EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 300, 250, 200
+#: Contributions that stand in for a round whose summary failed.
+LAST_CONTRIBUTIONS = 3
+UNAVAILABLE = "[Round summary unavailable]"
+#: Characters of each text of a round that is summed up for people alone.
+_OPENING = 500
 #: Characters a token has, roughly, in English prose.
 _CHARS_PER_TOKEN = 4
 
@@ -47,9 +92,141 @@ class SummaryMaterial:
         return self.text if whole else self.text[-len(self.text) // 2 :]
 
 
-def in_characters(
-    kind: SummaryKind, text: str, rules: Summarization, stand_in: StandIn | None = None
+def perspective_turn(number: int, agent: str) -> Turn:
+    """The turn on which an agent sums up its perspective at the start of a round."""
+    return Turn(act=Act.SUMMARY, round=number, agent=agent)
+
+
+def round_turn(number: int) -> Turn:
+    """The turn on which a finished round is summed up."""
+    return _common_turn(number)
+
+
+def meta_turn() -> Turn:
+    """The turn on which the first rounds are summed up together."""
+    return _common_turn(META_ROUNDS, "meta")
+
+
+def contribution_turn(contribution: Contribution) -> Turn:
+    """The turn on which a contribution is condensed."""
+    return _common_turn(contribution.turn.round, contribution.turn.key)
+
+
+def debate_turn(number: int) -> Turn:
+    """The turn on which all rounds up to that one are summed up."""
+    return _common_turn(number, "debate")
+
+
+def stage_turn(act: Act) -> Turn:
+    """The turn on which a phase of the first round is summed up."""
+    return _common_turn(1, act.value)
+
+
+def _common_turn(number: int, target: str | None = None) -> Turn:
+    return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target=target)
+
+
+def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
+    """What is summed up on a turn."""
+    if turn.agent == JUDGE:
+        text = by_name(debate, last_positions(debate))
+        return _in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
+    if turn.agent != SUMMARIZER:
+        return _of_perspective(debate, turn)
+    if turn == round_turn(turn.round):
+        return _of_round(debate, turn.round)
+    if turn == meta_turn():
+        return _of_rounds(debate, range(1, META_ROUNDS + 1), ContextMethod.ROUNDS)
+    if turn == debate_turn(turn.round):
+        earlier = debate.summaries.get(debate_turn(turn.round - DEBATE_EVERY).key)
+        numbers = range(turn.round - DEBATE_EVERY + 1 if earlier else 1, turn.round + 1)
+        text = earlier.text if earlier else ""
+        return _of_rounds(debate, numbers, ContextMethod.HIERARCHICAL, text)
+    if turn.target in format_of(debate).stages:
+        texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
+        return _of_texts(debate, turn.round, list(texts.values()), ContextMethod.ROUNDS)
+    contribution = debate.contributions[turn.target or ""]
+    # Half of the limit of a whole history; without a summary it is shown in full.
+    rules = rules_of(debate, contribution.turn.agent)
+    half = {"max_length": max(1, rules.max_length // 2), "method": ContextMethod.HIERARCHICAL}
+    return replace(
+        _in_characters(SummaryKind.CONTRIBUTION, contribution.text, rules.model_copy(update=half)),
+        stand_in=StandIn(text=contribution.text, method="full text"),
+    )
+
+
+def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
+    """The agent's whole perspective; if it cannot be summed up, it is shown in full."""
+    contributions = perspective(debate, turn.agent, turn.round)
+    rounds = sorted({contribution.turn.round for contribution in contributions})
+    texts = [
+        as_text(
+            debate,
+            [contribution for contribution in contributions if contribution.turn.round == number],
+            mine=turn.agent,
+        )
+        for number in rounds
+    ]
+    text, rules = "\n\n".join(texts), rules_of(debate, turn.agent)
+    # The next round's summary is made from the same and one more; the last round has none.
+    is_last = not is_foreseen(debate, turn.round + 2, debate.setup.rounds)
+    whole = _in_characters(SummaryKind.PERSPECTIVE, text, rules)
+    return replace(whole, grows_by=texts, is_last=is_last)
+
+
+def _of_round(debate: Debate, number: int) -> SummaryMaterial:
+    """A round: its condensed texts, its texts, or for people alone how its texts begin."""
+    whole, methods = round_of(debate, number), methods_in_use(debate)
+    if ContextMethod.HIERARCHICAL in methods:
+        texts = [condensed(debate, contribution) for contribution in whole]
+        return _of_texts(debate, number, texts, ContextMethod.HIERARCHICAL)
+    if ContextMethod.ROUNDS in methods:
+        return _of_texts(debate, number, whole, ContextMethod.ROUNDS)
+    openings = [
+        contribution.model_copy(update={"text": first_paragraphs(contribution.text, _OPENING)})
+        for contribution in whole
+    ]
+    material = _of_texts(debate, number, openings, ContextMethod.ROUNDS)
+    return replace(material, whole_chars=len(as_text(debate, whole)))
+
+
+def _of_texts(
+    debate: Debate, number: int, contributions: Sequence[Contribution], method: ContextMethod
 ) -> SummaryMaterial:
+    """What was said in a round or a phase: more tokens early, fewer late."""
+    of = min(debate.setup.rounds, format_of(debate).most_rounds)
+    later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
+    return _in_tokens(
+        SummaryKind.ROUND,
+        as_text(debate, contributions),
+        _common_rules(debate, method),
+        tokens=EARLY_TOKENS if 3 * number <= of else later,
+        stand_in=_last_words(debate, contributions),
+    )
+
+
+def _of_rounds(
+    debate: Debate, numbers: Sequence[int], method: ContextMethod, earlier: str = ""
+) -> SummaryMaterial:
+    """The summaries of these rounds, and what stands for those before them.
+
+    They stand in for their own summary.
+    """
+    summaries = [(number, in_short(debate, number)) for number in numbers]
+    texts = [f"[Round {number}]\n{short}" for number, short in summaries if short]
+    before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
+    text = "\n\n".join((*before, *texts))
+    singly = StandIn(text=text, method="single summaries")
+    rules = _common_rules(debate, method)
+    return _in_tokens(SummaryKind.META, text, rules, tokens=META_TOKENS, stand_in=singly)
+
+
+def _common_rules(debate: Debate, method: ContextMethod) -> Summarization:
+    """What is made for all goes by the debate's rules, whatever its agents have of their own."""
+    return debate.setup.summarization.model_copy(update={"method": method})
+
+
+def _in_characters(kind: SummaryKind, text: str, rules: Summarization) -> SummaryMaterial:
     """Material for a summary as long as those rules allow."""
     return SummaryMaterial(
         kind=kind,
@@ -58,21 +235,41 @@ def in_characters(
         most_chars=rules.max_length,
         length=f"{rules.max_length} characters",
         prompt=rules.prompt,
-        stand_in=stand_in,
     )
 
 
-def in_tokens(
+def _in_tokens(
     kind: SummaryKind, text: str, rules: Summarization, *, tokens: int, stand_in: StandIn
 ) -> SummaryMaterial:
     """Material for a summary of so many tokens."""
     most = tokens * _CHARS_PER_TOKEN
-    return SummaryMaterial(
-        kind=kind,
-        method=rules.method,
-        text=text,
+    return replace(
+        _in_characters(kind, text, rules),
         most_chars=most,
         length=f"{tokens} tokens ({most} characters)",
-        prompt=rules.prompt,
         stand_in=stand_in,
+    )
+
+
+def in_short(debate: Debate, number: int) -> str:
+    """A round's summary; what stands in for it if that failed; empty while it is not there."""
+    key = round_turn(number).key
+    if summary := debate.summaries.get(key):
+        return summary.text
+    failed = key in debate.failures
+    return _last_words(debate, round_of(debate, number)).text if failed else ""
+
+
+def condensed(debate: Debate, contribution: Contribution) -> Contribution:
+    """The contribution with its summary for its text, where there is one."""
+    summary = debate.summaries.get(contribution_turn(contribution).key)
+    return contribution.model_copy(update={"text": summary.text}) if summary else contribution
+
+
+def _last_words(debate: Debate, contributions: Sequence[Contribution]) -> StandIn:
+    """The last contributions; a mark where nothing was said."""
+    if not contributions:
+        return StandIn(text=UNAVAILABLE, method="unavailable")
+    return StandIn(
+        text=as_text(debate, contributions[-LAST_CONTRIBUTIONS:]), method="last contributions"
     )

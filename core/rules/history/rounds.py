@@ -9,31 +9,14 @@ runs. Source: Board of One's background summarizer.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.models import (
-    SUMMARIZER,
-    Act,
-    ContextMethod,
-    Contribution,
-    Debate,
-    Summarization,
-    SummaryKind,
-    Turn,
-)
+from core.models import Act, ContextMethod, Contribution, Debate, Turn
 from core.request import Part, PartKind
-from core.rules.formats.registry import format_of
-from core.rules.history.material import StandIn, SummaryMaterial, in_tokens
+from core.rules.history.material import META_ROUNDS, in_short, meta_turn, round_turn
 from core.rules.history.told import as_text, is_complete, round_of
 
 METHOD = ContextMethod.ROUNDS
 #: After this round the first rounds are shown summed up once more, together.
 META_AFTER = 10
-META_ROUNDS = 5
-META_TOKENS = 500
-#: Tokens a round's summary may have, by the third of the debate the round is in.
-EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 300, 250, 200
-#: Contributions that stand in for a round whose summary failed.
-LAST_CONTRIBUTIONS = 3
-UNAVAILABLE = "[Round summary unavailable]"
 #: How readily a round is shortened that is shown in full because its summary is late: before all
 #: that was said later.
 LATE_TRIM = 5
@@ -44,7 +27,7 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     turns = list(of_each_round(debate, rounds))
     # The first rounds are summed up together once the tenth of more than ten rounds has begun.
     tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
-    first = [summary_turn(number) for number in range(1, META_ROUNDS + 1)]
+    first = [round_turn(number) for number in range(1, META_ROUNDS + 1)]
     if tenth_begun and all(debate.is_done(turn) for turn in first):
         turns.append(meta_turn())
     return tuple(turn for turn in turns if not debate.is_done(turn))
@@ -55,7 +38,7 @@ def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
 
     The first one may be over before another one may be held.
     """
-    turns = map(summary_turn, range(1, max(1, rounds) + 1))
+    turns = map(round_turn, range(1, max(1, rounds) + 1))
     return [turn for turn in turns if not debate.is_done(turn) and is_complete(debate, turn.round)]
 
 
@@ -63,15 +46,7 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The summaries of all rounds before the last one; the facilitator's: of all before its own."""
     del debate
     before = turn.round if turn.act is Act.FACILITATION else turn.round - 1
-    return [summary_turn(number) for number in range(1, before)]
-
-
-def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
-    """A round, or the summaries of the first ones."""
-    if turn == summary_turn(turn.round):
-        return of_round(debate, turn.round, round_of(debate, turn.round), METHOD)
-    first = range(1, META_ROUNDS + 1)
-    return of_rounds(debate, first, METHOD) if turn == meta_turn() else None
+    return [round_turn(number) for number in range(1, before)]
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -89,71 +64,6 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     return (
         *older,
         Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4),
-    )
-
-
-def summary_turn(number: int) -> Turn:
-    """The turn on which a finished round is summed up."""
-    return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER)
-
-
-def meta_turn() -> Turn:
-    """The turn on which the first rounds are summed up together."""
-    return Turn(act=Act.SUMMARY, round=META_ROUNDS, agent=SUMMARIZER, target="meta")
-
-
-def in_short(debate: Debate, number: int) -> str:
-    """A round's summary; what stands in for it if that failed; empty while it is not there."""
-    turn = summary_turn(number)
-    summary = debate.summaries.get(turn.key)
-    if summary:
-        return summary.text
-    failed = turn.key in debate.failures
-    return _last_words(debate, round_of(debate, number)).text if failed else ""
-
-
-def of_round(
-    debate: Debate, number: int, contributions: Sequence[Contribution], method: ContextMethod
-) -> SummaryMaterial:
-    """The material for the summary of a round: more tokens early, fewer late."""
-    of = min(debate.setup.rounds, format_of(debate).most_rounds)
-    later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
-    return in_tokens(
-        SummaryKind.ROUND,
-        as_text(debate, contributions),
-        _rules(debate, method),
-        tokens=EARLY_TOKENS if 3 * number <= of else later,
-        stand_in=_last_words(debate, contributions),
-    )
-
-
-def of_rounds(
-    debate: Debate, numbers: Sequence[int], method: ContextMethod, earlier: str = ""
-) -> SummaryMaterial:
-    """The summaries of these rounds, and what stands for those before them.
-
-    They stand in for their own summary.
-    """
-    summaries = [(number, in_short(debate, number)) for number in numbers]
-    texts = [f"[Round {number}]\n{short}" for number, short in summaries if short]
-    before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
-    text = "\n\n".join((*before, *texts))
-    rules = _rules(debate, method)
-    singly = StandIn(text=text, method="single summaries")
-    return in_tokens(SummaryKind.META, text, rules, tokens=META_TOKENS, stand_in=singly)
-
-
-def _rules(debate: Debate, method: ContextMethod) -> Summarization:
-    """What is made for all goes by the debate's rules, whatever its agents have of their own."""
-    return debate.setup.summarization.model_copy(update={"method": method})
-
-
-def _last_words(debate: Debate, contributions: Sequence[Contribution]) -> StandIn:
-    """The last contributions; a mark where nothing was said."""
-    if not contributions:
-        return StandIn(text=UNAVAILABLE, method="unavailable")
-    return StandIn(
-        text=as_text(debate, contributions[-LAST_CONTRIBUTIONS:]), method="last contributions"
     )
 
 

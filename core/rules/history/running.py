@@ -6,18 +6,12 @@ summaries only where their strategy says so.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from core.models import SUMMARIZER, Act, ContextMethod, Debate, Turn
-from core.rules.formats.opening_words import first_paragraphs
+from core.models import Act, ContextMethod, Debate, Turn
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history import rounds as by_round
-from core.rules.history.material import SummaryMaterial
-from core.rules.history.rules_in_force import method_of
-from core.rules.history.told import as_text, round_of
-
-#: Characters of each text of a round that is summed up for the board alone.
-_OPENING = 500
+from core.rules.history.material import stage_turn
+from core.rules.history.told import method_of
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -47,28 +41,7 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
-def material(debate: Debate, turn: Turn) -> SummaryMaterial | None:
-    """A phase of the first round, or a round."""
-    if turn.target in format_of(debate).stages:
-        texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
-        return by_round.of_round(debate, turn.round, list(texts.values()), by_round.METHOD)
-    if turn == by_round.summary_turn(turn.round):  # it stands in for nothing: openings serve
-        whole = round_of(debate, turn.round)
-        contributions = [
-            contribution.model_copy(update={"text": first_paragraphs(contribution.text, _OPENING)})
-            for contribution in whole
-        ]
-        result = by_round.of_round(debate, turn.round, contributions, by_round.METHOD)
-        return replace(result, whole_chars=len(as_text(debate, whole)))
-    return by_round.material(debate, turn)
-
-
 def rank(debate: Debate, turn: Turn) -> tuple[int, int]:
     """How far the debate had come where this sums it up: by round, then by phase."""
     phases = format_of(debate).phases
     return turn.round, phases.index(Act(turn.target)) if turn.target in phases else len(phases)
-
-
-def stage_turn(act: Act) -> Turn:
-    """The turn on which a phase of the first round is summed up."""
-    return Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER, target=act.value)

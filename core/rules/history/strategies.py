@@ -6,24 +6,13 @@ To add a strategy: one module with the functions of `Strategy`, one line in `STR
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from core.models import (
-    FACILITATOR,
-    JUDGE,
-    Act,
-    ContextMethod,
-    Contribution,
-    Debate,
-    Summary,
-    SummaryKind,
-    Turn,
-)
+from core.models import JUDGE, Act, ContextMethod, Debate, Summary, Turn
 from core.request import Part
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.history import full, hierarchical, length, rounds, running
-from core.rules.history.material import SummaryMaterial, in_characters
-from core.rules.history.rules_in_force import method_of, rules_of
-from core.rules.history.told import by_name, chars
+from core.rules.history.material import round_turn
+from core.rules.history.told import chars, last_positions, method_of, methods_in_use, rules_of
 
 
 class Strategy(Protocol):
@@ -42,10 +31,6 @@ class Strategy(Protocol):
         """Summaries that the prompt of this turn shows if they are there; it waits for none."""
         ...
 
-    def material(self, debate: Debate, turn: Turn) -> SummaryMaterial | None:
-        """What is summed up on this turn; None if it is not one of this strategy's."""
-        ...
-
     def history(self, debate: Debate, turn: Turn) -> Sequence[Part]:
         """What stands in the prompt of this turn for all that was said before."""
         ...
@@ -54,7 +39,7 @@ class Strategy(Protocol):
 STRATEGIES: Mapping[ContextMethod, Strategy] = {
     full.METHOD: full,
     length.METHOD: length,
-    hierarchical.METHOD: hierarchical,  # before `rounds`: of their common turns it knows more
+    hierarchical.METHOD: hierarchical,
     rounds.METHOD: rounds,
 }
 
@@ -66,7 +51,9 @@ def strategy_of(debate: Debate, agent: str) -> Strategy:
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     """Summaries that can be made now, whoever wants them; `rounds` may be held as things stand."""
-    turns = [turn for strategy in _in_use(debate) for turn in strategy.ready(debate, rounds)]
+    methods = methods_in_use(debate)
+    in_use = (strategy for method, strategy in STRATEGIES.items() if method in methods)
+    turns = [turn for strategy in in_use for turn in strategy.ready(debate, rounds)]
     return tuple(dict.fromkeys((*turns, *running.ready(debate, rounds))))
 
 
@@ -76,28 +63,10 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
         summary = judge_summary_turn(debate)
         return (summary,) if summary else ()
     if turn.act is Act.BALLOT and debate.setup.format == panel.NAME:
-        return [rounds.summary_turn(number) for number in range(1, turn.round)]
+        return [round_turn(number) for number in range(1, turn.round)]
     if turn.act in format_of(debate).phases:
         return strategy_of(debate, turn.agent).wants(debate, turn)
     return ()
-
-
-def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
-    """The material of a summary turn."""
-    if turn.agent == JUDGE:
-        text = by_name(debate, last_positions(debate))
-        return in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
-    # Summaries of no strategy in use are for the board.
-    makers = (*_in_use(debate), running)
-    materials = (maker.material(debate, turn) for maker in makers)
-    return next(material for material in materials if material)
-
-
-def _in_use(debate: Debate) -> Sequence[Strategy]:
-    """The strategies of all agents and of the debate itself: the facilitator and people read on."""
-    readers = (FACILITATOR, *(agent.id for agent in debate.setup.agents))
-    methods = {method_of(debate, reader) for reader in readers}
-    return [strategy for method, strategy in STRATEGIES.items() if method in methods]
 
 
 def judge_summary_turn(debate: Debate) -> Turn | None:
@@ -116,8 +85,3 @@ def judge_summary(debate: Debate) -> Summary | None:
     """The judge's summary, if it was needed and could be made."""
     turn = judge_summary_turn(debate)
     return debate.summaries.get(turn.key) if turn else None
-
-
-def last_positions(debate: Debate) -> Sequence[Contribution]:
-    """What the judge's summary is made from: the final positions, never the critiques."""
-    return list(format_of(debate).positions(debate).values())

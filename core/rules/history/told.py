@@ -1,14 +1,43 @@
-"""What was said before, as strategies need it: perspectives, rounds, final positions (pure)."""
+"""What was said before, and whose rules for summaries hold (pure)."""
 
 from collections.abc import Mapping, Sequence
 
-from core.models import Act, ContextMethod, Contribution, Debate, Turn, once_per_debate
+from core.models import (
+    FACILITATOR,
+    JUDGE,
+    Act,
+    ContextMethod,
+    Contribution,
+    Debate,
+    Summarization,
+    Turn,
+    once_per_debate,
+)
 from core.rules.formats.registry import format_of, turns_ready
-from core.rules.history.rules_in_force import method_of
 
 #: Whose prompts call agents by letters always, and where the history is everybody's.
 _LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
 _CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
+
+
+def rules_of(debate: Debate, agent: str) -> Summarization:
+    """The agent's or the judge's own settings; the debate's for whoever has none."""
+    setup = debate.setup
+    speakers = {**{agent.id: agent for agent in setup.agents}, JUDGE: setup.judge}
+    own = speakers[agent].summarization if agent in speakers else None
+    return own or setup.summarization
+
+
+def method_of(debate: Debate, agent: str) -> ContextMethod:
+    """What stands in for older turns in this agent's prompts; switched off, nothing does."""
+    rules = rules_of(debate, agent)
+    return rules.method if rules.enabled else ContextMethod.FULL
+
+
+def methods_in_use(debate: Debate) -> frozenset[ContextMethod]:
+    """The methods of all agents and of the debate itself: the facilitator and people read on."""
+    readers = (FACILITATOR, *(agent.id for agent in debate.setup.agents))
+    return frozenset(method_of(debate, reader) for reader in readers)
 
 
 def reads_letters(debate: Debate, turn: Turn) -> bool:
@@ -50,6 +79,11 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
             roster.index(contribution.turn.agent),
         ),
     )
+
+
+def last_positions(debate: Debate) -> Sequence[Contribution]:
+    """What the judge's summary is made from: the final positions, never the critiques."""
+    return list(format_of(debate).positions(debate).values())
 
 
 def is_complete(debate: Debate, number: int) -> bool:

@@ -61,7 +61,7 @@ from core.models import (
     Usage,
     VerdictSource,
 )
-from core.rules.history.running import stage_turn
+from core.rules.history.material import stage_turn
 from core.testing import a_setup, recorded
 from tests.bot.plays import CALL, TEXTS, a_debate, a_verdict, play
 

@@ -21,7 +21,7 @@ from core.models import (
     Turn,
 )
 from core.request import ModelRequest, Part, PartKind
-from core.rules.history import rounds
+from core.rules.history.material import round_turn
 from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
 from tests.core.bench import DEBATE, Bench
 from tests.core.summing import Paced, debate_by, parts_of, script
@@ -135,7 +135,7 @@ def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
         DebateStarted(setup=setup),
         *(ContributionMade(contribution=contribution) for contribution in contributions),
     ]
-    failure = Failure(turn=rounds.summary_turn(1), reason="The round's time was up.")
+    failure = Failure(turn=round_turn(1), reason="The round's time was up.")
     return fold(recorded([*events, TurnFailed(failure=failure)]))
 
 
