@@ -49,22 +49,6 @@ from tests.core.leaping_loop import LoopClock
 pytestmark = pytest.mark.leaping
 
 DANA = Person(id="U1", name="Dana")
-#: What a judge may write instead of a verdict.
-PLAIN_WORDS = (
-    "Just use files.",
-    "1. Use files.\n2. Measure.",
-    "- Use files.",
-    "2026 is too early for a database.",
-    "> Use files.",
-    "[Files] win.",
-    '"Use files" is what all agree on.',
-    "`files` win.",
-    "```\nUse files.\n```",
-    "< 50 ms with files.",
-    "✅ Use files.",
-    '["Files" is what they chose]',
-    'I call it "files": it is simple.',
-)
 
 
 async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed() -> None:
@@ -131,19 +115,8 @@ async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
     assert not bench.provider.asked(Act.REFINEMENT)
 
 
-@pytest.mark.parametrize(
-    ("reply", "text"),
-    [
-        *[(words, words) for words in PLAIN_WORDS],
-        ("{'decision': 'Use files.'}", ""),
-        ('Here it is: {"decision": "Use', ""),
-        ('decision": "Use files.', ""),
-        ("<option>Files</option>", ""),
-    ],
-)
-async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
-    reply: str, text: str
-) -> None:
+@pytest.mark.parametrize("reply", ["Just use files.", 'Here it is: {"decision": "Use'])
+async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(reply: str) -> None:
     def script(request: ModelRequest) -> str:
         return reply if request.act is Act.SYNTHESIS else plausible_reply(request)
 
@@ -156,7 +129,7 @@ async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(
     best = format_of(debate).positions(debate)[voting.best_texts(tally)[0]]
     assert reached.decision == first_sentence(best.text)
     assert "No judge gave a verdict" in reached.warnings[0]
-    assert "".join(section.text for section in reached.sections) == text
+    assert not reached.sections, "nothing of what cannot be read"
 
 
 async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
