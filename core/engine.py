@@ -285,11 +285,7 @@ class _Run:
             self._ending_since = None  # it goes on: the next end waits for summaries anew
         if debate.status is not Status.RUNNING:
             return debate, not self._in_foreground()  # people may ask about it
-        outage = schedule.outage(debate)
-        if outage and not debate.outage:
-            await self._append(OutageBegan(reason=outage, origin=self._origin()))
-        elif debate.outage and not outage:
-            await self._append(OutageEnded(origin=self._origin()))
+        await self._note_outage(debate)
         if is_busy:
             return debate, False
         # Nobody waits for a summary: the debate ends, or only people or a time can bring it on.
@@ -302,6 +298,14 @@ class _Run:
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
         return debate, not self._working
+
+    async def _note_outage(self, debate: Debate) -> None:
+        """Record that no turn can go on before a model is back, or that one can again."""
+        outage = schedule.outage(debate)
+        if outage and not debate.outage:
+            await self._append(OutageBegan(reason=outage, origin=self._origin()))
+        elif debate.outage and not outage:
+            await self._append(OutageEnded(origin=self._origin()))
 
     def _wake_if_failed(self, task: asyncio.Task[None]) -> None:
         """Have the next step raise what a task has raised."""
@@ -356,10 +360,7 @@ class _Run:
         What runs beside the debate is finished, but for what nobody reads any more, and not begun
         at the end.
         """
-        # Out of money, and nobody is in a hurry: what is in hand is paid for and waited for.
-        hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
-        running = debate.status is Status.RUNNING and not debate.verdict
-        if self._in_foreground() and running and debate.out_of_money and not hurried:
+        if self._in_foreground() and _finishes_first(debate):
             return ()
         ready = {turn.key: turn for turn in schedule.ready(debate)}
         if schedule.conclusion(debate):
@@ -595,6 +596,13 @@ class _Run:
         if debate.outage:
             return 0.0
         return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())
+
+
+def _finishes_first(debate: Debate) -> bool:
+    """Whether what is in hand is waited for: it is paid for, money is out, and nobody hurries."""
+    hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
+    running = debate.status is Status.RUNNING and not debate.verdict
+    return bool(running and debate.out_of_money and not hurried)
 
 
 def _is_away(debate: Debate, turn: Turn) -> bool:

@@ -130,23 +130,17 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         BadInput: The question, the agents, the rounds, the format or the playbook cannot be used;
             says what to do.
     """
-    playbook = find_playbook(request.playbook, settings) if request.playbook else None
-    if playbook:
-        settings = settings.model_copy(update=_says(playbook))
+    playbook, request, settings = _by_playbook(request, settings)
     form = request.format or settings.format
     formats = formats_with(settings.agendas)
     if form not in formats:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(formats)}.')
     if form == REVIEW:
         request = with_subject(request)
-    raw_question, raw_context = (
-        check_question(request.question, settings.question_max_chars),
-        request.context,
-    )
-    question, context = redact(raw_question), redact(raw_context.strip())
-    is_cut = (question, context) != (raw_question, raw_context.strip())
-    if playbook and playbook.agents and request.agents is None:
-        request = replace(request, agents=playbook.agents)
+    raw_question = check_question(request.question, settings.question_max_chars)
+    raw_context = request.context.strip()
+    question, context = redact(raw_question), redact(raw_context)
+    is_cut = (question, context) != (raw_question, raw_context)
     roster = _roster(request, settings)
     agenda, settings = _with_agenda(settings, form)
     rounds, notices = _rounds(request.rounds, settings.rounds, formats[form])
@@ -156,9 +150,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
     sealed, unsealed = _sealed(request, settings, form)
-    # Where nobody chose, a model chooses the roles.
-    is_cast = roster.reasons and (summarizer or judge).provider != OFFLINE
-    cast_with = _casting_models(settings) if is_cast else None
+    cast_with = _casting_models(roster, summarizer or judge, settings)
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
     return Setup(
@@ -214,10 +206,18 @@ def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings
     return agenda.model_copy(update={"prompts": {}}), adjusted
 
 
-def _says(playbook: Playbook) -> Mapping[str, object]:
-    """The settings that a playbook replaces."""
+def _by_playbook(
+    request: DebateRequest, settings: Settings
+) -> tuple[Playbook | None, DebateRequest, Settings]:
+    """The playbook that was asked for, and what it leaves of the request and the settings."""
+    if not request.playbook:
+        return None, request, settings
+    playbook = find_playbook(request.playbook, settings)
+    if playbook.agents and request.agents is None:
+        request = replace(request, agents=playbook.agents)
     values = {"format": playbook.format, "rounds": playbook.rounds, "when": playbook.when}
-    return {name: value for name, value in values.items() if value}
+    says = {name: value for name, value in values.items() if value}
+    return playbook, request, settings.model_copy(update=says)
 
 
 def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Termination]:
@@ -227,16 +227,22 @@ def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Terminati
     return request.when or settings.when, settings.termination
 
 
-def _casting_models(settings: Settings) -> CastingModels:
-    """What makes agents of the roles that a model chooses."""
-    models = settings.mixed_models or (settings.agent_model,)
-    return CastingModels(models=models, fallbacks=settings.fallbacks, roles=settings.roles)
-
-
 def _linked(request: DebateRequest, form: str) -> Sequence[SourceReference]:
     """What words link to and nobody gave, if there is room; a review reads what it was given."""
     room = max(0, MOST_SOURCES - len(request.references))
     return () if form == REVIEW else linked_anew(request.linked, request.references)[:room]
+
+
+def _proposal_in(question: str) -> str:
+    """The question as a text to be reviewed.
+
+    Raises:
+        BadInput: It is short and proposes nothing, so there is nothing to review.
+    """
+    is_short = "\n" not in question and len(question) <= _QUESTION_MAX_CHARS
+    if not question or (is_short and question.endswith("?")):
+        raise BadInput(NO_SUBJECT)
+    return question
 
 
 def with_subject(request: DebateRequest) -> DebateRequest:
@@ -250,13 +256,7 @@ def with_subject(request: DebateRequest) -> DebateRequest:
     """
     references = [reference for reference in request.references if reference.kind in KINDS]
     question, context = request.question.strip(), request.context.strip()
-    text = "" if references else context or question
-    # A short question that proposes nothing is no subject.
-    only_asks = (
-        question.endswith("?") and "\n" not in question and len(question) <= _QUESTION_MAX_CHARS
-    )
-    if not references and (not text or (text == question and only_asks)):
-        raise BadInput(NO_SUBJECT)
+    text = "" if references else context or _proposal_in(question)
     if text:
         clean = redact(text)
         reference = SourceReference(
@@ -286,6 +286,14 @@ class Roster:
     #: Why each takes part, by id; empty where people chose.
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     warnings: Sequence[str] = ()
+
+
+def _casting_models(roster: Roster, chooser: Agent, settings: Settings) -> CastingModels | None:
+    """What makes agents of the roles that a model chooses; None where people chose, or none can."""
+    if not roster.reasons or chooser.provider == OFFLINE:
+        return None
+    models = settings.mixed_models or (settings.agent_model,)
+    return CastingModels(models=models, fallbacks=settings.fallbacks, roles=settings.roles)
 
 
 def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
@@ -392,23 +400,16 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
     Raises:
         BadInput: One that was asked for by name is not there, or disabled.
     """
-    enabled = [agent for agent in settings.agents if agent.enabled]
     models = settings.mixed_models or (settings.agent_model,)
     named = request.agents if request.agents is not None else request.usual_agents
     if named is None and not settings.agents and settings.casting:
         cast = casting.by_topics(f"{request.question}\n{request.context}", settings.roles)
         return _agents_of(cast, models, settings.roles)
     warnings: list[str] = []
-    by_id: dict[str, Agent] = {agent.id: agent for agent in enabled} if named is None else {}
-    for name in filter(str.strip, named or ()):
-        try:
-            agent = find_agent(name, settings)
-        except BadInput:
-            if request.agents is not None:
-                raise
-            warnings.append(f'"{name.strip()}" is left out: it is gone, or disabled.')
-        else:
-            by_id.setdefault(agent.id, agent)
+    if named is None:
+        by_id = {agent.id: agent for agent in settings.agents if agent.enabled}
+    else:
+        by_id = _by_name(named, settings, None if request.agents is not None else warnings)
     if not by_id:
         if named is not None or settings.agents:
             names = ", ".join(DEFAULT_ROSTER)
@@ -422,6 +423,32 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
         for agent in by_id.values()
     )
     return Roster(agents=tuple(agents), warnings=warnings)
+
+
+def _by_name(
+    names: Sequence[str], settings: Settings, warnings: list[str] | None
+) -> dict[str, Agent]:
+    """The agents meant by these names, by id.
+
+    Args:
+        names: Ids, names or roles; empty ones count for nothing.
+        settings: Whose agents and roles they are.
+        warnings: Gets a warning for each that is not there; None: such a name is refused.
+
+    Raises:
+        BadInput: One is not there, or disabled.
+    """
+    by_id = dict[str, Agent]()
+    for name in filter(str.strip, names):
+        try:
+            agent = find_agent(name, settings)
+        except BadInput:
+            if warnings is None:
+                raise
+            warnings.append(f'"{name.strip()}" is left out: it is gone, or disabled.')
+        else:
+            by_id.setdefault(agent.id, agent)
+    return by_id
 
 
 def find_agent(name: str, settings: Settings) -> Agent:

@@ -46,11 +46,8 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     if act.sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
     about = (act.about or format_of(debate).shown)(debate, turn)
-    is_longer = sum(len(part.text) for part in history) > sum(len(part.text) for part in about)
-    if turn.act is Act.CRITIQUE and history and is_longer and not _shared(history):
-        # An agent's own history is in all its critiques of a round.
-        history = [*history[:-1], replace(history[-1], ends_shared=True)]
-        about = [replace(part, ends_shared=False) for part in about]
+    if turn.act is Act.CRITIQUE:
+        history, about = _common_to_critiques(history, about)
     chooses = turn.act is Act.BALLOT or act.states_stance
     options = options_part(debate) if chooses else ()
     parts = (
@@ -180,6 +177,16 @@ def _said_once(
                 text = text.replace(own.text, f"(Quoted below: {own.label}.)")
         new_history[at] = replace(part, text=text, trim_priority=priorities[at])
     return new_history, parts
+
+
+def _common_to_critiques(
+    history: Sequence[Part], about: Sequence[Part]
+) -> tuple[Sequence[Part], Sequence[Part]]:
+    """Both; an agent's own history, which all its critiques of a round show, is shared."""
+    is_longer = sum(len(part.text) for part in history) > sum(len(part.text) for part in about)
+    if not history or not is_longer or _shared(history):
+        return history, about
+    return [*history[:-1], replace(history[-1], ends_shared=True)], unmarked(about)
 
 
 def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:

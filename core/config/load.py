@@ -270,11 +270,14 @@ def _with_servers(base: Settings, file: SettingsFile) -> Settings:
         for server in file.servers
         for model in server.models
     )
-    named = file.default_model.provider or file.default_model.model
-    if named or not served or base.agent_model.provider != OFFLINE:
+    if _is_named(file.default_model) or not served or base.agent_model.provider != OFFLINE:
         return base
     models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
     return base.model_copy(update=models)
+
+
+def _is_named(choice: ModelChoice | Speaker | None) -> bool:
+    return choice is not None and bool(choice.provider or choice.model)
 
 
 class _FileCompletion:
@@ -289,13 +292,7 @@ class _FileCompletion:
 
     def settings(self, file: SettingsFile) -> Settings:
         """The settings of a checked file."""
-        names_model = bool(file.default_model.provider or file.default_model.model)
-        base = _with_servers(self._base, file)
-        agent_model = self._choice(file.default_model, base.agent_model)
-        usual_judge = agent_model if names_model else base.judge_model
-        judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
-        mixed = () if names_model else base.mixed_models
-        names_judge = bool(file.judge and (file.judge.provider or file.judge.model))
+        base = self._with_models(file)
         # Whatever a file may set arrives; below is what takes more than that.
         set_here = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
         settings = laid_over(base, file.debate)
@@ -303,28 +300,38 @@ class _FileCompletion:
         rules = self._summaries(settings.summarization, "for summaries", None)
         # What an agent's own prompt falls back to is read first.
         self._for_everybody = self._prompts(file.prompts, "for every agent")
+        usual = base.mixed_models or (base.agent_model,)
         changes: dict[str, object] = {
-            "agent_model": agent_model,
-            "judge_model": judge_model,
             "summarization": rules,
-            "mixed_models": mixed,
-            "strongest_model": base.strongest_model if mixed else None,
-            "judge_models": () if names_model or names_judge else base.judge_models,
-            "agents": self._agents(file.agents, mixed or (agent_model,), rules),
+            "agents": self._agents(file.agents, usual, rules),
             "fallbacks": tuple(self._choice(fallback) for fallback in file.fallbacks),
             "prompts": self._for_everybody,
             "summary_model": base.summary_model,
+            "shadow_model": base.shadow_model,
             # What the file says of a model is laid over what came with its provider.
             "models": (*base.models, *file.models),
         }
         if file.judge:
-            changes["judge"] = self._speaker(file.judge, judge_for(judge_model), rules)
-        if file.summary_model and (file.summary_model.provider or file.summary_model.model):
-            changes["summary_model"] = self._choice(file.summary_model, judge_model)
-        if file.shadow_model and (file.shadow_model.provider or file.shadow_model.model):
-            changes["shadow_model"] = self._choice(file.shadow_model, judge_model)
+            changes["judge"] = self._speaker(file.judge, judge_for(base.judge_model), rules)
         changes["warnings"] = (*base.warnings, *self._warnings)
         return settings.model_copy(update=changes)
+
+    def _with_models(self, file: SettingsFile) -> Settings:
+        """The defaults with the models that the file names, and those that follow from them."""
+        names_model, base = _is_named(file.default_model), _with_servers(self._base, file)
+        agent_model = self._choice(file.default_model, base.agent_model)
+        usual_judge = agent_model if names_model else base.judge_model
+        judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
+        changes: dict[str, object] = {"agent_model": agent_model, "judge_model": judge_model}
+        if names_model:
+            changes |= {"mixed_models": (), "strongest_model": None}
+        if names_model or _is_named(file.judge):
+            changes["judge_models"] = ()
+        for name in ("summary_model", "shadow_model"):
+            choice: ModelChoice | None = getattr(file, name)
+            if choice and _is_named(choice):
+                changes[name] = self._choice(choice, judge_model)
+        return base.model_copy(update=changes)
 
     def _choice(self, named: ModelChoice, usual: ModelChoice | None = None) -> ModelChoice:
         """The model that is named; a provider alone stands for its usual model."""

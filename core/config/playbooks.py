@@ -195,6 +195,13 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
             names = ", ".join(known_agents(settings))
             where = source.at(("agents", at))
             yield f'{where}: there is no agent or role "{name}". There are: {names}.'
+    yield from _repeated(playbook, source)
+    if playbook.agents and len(playbook.agents) < _FEWEST_AGENTS:
+        yield f"{source.at(('agents',))}: one agent alone is no debate; name at least two, or none."
+
+
+def _repeated(playbook: Playbook, source: WrittenFile) -> Iterator[str]:
+    """A line for each name that stands in its list already."""
     named: Mapping[str, Sequence[tuple[str, str]]] = {
         "agents": [("", name) for name in playbook.agents],
         "criteria": [("name", criterion.name) for criterion in playbook.criteria],
@@ -207,5 +214,3 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
             if folded[at] in folded[:at]:
                 where = source.at((key, at, field) if field else (key, at))
                 yield f'{where}: "{name}" is here already.'
-    if playbook.agents and len(playbook.agents) < _FEWEST_AGENTS:
-        yield f"{source.at(('agents',))}: one agent alone is no debate; name at least two, or none."

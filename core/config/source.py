@@ -42,27 +42,33 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
                 # First, as it says how much there is: keys that are merged can grow without bounds.
                 marks = dict(_Walk(name).marks(node, ()))
                 values = values if is_json else loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType] - stubs
-    except json.JSONDecodeError as error:
-        raise ConfigurationBroken(f"{name}, line {error.lineno}: {error.msg}.") from None
-    except yaml.MarkedYAMLError as error:
-        context = f" {error.context}" if error.context else ""
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        if "<stream end>" in (error.problem or ""):
-            raise ConfigurationBroken(
-                f"{name}{line}: the file ends in the middle of a value; close its bracket or quote."
-            ) from None
-        raise ConfigurationBroken(f"{name}{line}: {error.problem}{context}.") from None
-    except yaml.YAMLError as error:
-        raise ConfigurationBroken(f"{name} is no YAML: {error}.") from None
-    except RecursionError:
-        raise ConfigurationBroken(f"{name} is too large or too deeply nested.") from None
-    except ValueError as error:
-        raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise ConfigurationBroken(_why_unreadable(name, error)) from None
     if values is None:
         return WrittenFile(name, {})
     if not isinstance(values, dict):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
     return WrittenFile(name, cast("dict[str, Any]", values), marks)
+
+
+def _why_unreadable(name: str, error: Exception) -> str:
+    """What is wrong with the text of a file, and on which line where that is known."""
+    match error:
+        case json.JSONDecodeError():
+            return f"{name}, line {error.lineno}: {error.msg}."
+        case yaml.MarkedYAMLError():
+            context = f" {error.context}" if error.context else ""
+            line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+            problem = f"{error.problem}{context}."
+            if "<stream end>" in problem:
+                problem = "the file ends in the middle of a value; close its bracket or quote."
+            return f"{name}{line}: {problem}"
+        case yaml.YAMLError():
+            return f"{name} is no YAML: {error}."
+        case RecursionError():
+            return f"{name} is too large or too deeply nested."
+        case _:
+            return f"{name} cannot be read: {error}."
 
 
 class _Loader(yaml.SafeLoader):

@@ -282,20 +282,7 @@ def _mail_sections(message: EmailMessage, warnings: list[str], depth: int = 0) -
     head = "\n".join(f"{name}: {message[name]}" for name in headers if message[name])
     is_saved_page = message.get_content_type() == "multipart/related"
     kinds = ("related", "plain", "html") if is_saved_page else ("plain", "html")
-    body = message.get_body(kinds)
-    while body is not None and body.is_multipart():
-        body = next(iter(body.iter_parts()), None)
-    words = ""
-    if body is not None:
-        is_page = body.get_content_type() == "text/html"
-        served_as = (body.get_content_charset() or "").encode()
-        payload = body.get_payload(decode=True)
-        words, doubts = _decoded(
-            payload if isinstance(payload, bytes) else b"", served_as, is_page=is_page
-        )
-        warnings += doubts
-        words = _markdown(words) if is_page else words
-    lines, nested = [head, "", words], list[Any]()
+    lines, nested = [head, "", _body(message, kinds, warnings)], list[Any]()
     for part in message.iter_attachments() if not is_saved_page else ():
         inner = part.get_content() if part.get_content_type() == "message/rfc822" else None
         if isinstance(inner, EmailMessage) and depth < _MOST_NESTED:
@@ -307,6 +294,22 @@ def _mail_sections(message: EmailMessage, warnings: list[str], depth: int = 0) -
     yield Section("attached mail" if depth else "", "\n".join(lines))
     for inner in nested:
         yield from _mail_sections(inner, warnings, depth + 1)
+
+
+def _body(message: EmailMessage, kinds: Sequence[Any], warnings: list[str]) -> str:
+    """What a mail says: its first part of the first of these kinds that it has."""
+    body = message.get_body(kinds)
+    while body is not None and body.is_multipart():
+        body = next(iter(body.iter_parts()), None)
+    if body is None:
+        return ""
+    is_page = body.get_content_type() == "text/html"
+    served_as = (body.get_content_charset() or "").encode()
+    payload = body.get_payload(decode=True)
+    content = payload if isinstance(payload, bytes) else b""
+    words, doubts = _decoded(content, served_as, is_page=is_page)
+    warnings += doubts
+    return _markdown(words) if is_page else words
 
 
 def _notebook(text: str) -> Extract:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score
+from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score, Turn
 from core.rules.ending import cut_words
 from core.rules.formats.registry import format_of
 from core.rules.playbook import kinds_words, missing_evidence
@@ -98,13 +98,8 @@ def _failed(debate: Debate) -> Iterator[str]:
             yield f"The vote is close, and {why}"
         elif failure.cause is FailureCause.PASSING and failure.turn.agent != JUDGE:
             by_agent.setdefault(failure.turn.agent, []).append(failure)
-    names = {agent.id: agent.name for agent in debate.setup.agents}
     for agent, failures in by_agent.items():
-        texts = list[str]()
-        for turn in (failure.turn for failure in failures):
-            whose = f" of {names[turn.target]}" if turn.target in names else ""
-            when = f"round {turn.round}" if turn.round else "before round 1"
-            texts.append(f"{turn.act.value}{whose} ({when})")
+        texts = [_turn_words(debate, failure.turn) for failure in failures]
         if len(texts) > _MOST_LISTED:
             texts = [*texts[:_MOST_LISTED], f"{len(texts) - _MOST_LISTED} more"]
         reasons = " ".join(dict.fromkeys(failure.reason for failure in failures))
@@ -113,6 +108,13 @@ def _failed(debate: Debate) -> Iterator[str]:
         # Nothing is missing: agents saw the text that was to be summed up.
         noun = "summary" if lost_summaries == 1 else "summaries"
         yield f"{lost_summaries} {noun} could not be made; the full text was used instead."
+
+
+def _turn_words(debate: Debate, turn: Turn) -> str:
+    names = {agent.id: agent.name for agent in debate.setup.agents}
+    whose = f" of {names[turn.target]}" if turn.target in names else ""
+    when = f"round {turn.round}" if turn.round else "before round 1"
+    return f"{turn.act.value}{whose} ({when})"
 
 
 def _with_model(debate: Debate, agent: str) -> str:

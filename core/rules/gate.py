@@ -246,27 +246,16 @@ def _blind_votes(
 
 def _after(debate: Debate, number: int) -> Gate | None:
     """Whether that round moved anybody, and whether they agree after it."""
-    act, turn = format_of(debate).stance_act, gate_turn(number)
-    now, movers = dict[str, Probabilities](), list[str]()
-    pending, silent = False, False
-    alive = format_of(debate).alive(debate)
-    present = agents_present(debate, alive)
-    for agent in alive:
-        own = Turn(act=act, round=number, agent=agent)
-        if not debate.is_done(own) and agent not in debate.refused and agent in present:
-            pending = True
-            continue
-        before = stance_before(debate, agent, number)
-        contribution = debate.contributions.get(own.key)
-        # Who said nothing new, or could not, holds what it held.
-        is_new = contribution is not None and contribution.carried_from is None
-        after = stance_in(debate, contribution) if contribution and is_new else before
-        if not before or not after:
-            silent = True
-            continue
-        now[agent] = after
-        if moved(before, after):
-            movers.append(agent)
+    turn, speakers = gate_turn(number), format_of(debate).alive(debate)
+    awaited = set(filter(lambda agent: _is_awaited(debate, agent, number), speakers))
+    stances = {
+        agent: (stance_before(debate, agent, number), _stance_after(debate, agent, number))
+        for agent in speakers
+        if agent not in awaited
+    }
+    now = {agent: after for agent, (before, after) in stances.items() if before and after}
+    movers = [agent for agent, after in now.items() if moved(stances[agent][0], after)]
+    pending, silent = bool(awaited), len(now) < len(stances)
     how = agreement(now, debate.setup.models)
     if pending:
         return _gate(turn, GateReason.MOVED, how, movers) if movers and _differ(how, now) else None
@@ -277,6 +266,23 @@ def _after(debate: Debate, number: int) -> Gate | None:
     if movers:
         return _gate(turn, GateReason.MOVED, how, movers)
     return _gate(turn, GateReason.SETTLED if how.option else GateReason.DEADLOCK, how)
+
+
+def _is_awaited(debate: Debate, agent: str, number: int) -> bool:
+    """Whether an agent may still say in that round how likely it holds each option the best."""
+    form = format_of(debate)
+    own = Turn(act=form.stance_act, round=number, agent=agent)
+    present = agents_present(debate, form.alive(debate))
+    return not debate.is_done(own) and agent not in debate.refused and agent in present
+
+
+def _stance_after(debate: Debate, agent: str, number: int) -> Probabilities:
+    """An agent's shares after that round; without new ones it holds what it held."""
+    own = Turn(act=format_of(debate).stance_act, round=number, agent=agent)
+    contribution = debate.contributions.get(own.key)
+    if contribution and contribution.carried_from is None:
+        return stance_in(debate, contribution)
+    return stance_before(debate, agent, number)
 
 
 def stance_before(debate: Debate, agent: str, number: int) -> Probabilities:

@@ -107,15 +107,12 @@ def none_read(debate: Debate) -> str:
     tables = (debate.contributions, debate.questions, debate.failures)
     if any(outcome.turn.agent in agents for outcomes in tables for outcome in outcomes.values()):
         return ""
+    chosen = KINDS - ({SourceKind.THREAD} if debate.setup.mention else set())
     references = [
         reference
         for reference in debate.setup.references
-        if reference.kind in KINDS and not reference.in_words
+        if reference.kind in chosen and not reference.in_words
     ]
-    if debate.setup.mention:
-        references = [
-            reference for reference in references if reference.kind is not SourceKind.THREAD
-        ]
     losses = [source for source in lost(debate) if not source.reference.in_words]
     read = [source.reference for source in debate.evidence if not source.reference.in_words]
     if not references or not losses or any(reference.kind in KINDS for reference in read):

@@ -79,10 +79,8 @@ class AnswerQuestions:
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
             return self._after_end(debate, reply)
-        if reply.origin in debate.withdrawn:
-            return ReplyOutcome.TAKEN  # its deletion came first
-        if not reply.edited and reply.origin in debate.edits:
-            return ReplyOutcome.TAKEN  # its edit came first: this text is outdated
+        if _is_outdated(debate, reply):
+            return ReplyOutcome.TAKEN
         parsed = _parsed(debate, reply.text)
         if reply.origin in debate.heard and not parsed.is_numbered:  # delivered again
             is_note = any(note.id == reply.origin for note in debate.notes)
@@ -90,16 +88,14 @@ class AnswerQuestions:
         check_size(reply.text, self.bounds)
         if parsed.unknown:
             raise BadInput(_no_such_question(debate, parsed.unknown[0]))
-        note_parts = [parsed.rest and f"{reply.to}{parsed.rest}"]
-        for answer in parsed.answers:
-            if await self._record(debate, reply, answer, corrects=True):
-                continue
-            if answer.text:
-                note_parts.append(_about(debate, answer))
-        if note := "\n".join(filter(None, note_parts)):
-            is_read = await self._add_note(reply, note)
-            if not is_read:
-                return ReplyOutcome.AFTER_END
+        late = [
+            answer
+            for answer in parsed.answers
+            if not await self._record(debate, reply, answer, corrects=True)
+        ]
+        note = _note_of(debate, reply, parsed.rest, late)
+        if note and not await self._add_note(reply, note):
+            return ReplyOutcome.AFTER_END
         if parsed.referrals:
             return ReplyOutcome.REFERRED
         return ReplyOutcome.UNCLEAR if parsed.is_unclear else ReplyOutcome.TAKEN
@@ -119,8 +115,8 @@ class AnswerQuestions:
             return self._after_end(debate, reply) if reply.text else ReplyOutcome.TAKEN
         if reply.origin not in debate.heard:
             return await self.reply(reply)  # refused before, or not delivered
-        if reply.origin in debate.withdrawn or debate.edits.get(reply.origin, "") > reply.edited:
-            return ReplyOutcome.TAKEN  # deleted since, or a newer edit came first
+        if _is_outdated(debate, reply):
+            return ReplyOutcome.TAKEN
         check_size(reply.text, self.bounds)
         parsed = _parsed(debate, reply.text)
         if parsed.unknown:
@@ -128,8 +124,7 @@ class AnswerQuestions:
         noted = next((note for note in debate.all_notes if note.id == reply.origin), None)
         answers, rest = _said_now(debate, reply, parsed, note=noted.text if noted else "")
         late = await self._correct(debate, reply, answers)
-        words = [_about(debate, answer) for answer in late if answer.text]
-        note = "\n".join(filter(None, (rest and f"{reply.to}{rest}", *words)))
+        note = _note_of(debate, reply, rest, late)
         debate = await self.facts.debate(reply.debate_id)
         if noted:
             await self.note.change(debate, reply.origin, note, change=reply.edited)
@@ -256,22 +251,10 @@ class AnswerQuestions:
             return False
         # The first answer has the question's own key, so that of two at once one is the first.
         is_first = f"answer/{number}" not in debate.times
-        change = _change(reply)
         if not is_first:
             self.note.check_pace(debate.id, reply.by)
             self.note.count(debate.id, reply.by)
-        was_note = any(note.id == reply.origin for note in debate.notes)
-        is_whole = not _answered_by(debate, reply.origin)
-        answer = Answer(
-            number=number,
-            text=redact(content.text),
-            by=reply.by,
-            origin=reply.origin,
-            change="" if is_first else change,
-            edited=reply.edited,
-            note=reply.origin if was_note and is_whole else "",
-            is_editable=reply.is_editable,
-        )
+        answer = _as_answer(debate, reply, content, change="" if is_first else _change(reply))
         appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
         now = await self.facts.debate(debate.id)
         text = _answered_by(now, reply.origin).get(number)
@@ -301,6 +284,33 @@ class AnswerQuestions:
         return await self.note.add(
             reply.debate_id, note_id=reply.origin, author=reply.by, text=text, change=reply.edited
         )
+
+
+def _as_answer(debate: Debate, reply: PersonsReply, content: GivenAnswer, *, change: str) -> Answer:
+    """An answer of a message; a note that answers something for the first time is none any more."""
+    was_note = any(note.id == reply.origin for note in debate.notes)
+    is_whole = not _answered_by(debate, reply.origin)
+    return Answer(
+        number=content.number,
+        text=redact(content.text),
+        by=reply.by,
+        origin=reply.origin,
+        change=change,
+        edited=reply.edited,
+        note=reply.origin if was_note and is_whole else "",
+        is_editable=reply.is_editable,
+    )
+
+
+def _note_of(debate: Debate, reply: PersonsReply, rest: str, late: Sequence[GivenAnswer]) -> str:
+    """The note that a message leaves: what answers nothing, and answers that came too late."""
+    words = [_about(debate, answer) for answer in late if answer.text]
+    return "\n".join(filter(None, (rest and f"{reply.to}{rest}", *words)))
+
+
+def _is_outdated(debate: Debate, reply: PersonsReply) -> bool:
+    """Whether the message was deleted, or edited after this text of it was sent."""
+    return reply.origin in debate.withdrawn or debate.edits.get(reply.origin, "") > reply.edited
 
 
 def open_numbers(debate: Debate) -> Sequence[int]:

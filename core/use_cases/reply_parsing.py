@@ -5,7 +5,7 @@ assumptions hold. Anything else is a note, until its author says with a button w
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 #: A time of day once its hour is read as a number: `:30`, `:30 pm`; no `:10k`, `:500`, `:10,000`.
@@ -148,14 +148,21 @@ def _one_a_line(text: str, questions: Mapping[int, str]) -> Iterator[tuple[int, 
         if match is None or number not in questions:
             yield 0, line
             continue
-        start = begin = match.start("text")
-        while after := _NEXT.search(content, begin):
-            following, begin = int(after["number"]), after.end()
-            is_next = after["sign"][0] != "." or following == number + 1
-            if following in questions and following != number and is_next:
-                yield number, content[start : after.start()]
-                number, start = following, begin
-        yield number, content[start:]
+        yield from _on_this_line(content, match.start("text"), number, questions)
+
+
+def _on_this_line(
+    line: str, start: int, number: int, questions: Container[int]
+) -> Iterator[tuple[int, str]]:
+    """The answers on one line: the first one begins there, and has that number."""
+    begin = start
+    while after := _NEXT.search(line, begin):
+        following, begin = int(after["number"]), after.end()
+        is_next = after["sign"][0] != "." or following == number + 1
+        if following in questions and following != number and is_next:
+            yield number, line[start : after.start()]
+            number, start = following, begin
+    yield number, line[start:]
 
 
 def _plain(question: str) -> str:

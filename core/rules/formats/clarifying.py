@@ -58,17 +58,21 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
     for number in range(1, rounds + 1):
         opening = clarification_turn(number)
         if not debate.is_done(opening):
-            # Agents without questions so far come first.
-            turns = (_question_turn(number, agent.id) for agent in agents)
-            pending = tuple(turn for turn in turns if not debate.is_done(turn))
-            present = agents_present(debate, [agent.id for agent in agents])
-            return pending if any(turn.agent in present for turn in pending) else (opening,)
+            return _asking(debate, number, [agent.id for agent in agents]) or (opening,)
         opened = debate.clarifications.get(opening.key)
         if opened and opened in debate.open_cards:
             return ()
         if not opened or not any(item.number in debate.answers for item in opened.items):
             return None
     return None
+
+
+def _asking(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn]:
+    """Turns of agents that have not asked yet; none once nobody is waited for."""
+    turns = (_question_turn(number, agent) for agent in agents)
+    pending = tuple(turn for turn in turns if not debate.is_done(turn))
+    present = agents_present(debate, agents)
+    return pending if any(turn.agent in present for turn in pending) else ()
 
 
 def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
