@@ -20,7 +20,14 @@ from hypothesis import strategies as st
 from bot.mcp import results
 from bot.views.board import board
 from bot.views.verdict import headline
-from core.events import BallotAbstained, BallotCast, Event, VerdictReached, event_to_json
+from core.events import (
+    BallotAbstained,
+    BallotCast,
+    Event,
+    OptionEdited,
+    VerdictReached,
+    event_to_json,
+)
 from core.models import Abstention, Act, Ballot, Call, Setup, Turn, Usage, Verdict, When
 from core.rules.confidence import confidence_of
 from core.rules.options import options_of
@@ -53,6 +60,12 @@ class FigurePlay(Play):
         if self.debate.tally:
             self.luck = replace(self.luck, disturbed=0.0)
         return super().step()
+
+    def add(self, event: Event) -> None:
+        """Nobody can edit options before there are any (`core/use_cases/option_edits`)."""
+        if isinstance(event, OptionEdited) and not options_of(self.debate).items:
+            return
+        super().add(event)
 
     def outcome(self, turn: Turn) -> Event:
         """A ballot of any kind; a verdict with its computed confidence; else as by dice."""
