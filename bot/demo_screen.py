@@ -11,7 +11,7 @@ from rich.text import Text
 from core.figures import money
 from core.models import CitationStatus, Debate, Verdict
 from core.transcript.ballots import vote_words
-from core.transcript.cited import cited_verdict, title_in
+from core.transcript.cited import cited_verdict, decision_line, title_in
 from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
 from core.transcript.options import move_lines
@@ -53,7 +53,7 @@ def _screen(
     yield Rule("The agents' verdict", style="green")
     question = shorten(visible(debate.setup.question), 2 * characters, placeholder=" …")
     yield Text(question, style="dim")
-    yield Text(f"→ {visible(verdict.decision)}", style="bold green")
+    yield Text(f"→ {visible(decision_line(verdict))}", style="bold green")
     for title, style, items in _sections(debate, verdict):
         if not items:
             continue

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from core.errors import LogBroken, reading
 from core.models import (
@@ -62,6 +62,7 @@ from core.models import (
     Value,
     Verdict,
 )
+from core.wrong_values import for_people
 
 
 def _of_edition(key: str, edition: int) -> str:
@@ -300,11 +301,17 @@ class ContributionMade(TurnEnded):
     contribution: Contribution
 
 
+def _in_words(failure: Failure) -> Failure:
+    """The failure of an older version, which recorded how Pydantic names a field, in words."""
+    reason = for_people(failure.reason)
+    return failure if reason == failure.reason else failure.model_copy(update={"reason": reason})
+
+
 class TurnFailed(TurnEnded):
     """A turn failed after its retries."""
 
     kind: Literal["turn_failed"] = "turn_failed"
-    failure: Failure
+    failure: Annotated[Failure, AfterValidator(_in_words)]
 
     @property
     def spent(self) -> Spent:

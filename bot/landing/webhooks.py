@@ -34,6 +34,7 @@ from core.models import Debate, DecisionKind, Person
 from core.ports import Clock
 from core.redaction import redact
 from core.transcript.adr import adr
+from core.transcript.cited import decision_line
 
 _PREFIX = "whsec_"
 #: Bytes of a secret, at least and at most, as the specification asks.
@@ -133,7 +134,7 @@ def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Ma
         "question": setup.question,
         "asked_by": _person(setup.asked_by),
         "link": landing.link,
-        "verdict": verdict.decision if verdict else None,
+        "verdict": decision_line(verdict) if verdict else None,
         "confidence": verdict.confidence if verdict else None,
     }
     why = ""

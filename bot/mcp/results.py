@@ -15,7 +15,7 @@ from core.rules.findings import not_put, standing
 from core.rules.formats.review import finding_put
 from core.rules.options import options_of
 from core.rules.subject import role_of
-from core.transcript.cited import cited
+from core.transcript.cited import cited, decision_line
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
 from core.transcript.options import headline_option
@@ -251,7 +251,7 @@ def status(debate: Debate, address: str) -> StatusResult:
         sources=_sources(debate),
         options=tuple(item.name for item in options_of(debate).items),
         cost_usd=None if cost is None else float(cost),
-        decision=debate.verdict.decision if debate.verdict else "",
+        decision=decision_line(debate.verdict) if debate.verdict else "",
         address=address,
     )
 
@@ -282,8 +282,9 @@ def verdict(debate: Debate, address: str) -> VerdictResult:
         debate_id=debate.id,
         state=state_of(debate),
         question=debate.setup.question,
-        decision=judged.decision if judged else "",
-        option=headline_option(debate) if judged else "",
+from core.transcript.cited import cited, decision_line
+from core.transcript.decision import decision_text
+from core.transcript.markdown import visible
         standing=standing_words(debate),
         confidence=judged.confidence if judged else None,
         text=decision_text(debate),
@@ -335,7 +336,7 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
         FoundDecision(
             debate_id=item.debate.id,
             question=item.debate.setup.question,
-            decision=item.debate.verdict.decision if item.debate.verdict else "",
+            decision=decision_line(item.debate.verdict) if item.debate.verdict else "",
             standing=standing_words(item.debate),
             decided_at=when(item.debate.ended_at or item.debate.now),
             likeness=round(item.likeness, 2),
@@ -348,17 +349,8 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
 
 def listed(debates: Sequence[Debate]) -> ListResult:
     """Return debates in a list, in their order."""
-    return ListResult(
-        debates=tuple(
-            ListedDebate(
-                debate_id=debate.id,
-                question=debate.setup.question,
-                state=state_of(debate),
-                decision=headline_option(debate)
-                or (debate.verdict.decision if debate.verdict else ""),
-                standing=standing_words(debate),
-                started_by=debate.setup.asked_by.display_name,
-            )
-            for debate in debates
+from core.transcript.cited import cited, decision_line
+from core.transcript.decision import decision_text
+from core.transcript.markdown import visible
         )
     )

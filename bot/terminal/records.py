@@ -25,7 +25,7 @@ from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import how_it_ended, rounds_words, state_of, state_words, why_held
 from core.transcript.adr import adr, title_of
 from core.transcript.ballots import options_words
-from core.transcript.cited import title_in
+from core.transcript.cited import decision_line, title_in
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
@@ -145,7 +145,7 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
             {
                 "id": decision.debate.id,
                 "likeness": round(decision.likeness, 2),
-                "decided": decision.debate.verdict.decision if decision.debate.verdict else "",
+                "decided": decision_line(verdict) if (verdict := decision.debate.verdict) else "",
                 "status": adr_status(decision.debate),
                 "question": decision.debate.setup.question,
                 "ended_at": (end := decision.debate.ended_at) and end.isoformat(),

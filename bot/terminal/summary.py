@@ -62,7 +62,7 @@ def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
         )
         for item in spending(debate)
     ]
-    head = ("Agent", "Model", "Calls", "In", "Cached", "Out", "Attempts", "Waited", "Cost")
+    head = ("Agent", "Model", "Calls", "In", "Cached", "Out", "Requests", "Waited", "Cost")
     compared = forecast_words(debate, forecast or debate.setup.forecast)
     lines = [table(head, rows), "", *_totals(debate), *([compared] if compared else [])]
     lines += _summary_lines(summary_metrics(log))

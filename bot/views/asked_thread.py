@@ -6,6 +6,7 @@ from bot.views.message import notice_of as notice
 from bot.views.verdict import shortcomings
 from bot.views.words import confidence, person
 from core.models import Debate, Verdict
+from core.transcript.cited import decision_line
 
 _DECISION_LIMIT = 1500
 _REASON_LIMIT = 600
@@ -25,7 +26,7 @@ def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
     lines = [
         f"*The agents' verdict* on “{gist(debate.setup.question, _QUESTION_LIMIT)}”",
         shortcomings(debate, reached),
-        gist(reached.decision, _DECISION_LIMIT),
+        gist(decision_line(reached), _DECISION_LIMIT),
         f"*Confidence*: {confidence(reached)} · <{whole}|Read it all, and decide>",
     ]
     return notice("\n".join(line for line in lines if line))

@@ -15,6 +15,7 @@ from core.figures import counted, day
 from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Relation
 from core.ports import DebateEntry
 from core.redaction import redact
+from core.transcript.cited import decided_or_asked
 
 _WHY_LIMIT = 600
 _DECISION_LIMIT = 400
@@ -51,7 +52,7 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
     """
     accepted = of or debate.accepted
     outcome = debate.outcome_of(accepted)
-    verdict = debate.verdict.decision if debate.verdict else debate.setup.question
+    verdict = decided_or_asked(debate)
     whom, at = "", debate.now
     if accepted:
         people = {item.id: item for item in (accepted.by, debate.setup.asked_by)}
@@ -100,7 +101,7 @@ def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after
         outcome: The recorded outcome; None: there is none.
         again_after: Days until people are asked again where it is too early; 0: never.
     """
-    verdict = debate.verdict.decision if debate.verdict else debate.setup.question
+    verdict = decided_or_asked(debate)
     later = f" Asked again after {counted(again_after, 'day')}." if again_after else ""
     how = Field(
         id=FieldId.OUTCOME.value,
@@ -240,7 +241,7 @@ def decision_form(
     if draft:
         submit = "Replace it"
         now.append(":warning: That was decided just now. Nothing of yours was recorded yet.")
-    verdict = debate.verdict.decision if debate.verdict else debate.setup.question
+    verdict = decided_or_asked(debate)
     why = Field(
         id=FieldId.WHY.value,
         label="Why?",
@@ -291,7 +292,7 @@ def decided(decision: Decision) -> MessageView:
 
 def reminder(debate: Debate, decision: Decision) -> MessageView:
     """Return the post on the day a decision is to be looked at again."""
-    verdict = debate.verdict.decision if debate.verdict else debate.setup.question
+    verdict = decided_or_asked(debate)
     return notice_of(
         f":calendar: *Time to revisit this decision*, as {person(decision.by)} wanted."
         f"{_why(decision)}\n“{gist(verdict, _DECISION_LIMIT)}”\n"

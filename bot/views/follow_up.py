@@ -22,7 +22,7 @@ from bot.views.words import cost, icon, person, title
 from core.evidence.citations import RawCitation, rendered
 from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, Feedback, FollowUp, FollowUpAnswer
 from core.redaction import redact
-from core.transcript.cited import where
+from core.transcript.cited import decided_or_asked, where
 
 _QUESTION_LIMIT = 300
 _FAULT_LIMIT = 400
@@ -79,7 +79,7 @@ def offered(value: str) -> Mapping[str, str]:
 
 def ask_form(debate: Debate) -> Form:
     """Return the form to ask something."""
-    decided = debate.verdict.decision if debate.verdict else debate.setup.question
+    decided = decided_or_asked(debate)
     field = Field(
         id=FieldId.QUESTION.value,
         label="What do you want to know?",
@@ -195,7 +195,7 @@ def thanks(debate: Debate, feedback: Feedback) -> MessageView:
 
 def comment_form(debate: Debate, feedback: Feedback) -> Form:
     """Return the form that asks for the reason, filled with the earlier comment."""
-    verdict = debate.verdict.decision if debate.verdict else debate.setup.question
+    verdict = decided_or_asked(debate)
     field = Field(id=FieldId.WHY.value, label=_ASKED[feedback.helpful], hint=_HINT, optional=True)
     return form(
         CallbackId.COMMENT_FORM,

@@ -37,6 +37,7 @@ from core.models import (
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
 from core.rules.sources import label_of
+from core.transcript.cited import decided_or_asked
 from core.transcript.options import edit_lines
 from core.transcript.people import recalled_title
 from core.use_cases.choices import NO_CAP, ChannelChoices
@@ -375,7 +376,7 @@ def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False)
 
 
 def _line(row: DebateRow) -> str:
-    verdict, at = row.debate.verdict, day(row.debate.ended_at or row.debate.now)
-    text = gist(verdict.decision if verdict else row.debate.setup.question, _LIMIT)
+    at = day(row.debate.ended_at or row.debate.now)
+    text = gist(decided_or_asked(row.debate), _LIMIT)
     where = f" (<{row.address}|{at}>)" if row.address else f" ({at})"
     return f"{text}{where}"

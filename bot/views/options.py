@@ -31,6 +31,7 @@ from core.rules.options import (
 )
 from core.rules.voting import is_uncounted
 from core.rules.wanting import why_not_wanted
+from core.transcript.cited import decision_line
 from core.transcript.single_answer import cost_words, single_answer_words
 
 _LIST_LIMIT = 1200
@@ -119,7 +120,7 @@ def single_answer(debate: Debate) -> str:
 
 def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
     """The decision on one safe line, with the option's name before it where it is not named."""
-    text = gist(verdict.decision, limit)
+    text = gist(decision_line(verdict), limit)
     name = option_name(debate, verdict.option)
     if not name or _is_named(name, text):
         return text

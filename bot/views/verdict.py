@@ -52,7 +52,7 @@ from core.rules.hinges import hinge_words
 from core.rules.wanting import was_skipped
 from core.transcript.cited import cited_verdict, source_names
 from core.transcript.decision import FINDINGS, earlier_lines, notes_section, verdict_sections
-from core.transcript.few_words import CUT, few_words, shared_words
+from core.transcript.few_words import CUT, few_words, shared_words, whole_sentences
 from core.transcript.models_used import judge_words
 from core.transcript.options import cross_check_line
 from core.transcript.single_answer import single_answer_section
@@ -66,6 +66,10 @@ _DECISION_LIMIT = 1500
 _NOTE_LIMIT = 300
 _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
+#: Characters of a text in the short form.
+_TEXT_LIMIT = 600
+#: What stands before the dissent, and in its place where there is no room for a sentence of it.
+_DISSENT, _ELSEWHERE = "*Dissent*: ", "in the whole verdict."
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
 _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 30, 30
 #: Names of agents may be long, and a message holds no more than some 13,000 characters.
@@ -168,86 +172,124 @@ def _row(*rows: Sequence[Block]) -> list[Block]:
 def told(debate: Debate, reached: Verdict) -> str:
     """Return the verdict in few words, 150 at most but for long names of options and sources.
 
-    What is decided, the vote and the confidence stand as they are; what argues for and against it
-    shares the words that are left. The question is not repeated: Slack shows the beginning of the
-    thread above a reply in the channel. What the verdict hangs on stands last.
+    What is decided, the vote and the confidence stand as they are. The words that are left go to
+    the reasons, then to the dissent and what would overturn the verdict, all in whole sentences;
+    in a review fewer findings leave room for the dissent. The question is not repeated: Slack shows
+    the beginning of the thread above a reply in the channel. What the verdict hangs on stands last.
     """
-    whole = cited_verdict(debate, reached)
+    text, is_whole = _in_words(debate, reached, _MOST_REASONS)
+    for most in range(_MOST_REASONS - 1, 0, -1) if reached.findings else ():
+        if is_whole:
+            break
+        text, is_whole = _in_words(debate, reached, most)
+    return text
+
+
+def _in_words(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
+    """The short form with so many reasons or findings, and whether the dissent has room in it."""
     hinges = literal(hinge_words(debate, reached))
-    lines = [text for _, text, _ in _short_form(debate, whole, _MOST_REASONS)]
-    names = gist(source_names(debate, " ".join([*lines, hinges])), _NOTE_LIMIT)
     if len(hinges.split()) > _HINGES_WORDS or len(hinges) > _HINGES_LIMIT:
         hinges = ""
-    # Rather one fact and fewer reasons than sentences cut in the middle.
-    fewer = whole.model_copy(update={"overturned_by": whole.overturned_by[:1]})
-    forms = [(whole, _MOST_REASONS), *((fewer, most) for most in range(_MOST_REASONS, -1, -1))]
-    short_lines = ""
-    for form, most in (*forms, (fewer, 1)):
-        form_lines = [*_short_form(debate, form, most)]
-        short_lines, is_broken = _in_words(
-            form_lines, _MOST_WORDS - len(f"{names} {hinges}".split())
-        )
-        if not is_broken:
-            break
-    # Of what was cut no source is left to name.
-    names = gist(source_names(debate, f"{short_lines} {hinges}"), _NOTE_LIMIT)
-    return "\n".join(filter(None, (short_lines, names, hinges)))
+    decided, *fixed = _short_form(debate, reached, most)
+    whole = cited_verdict(debate, reached)
+    reasons = () if reached.findings else whole.reasons[:most]
+    against = (whole.dissent, *whole.overturned_by)
+    names = _names_of(debate, decided, *fixed, *reasons, *against, hinges)
+    room = _MOST_WORDS - len(" ".join([decided, *fixed, names, hinges]).split())
+    elsewhere = f"{_DISSENT}{_ELSEWHERE}" if whole.dissent else ""
+    shown = [*_reasons(reasons, room - len(elsewhere.split()))]
+    dissent = _dissent(whole, room - len(" ".join(shown).split()))
+    left = room - len(" ".join(shown).split())
+    shown.append(dissent or (elsewhere if left >= len(elsewhere.split()) else ""))
+    shown.append(_overturns(whole, room - len(" ".join(shown).split())))
+    text = "\n".join(filter(None, [decided, *shown, *fixed]))
+    # Of what was left out no source is to be named.
+    text = "\n".join(filter(None, (text, _names_of(debate, text, hinges), hinges)))
+    return text, bool(dissent) or not whole.dissent
 
 
-def _in_words(lines: Sequence[tuple[str, str, bool]], most: int) -> tuple[str, bool]:
-    """The lines in so many words, and whether a text ends in the middle of a sentence."""
-    fixed = (name if is_shared else name + text for name, text, is_shared in lines)
-    shared = [text for _, text, is_shared in lines if is_shared]
-    cut = shared_words(shared, most - sum(len(text.split()) for text in fixed))
-    is_broken = any(
-        shorter != text and not shorter.endswith(CUT)
-        for shorter, text in zip(cut, shared, strict=True)
-    )
-    texts = iter(cut)
-    short_lines = [(name, next(texts) if is_shared else text) for name, text, is_shared in lines]
-    return "\n".join(f"{name}{text}" for name, text in short_lines if text), is_broken
+def _names_of(debate: Debate, *texts: str) -> str:
+    """Which sources the texts mean."""
+    return gist(source_names(debate, " ".join(texts)), _NOTE_LIMIT)
 
 
-def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[tuple[str, str, bool]]:
-    """The lines of the short form: what stands before it, its text, whether it can be cut.
+def _reasons(reasons: Sequence[str], most: int) -> Iterator[str]:
+    """The reasons in so many words; a single long sentence is cut rather than none be there."""
+    texts = [gist(reason, _TEXT_LIMIT) for reason in reasons]
+    # Each has a bullet.
+    room = most - len(texts)
+    whole = [*filter(None, shared_words(texts, room))]
+    if texts and not whole:
+        whole = [*filter(None, [few_words(texts[0], room)])]
+    yield from (f"• {text}" for text in whole)
 
-    `most`: reasons, or findings.
-    """
+
+def _dissent(whole: Verdict, most: int) -> str:
+    """The dissent in so many words; empty: there is none, or no room for a sentence of it."""
+    room = most - len(_DISSENT.split())
+    said = whole_sentences(gist(whole.dissent, _TEXT_LIMIT), room)
+    return f"{_DISSENT}{said}" if said else ""
+
+
+def _overturns(whole: Verdict, most: int) -> str:
+    """As many facts as fit that would overturn the verdict; empty: none does."""
+    head = "*What would overturn it*: "
+    room = most - len(head.split())
+    texts = (gist(fact, _NOTE_LIMIT) for fact in whole.overturned_by)
+    facts = without_stops([*filter(None, texts)])
+    ends = itertools.accumulate(len(fact.split()) for fact in facts)
+    fitting = sum(end <= room for end in ends)
+    return head + listed(facts[:fitting], _OVERTURNS_LIMIT, "; ") if fitting else ""
+
+
+def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
+    """What the short form always holds: the decision with so many findings, then line by line."""
+    yield "\n".join(filter(None, _decided(debate, reached, most)))
+    for line in earlier_lines(reached, whole=False):
+        yield line_shown(debate, line)
+    if debate.tally:
+        yield in_a_line(debate, debate.tally)
+    if (checked := cross_check_line(debate, reached)) and checked.is_warning:
+        yield line_shown(debate, checked)
+    if was_skipped(debate):
+        # The vote's line has the figures.
+        ended = re.sub(r" \([^()]*\)", "", how_it_ended(debate))
+        yield few_words(ended, _SKIPPED_WORDS)
+    yield f"*Confidence*: {_sure(reached)}"
+    if debate.decision:
+        yield standing(debate)
+
+
+def _decided(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
+    """The decision, above it what went wrong, below it the gravest findings."""
     name, *warnings = shortcomings(debate, reached).splitlines() or [""]
-    yield "", name, False
+    yield name
     # One or two whole rather than several that end in the middle.
     starts = [0, *itertools.accumulate(len(line.split()) for line in warnings)]
     fitting = sum(start <= _LAST_WARNING_AFTER for start in starts[: len(warnings)])
     for start, line in zip(starts, warnings[:fitting], strict=False):
-        yield "", few_words(line, _WARNING_WORDS - start), False
+        yield few_words(line, _WARNING_WORDS - start)
     if more := warnings[fitting:]:
         doubts = len(open_faults(debate))
         kind = "more doubt" if doubts == len(warnings) else "more note"
-        yield "", f"• … and {counted(len(more), kind)}", False
-    decided = few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)
-    yield "", f"*{decided}*", False
-    yield "", findings_in_short(debate, reached.findings, most), False
-    # In a review its findings are the reasons.
-    for reason in () if reached.findings else reached.reasons[:most]:
-        yield "• ", gist(reason, _NOTE_LIMIT), True
-    yield "*Dissent*: ", gist(reached.dissent, _NOTE_LIMIT), True
-    overturned_by = without_stops([gist(fact, _NOTE_LIMIT) for fact in reached.overturned_by])
-    yield "*What would overturn it*: ", listed(overturned_by, _OVERTURNS_LIMIT, "; "), True
-    for line in earlier_lines(reached, whole=False):
-        yield "", line_shown(debate, line), False
-    if debate.tally:
-        yield "", in_a_line(debate, debate.tally), False
-    if (checked := cross_check_line(debate, reached)) and checked.is_warning:
-        yield "", line_shown(debate, checked), False
-    if was_skipped(debate):
-        # The vote's line has the figures.
-        ended = re.sub(r" \([^()]*\)", "", how_it_ended(debate))
-        yield "", few_words(ended, _SKIPPED_WORDS), False
-    grounds = reached.rests_on if reached.confidence is not None else ()
-    sure = f"{confidence(reached)}: {gist('; '.join(grounds), _RESTS_LIMIT)}".rstrip(": .")
-    yield "", f"*Confidence*: {few_words(f'{sure}.', _CONFIDENCE_WORDS)}", False
-    if debate.decision:
-        yield "", standing(debate), False
+        yield f"• … and {counted(len(more), kind)}"
+    yield f"*{few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)}*"
+    yield findings_in_short(debate, reached.findings, most)
+
+
+def _sure(reached: Verdict) -> str:
+    """How sure it is, with as many of the grounds as fit, the first always."""
+    texts = (gist(words, _RESTS_LIMIT).rstrip(".") for words in reached.rests_on)
+    grounds = [*filter(None, texts)]
+    if reached.confidence is None or not grounds:
+        return f"{confidence(reached).rstrip('.')}."
+    room = _CONFIDENCE_WORDS - len(f"{confidence(reached)}{CUT}".split())
+    ends = itertools.accumulate(len(words.split()) for words in grounds)
+    fitting = sum(end <= room for end in ends)
+    if fitting == len(grounds):
+        return f"{confidence(reached)}: {'; '.join(grounds)}."
+    told_grounds = "; ".join(grounds[:fitting]) or few_words(grounds[0], room).rstrip(".")
+    return f"{confidence(reached)}: {told_grounds}.{CUT}"
 
 
 def _spent(debate: Debate, reached: Verdict) -> str:

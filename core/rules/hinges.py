@@ -46,8 +46,8 @@ def hinge_words(debate: Debate, verdict: Verdict) -> str:
     texts = list[str]()
     for voter, other in decisive_voters(debate):
         name, option = debate.setup.agent(voter).name, options_of(debate).name(other)
-        texts.append(f'Without {name} the first answers lean to "{option}".')
+        texts.append(f'Without the first ballot of {name}, "{option}" would have led.')
     # A review is about its subject.
     if debate.setup.format != review.NAME and (source := only_source(verdict)):
-        texts.append(f"All its verified quotes come from one source: {source}.")
+        texts.append(f"Every quote in it that was found comes from one source: {source}.")
     return " ".join(texts)

@@ -8,7 +8,7 @@ from core.figures import day
 from core.models import Debate
 from core.rules.ending import how_it_ended, why_held
 from core.transcript.ballots import vote_lines
-from core.transcript.cited import cited_verdict, title_in
+from core.transcript.cited import cited_verdict, decided_or_asked, title_in
 from core.transcript.decision import (
     OVERTURNED_BY,
     REASONS,
@@ -17,7 +17,7 @@ from core.transcript.decision import (
     verdict_sections,
     why_none,
 )
-from core.transcript.markdown import inert_line
+from core.transcript.markdown import inert_line, shown_as_is
 from core.transcript.options import positions_words
 from core.transcript.people import adr_status, outcome_words, standing_words
 from core.transcript.sections import as_markdown, body_words, line_words
@@ -34,7 +34,7 @@ def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     parts = [
-        f"# {inert_line(title_of(debate))}{decision_doubt(debate)}",
+        f"# {shown_as_is(title_of(debate))}{decision_doubt(debate)}",
         bullets(_facts(debate)),
         f"## Context\n\n{quoted(debate.setup.question)}",
     ]
@@ -48,7 +48,7 @@ def adr(debate: Debate) -> str:
         parts.append(f"## Decision\n\n{why_none(debate)}")
     else:
         notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
-        decided = f"**{inert_line(verdict.decision)}**{decision_doubt(debate)}"
+        decided = f"**{shown_as_is(verdict.decision)}**{decision_doubt(debate)}"
         parts += ["## Decision", *notes, decided]
         sections = [*verdict_sections(debate, verdict)]
         parts += [body_words(each, 2) for each in sections if each.title in _UNTITLED]
@@ -94,8 +94,7 @@ def _sources(debate: Debate) -> Iterator[str]:
 
 def title_of(debate: Debate) -> str:
     """What was decided, or asked, in one short line."""
-    text = debate.verdict.decision if debate.verdict else debate.setup.question
-    line = " ".join(text.split()).strip("*# ").rstrip(".")
+    line = decided_or_asked(debate).rstrip(".")
     if len(line) <= _TITLE_MAX_CHARS:
         return line
     return line[:_TITLE_MAX_CHARS].rsplit(None, 1)[0].rstrip(",;: ") + "…"

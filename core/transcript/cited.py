@@ -8,10 +8,11 @@ from core.evidence.citations import RawCitation, citations_in, rendered
 from core.figures import counted
 from core.models import Citation, Debate, Source, Verdict
 from core.rules.subject import role_of
+from core.transcript.markdown import plain_line
 from core.transcript.words import table
 
 _SOURCE_ID = re.compile(r"\be\d{1,3}\b")
-_TEXTS = ("decision", "solution", "implementation", "dissent")
+_TEXTS = ("solution", "implementation", "dissent")
 _LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
 _CHECKED = "Only quotes were checked: those with a place were found there"
 _STRUCK = ", those struck out were not"
@@ -40,13 +41,25 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
     return rendered(text, show)
 
 
+def decision_line(verdict: Verdict) -> str:
+    """The decision on one line, without formatting: plain text."""
+    # Where half of a sentence was recorded, its marks may have lost their other half.
+    return plain_line(cited(verdict.decision, verdict.citations)).replace("**", "")
+
+
+def decided_or_asked(debate: Debate) -> str:
+    """What was decided, before that what was asked: plain text on one line."""
+    return decision_line(debate.verdict) if debate.verdict else plain_line(debate.setup.question)
+
+
 def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict with the quotes in its texts as people read them.
+    """The verdict with the quotes in its texts as people read them, its decision on a plain line.
 
     Reasons without a quote say so, if the debate has sources.
     """
     citations = verdict.citations
     texts = {field: cited(getattr(verdict, field), citations) for field in _TEXTS}
+    texts["decision"] = decision_line(verdict)
     lists = {
         field: tuple(cited(text, citations) for text in getattr(verdict, field)) for field in _LISTS
     }

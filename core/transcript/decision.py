@@ -11,9 +11,9 @@ from core.rules.options import held_by, leading, options_of
 from core.rules.raised import first_turn
 from core.rules.sealing import SEALED
 from core.transcript.ballots import vote_lines
-from core.transcript.cited import check_words, cited_verdict, source_names
+from core.transcript.cited import check_words, cited_verdict, decision_line, source_names
 from core.transcript.found import changes_words, findings_rows
-from core.transcript.markdown import inert, inert_line
+from core.transcript.markdown import inert_line, plain_line, shown_as_is
 from core.transcript.options import criteria_rows, criteria_title
 from core.transcript.people import assumptions
 from core.transcript.sections import ResultLine, ResultSection, as_markdown, line_words, lines_of
@@ -47,7 +47,7 @@ def decision_text(debate: Debate) -> str:
         [
             *(["Partial result: not all turns were taken."] if verdict.partial else []),
             *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
-            f"{inert(verdict.decision)}{decision_doubt(debate)}",
+            f"{shown_as_is(verdict.decision)}{decision_doubt(debate)}",
             *_standing(debate, verdict),
             *filter(None, (as_markdown(section, 1) for section in sections)),
             *([alone] if (alone := single_answer_section(debate, level=1)) else ()),
@@ -76,7 +76,7 @@ def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = Tru
     parts = [
         f"{mark} Decision",
         *warnings,
-        f"**{inert_line(verdict.decision)}**{decision_doubt(debate)}",
+        f"**{shown_as_is(verdict.decision)}**{decision_doubt(debate)}",
         *question,
         *_standing(debate, verdict),
         f"Written by {author}.",
@@ -96,7 +96,7 @@ def why_none(debate: Debate) -> str:
     earlier = debate.earlier_verdict
     if earlier is None:
         return why
-    return f"{why}\n\nThe verdict before it was debated: {inert_line(earlier.decision)}"
+    return f"{why}\n\nThe verdict before it was debated: {shown_as_is(decision_line(earlier))}"
 
 
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
@@ -235,5 +235,5 @@ def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:
 def _without_decision(verdict: Verdict) -> str:
     """The solution without a first paragraph that only says the decision again."""
     first, _, rest = verdict.solution.strip().partition("\n\n")
-    texts = [" ".join(text.split()).strip("*# .") for text in (first, verdict.decision)]
-    return rest if rest.strip() and texts[0] == texts[1] else verdict.solution
+    is_said = plain_line(first).rstrip(".") == verdict.decision.rstrip(".")
+    return rest if rest.strip() and is_said else verdict.solution

@@ -24,13 +24,9 @@ def few_words(text: str, most: int) -> str:
     words = text.split()
     if len(words) <= most:
         return text
+    if sentences := whole_sentences(text, most):
+        return sentences
     short = " ".join(words[: max(0, most)])
-    # The ellipsis counts as a word.
-    room = " ".join(words[: max(0, most - 1)])
-    sentences = [room[: cut.start()] for cut in _CUT.finditer(f"{room} A")]
-    whole = [text for text in sentences if all(text.count(a) == text.count(b) for a, b in _PAIRS)]
-    if whole:
-        return f"{whole[-1]}{CUT}"
     is_marked = words[most].startswith("(") if most > 0 else False
     if short.count("“") > short.count("”") or (is_marked and short.endswith("”")):
         short = short.rpartition("“")[0]
@@ -38,6 +34,18 @@ def few_words(text: str, most: int) -> str:
         short = short.rpartition("(")[0]
     short = short.rstrip(" ~.,:;–(")
     return f"{short}…" if short else ""
+
+
+def whole_sentences(text: str, most: int) -> str:
+    """The sentences that begin a text, in at most so many words; empty: not even the first fits."""
+    words = text.split()
+    if len(words) <= most:
+        return text
+    # The ellipsis counts as a word.
+    room = " ".join(words[: max(0, most - 1)])
+    sentences = [room[: cut.start()] for cut in _CUT.finditer(f"{room} A")]
+    whole = [text for text in sentences if all(text.count(a) == text.count(b) for a, b in _PAIRS)]
+    return f"{whole[-1]}{CUT}" if whole else ""
 
 
 def not_yet_said(text: str, earlier: set[str]) -> str:
@@ -56,10 +64,13 @@ def not_yet_said(text: str, earlier: set[str]) -> str:
 
 
 def shared_words(texts: Sequence[str], most: int) -> Sequence[str]:
-    """The texts in at most so many words together; longer ones get what short ones leave."""
+    """The sentences that begin each text, in at most so many words together.
+
+    Longer texts get what short ones leave; one whose first sentence does not fit becomes empty.
+    """
     shares, remaining = [0] * len(texts), most
     lengths = [len(text.split()) for text in texts]
     for number, index in enumerate(sorted(range(len(texts)), key=lengths.__getitem__)):
         shares[index] = min(lengths[index], remaining // (len(texts) - number))
         remaining -= shares[index]
-    return [few_words(text, share) for text, share in zip(texts, shares, strict=True)]
+    return [whole_sentences(text, share) for text, share in zip(texts, shares, strict=True)]

@@ -12,7 +12,7 @@ from core.redaction import clean
 from core.rules.findings import standing, struck_words
 from core.rules.formats import review
 from core.rules.subject import references
-from core.transcript.cited import cited
+from core.transcript.cited import cited, decision_line
 from core.transcript.words import name_of
 
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
@@ -92,7 +92,7 @@ def task_list(debate: Debate) -> str:
         {source.id: source.reference.title for source in debate.evidence},
     )
     running = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
-    headline = verdict.decision if verdict else running
+    headline = decision_line(verdict) if verdict else running
     findings = verdict.findings if verdict else standing(debate)
     about = ", ".join(in_text(reference.title) for reference in references(debate))
     parts = [f"### Review: {in_text(headline)}", f"Of {about}."]

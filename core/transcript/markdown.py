@@ -70,6 +70,10 @@ _DEEPEST_HEADING = 6
 _TAB = 4
 
 _LISTS = ("bullet_list", "ordered_list")
+#: What is worth reading in one line, and marks that stand within a word.
+_PROSE = (*_LISTS, "paragraph", "blockquote")
+_WITHIN_WORDS = ("inline", "strong", "em", "s", "link")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _LINKS = ("http://", "https://", "mailto:", "#")
 #: What a line needs to be more than words; a sign of a block at its beginning, too.
 _MEANS_SOMETHING = re.compile(r"[<\[\]`@\\*_~]|^[#=>|:+\d-]")
@@ -131,6 +135,39 @@ def parsed(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> li
     tokens = parser.parse(text)
     levels = (token.level for outer in tokens for token in (outer, *(outer.children or ())))
     return tokens if max(levels, default=0) < _DEEPEST else None
+
+
+# --- one line without formatting ------------------------------------------------------------------
+
+
+def plain_line(text: str, *, is_prose: bool = False) -> str:
+    """The text on one line without formatting.
+
+    Args:
+        text: Markdown.
+        is_prose: Leave out headings, code and tables where anything else is there.
+    """
+    tokens = parsed(clean(text))
+    if tokens is None:
+        return " ".join(clean(text).split())
+    blocks = _Node(tokens).children
+    prose = [node for node in blocks if node.type in _PROSE] if is_prose else []
+    return " ".join(" ".join(map(bare_words, prose or blocks)).split())
+
+
+def bare_words(node: SyntaxTreeNode) -> str:
+    """All words of a node, formatting dropped."""
+    if node.type in {"softbreak", "hardbreak"}:
+        return " "
+    if node.children:
+        joint = "" if node.type in _WITHIN_WORDS else " "
+        return joint.join(map(bare_words, node.children))
+    return _BREAK.sub(" ", node.content) if node.token else ""
+
+
+def shown_as_is(line: str) -> str:
+    """Plain text as a line of Markdown that shows all of its signs and does nothing."""
+    return inert_line(line) if plain_line(line) == line else _literal(line)
 
 
 # --- safe to embed --------------------------------------------------------------------------------

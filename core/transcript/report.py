@@ -252,7 +252,7 @@ def spending_section(debate: Debate) -> str:
         "Agent",
         "Models",
         "Calls",
-        "Attempts",
+        "Requests",
         "Tokens in",
         "of these cached",
         "Tokens out",
@@ -262,7 +262,7 @@ def spending_section(debate: Debate) -> str:
     compared = forecast_words(debate, debate.setup.forecast)
     below = f"\n\n{compared}" if compared else ""
     note = (
-        "A call is a request whose reply was used; only calls count as waited. Attempts are all "
-        "requests made of a model, also those of failed turns and summaries, repairs and retries."
+        "A call is a request whose reply was used; only calls count as waited. Requests are all "
+        "that were made of a model, also those of failed turns and summaries, repairs and retries."
     )
     return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{note}{below}"

@@ -11,7 +11,7 @@ from core.models import Debate
 from core.rules import shadow
 from core.rules.options import options_of
 from core.transcript.cited import cited
-from core.transcript.markdown import inert_line
+from core.transcript.markdown import inert_line, plain_line
 from core.transcript.words import bullets, nested
 
 
@@ -23,7 +23,7 @@ def single_answer_words(debate: Debate) -> str:
     alone = debate.shadow
     if alone is None or debate.verdict is None or shadow.is_sealed(debate):
         return ""
-    decision = f"“{alone.decision.strip().rstrip('.')}”."
+    decision = f"“{plain_line(cited(alone.decision, alone.citations)).rstrip('.')}”."
     match shadow.agrees(debate):
         case True:
             return f"One model, asked alone, chose the same option: {decision}"

@@ -155,20 +155,22 @@ def tokens_words(usage: Usage) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """Tokens, attempts and cost in one line."""
-    return f"{tokens_words(usage)}, {counted(usage.attempts, 'attempt')}, {money(usage.cost)}"
+    """Tokens, requests made of a model, and cost in one line."""
+    return f"{tokens_words(usage)}, {counted(usage.attempts, 'request')}, {money(usage.cost)}"
 
 
 def calls_words(debate: Debate) -> str:
-    """Calls and cost: `9 calls in 11 attempts, $0.10`.
+    """Calls and cost: `9 model calls (11 requests with those repeated or failed), $0.10`.
 
-    A call led to something that is in the log. Attempts are all requests made of a model: tries
+    A call led to something that is in the log. Requests are all that were made of a model: tries
     again, repairs, and those of turns that failed.
     """
     if debate.calls and all(call.provider == OFFLINE for call in debate.calls):
         return f"no model call, {money(debate.usage.cost)}"
-    attempts = counted(debate.usage.attempts, "attempt")
-    return f"{counted(len(debate.calls), 'call')} in {attempts}, {money(debate.usage.cost)}"
+    made, calls = debate.usage.attempts, counted(len(debate.calls), "model call")
+    if made != len(debate.calls):
+        calls += f" ({counted(made, 'request')} with those repeated or failed)"
+    return f"{calls}, {money(debate.usage.cost)}"
 
 
 def bullets(items: Iterable[str]) -> str:

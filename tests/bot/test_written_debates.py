@@ -107,12 +107,13 @@ def surface_text(name: str, surface: str) -> str:
         ("german", "terminal", "sanken auf 9,8 “in der Probezeit 9,8” (e1, line 2)."),
         ("german", "report", "“Zwei von 37 Beschäftigten” (e1, line 4)"),
         ("german", "report", "~~“Kosten steigen um 5 %”~~ (not found in e1)"),
-        ("german", "terminal", "All its verified quotes come from one source: e1."),
+        ("german", "terminal", "Every quote in it that was found comes from one source: e1."),
         ("german", "board", "*Summary up to round 3*"),
         # In few words the reasons stand whole, and the option is not named twice.
         ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),
         ("panel", "verdict", "update, and gave the option 65 %.\n"),
-        ("panel", "verdict", "More than 2 % of daily calls come from the old API on 15 March.\n"),
+        # The three reasons come before it.
+        ("panel", "terminal", "More than 2 % of daily calls come from the old API on 15 March.\n"),
         ("panel", "report", "| Format | panel, only first answers were given |"),
         ("panel", "record", "- Keep it running: no agent stands for it\n"),
         ("panel", "record", "## Recommendations\n\n- Watch the share of calls"),
@@ -164,8 +165,9 @@ def surface_text(name: str, surface: str) -> str:
             "verdict",
             "5 hours 40 minutes; the words come from a note that tells reviewers",
         ),
-        ("poisoned", "verdict", 'Without Finance the first answers lean to "Own copy". All its'),
-        ("poisoned", "verdict", "hours 40 minutes, and the file asks reviewers to hide it.\n"),
+        ("poisoned", "verdict", 'Without the first ballot of Finance, "Own copy" would have led.'),
+        # Doubts and reasons leave no room for a sentence of the dissent, which is not hidden.
+        ("poisoned", "verdict", "*Dissent*: in the whole verdict.\n"),
         (
             "poisoned",
             "report",

@@ -17,7 +17,7 @@ from rich.cells import cell_len
 
 from bot.slack.mrkdwn.escape import GAP, bare, clean, link, linked, literal, plain
 from bot.slack.mrkdwn.split import split
-from core.transcript.markdown import SIGN, parsed
+from core.transcript.markdown import SIGN, bare_words, parsed, plain_line
 
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 _MARKED = frozenset({*_MARKS, "code_inline"})
@@ -27,8 +27,6 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _WIDEST_TABLE = 88
 _FENCE = "```"
 _LISTS = frozenset({"bullet_list", "ordered_list"})
-#: What is worth reading in one line.
-_PROSE = _LISTS | {"paragraph", "blockquote"}
 #: Characters of Markdown that are read for one character of a gist, and signs for a whole one.
 _GIST_SOURCE, _GIST_SIGNS = 12, 400
 
@@ -51,12 +49,14 @@ def gist(text: str, limit: int) -> str:
         text: Markdown.
         limit: Characters at most, entities counted as they are spelled.
     """
-    return _shortened(literal(_line(text, limit)), limit)
+    return _shortened(literal(plain_line(_source(text, limit), is_prose=True)), limit)
 
 
 def bare_gist(text: str, limit: int) -> str:
     """Return the same for places where Slack shows signs as they are: options, cells, names."""
-    return _shortened(bare(_line(text, limit), limit * _GIST_SOURCE), limit)
+    return _shortened(
+        bare(plain_line(_source(text, limit), is_prose=True), limit * _GIST_SOURCE), limit
+    )
 
 
 def _tree(text: str) -> _Node | None:
@@ -66,35 +66,16 @@ def _tree(text: str) -> _Node | None:
 
 
 def _source(text: str, limit: int) -> str:
-    """The beginning of a text that its gist is made of."""
-    source = text[: limit * _GIST_SOURCE]
+    """The beginning of a text that its gist is made of, clean."""
+    source = clean(text[: limit * _GIST_SOURCE])
     after = next(islice(SIGN.finditer(source), _GIST_SIGNS, None), None)
     return source[: after.start()] if after else source
-
-
-def _line(text: str, limit: int) -> str:
-    source = _source(text, limit)
-    tree = _tree(source)
-    if tree is None:
-        return " ".join(clean(source).split())
-    prose = [node for node in tree.children if node.type in _PROSE] or tree.children
-    return " ".join(" ".join(_flat(node) for node in prose).split())
 
 
 def _shortened(line: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     return split(line, limit - 1)[0].rstrip(".,:!? ") + "…"
-
-
-def _flat(node: _Node) -> str:
-    """All words of a node, formatting dropped."""
-    if node.type in {"softbreak", "hardbreak"}:
-        return " "
-    if node.children:
-        joint = "" if node.type in {"inline", *_MARKS, "link"} else " "
-        return joint.join(_flat(child) for child in node.children)
-    return _BREAK.sub(" ", node.content) if node.token else ""
 
 
 # --- blocks ---------------------------------------------------------------------------------------
@@ -163,7 +144,7 @@ def _indented(text: str, first: str, rest: str) -> str:
 
 def _table(node: _Node) -> str:
     rows = [row for part in node.children for row in part.children]
-    cells = [[_flat(cell).strip() for cell in row.children] for row in rows]
+    cells = [[bare_words(cell).strip() for cell in row.children] for row in rows]
     widths = [max(map(cell_len, column)) for column in zip_longest(*cells, fillvalue="")]
     if sum(widths) + 3 * len(widths) > _WIDEST_TABLE:
         # One item per row, each cell named by its column.
@@ -216,9 +197,9 @@ def _span(node: _Node, open_marks: frozenset[str]) -> str:
         case "code_inline":
             return f"`{literal(node.content.replace('`', chr(39)))}`"
         case "image":
-            return literal(f"[image: {_flat(node).strip() or 'no description'}]")
+            return literal(f"[image: {bare_words(node).strip() or 'no description'}]")
         case "link":
-            return link(str(node.attrs["href"]), _flat(node))
+            return link(str(node.attrs["href"]), bare_words(node))
         case _:
             inner = _inline(node.children, open_marks | {node.type})
             mark = "" if node.type in open_marks or not inner.strip() else _MARKS.get(node.type, "")

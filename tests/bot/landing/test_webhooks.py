@@ -216,7 +216,7 @@ async def test_with_the_whole_text_reasons_and_record_come_redacted(
     ("decision", "words"),
     [
         ('Set pwd:tulips47" and go.', 'Set pwd:[redacted]" and go.'),
-        ("Rotate it:\nsk-abcdefghij1234567890", "Rotate it:\n[redacted]"),
+        ("Rotate it:\nsk-abcdefghij1234567890", "Rotate it: [redacted]"),
         ('-----BEGIN PRIVATE KEY-----\nMIIE"', '[redacted]"'),
     ],
 )

@@ -70,7 +70,7 @@ async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
     assert text.startswith("Architect: critique of Security, round 1  [r1/critique/architect/")
     assert "asked offline/" in text
     assert "prompt: built-in" in text
-    assert "1 attempt" in text
+    assert "1 request" in text
 
 
 @pytest.mark.parametrize(
