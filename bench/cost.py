@@ -10,7 +10,9 @@ reading less. No two replies are alike: equal ones would be cached where real on
 bound, "order", stands beside what was measured: the same prompts with the same settings, cut
 anywhere, each beginning that a later prompt has too written once and read by all others. Only
 hindsight reaches it: it knows who reads on, asks each call after the one that wrote what it reads,
-and has no most of four marks. Fails when a ratio to it is above the target.
+and has no most of four marks. The last table sets the characters and the cost of a critique beside
+those of dialectic's requests for the same debate (`bench.cost_peer`). Fails when a ratio of cost to
+the bound, or of characters to dialectic's, is above the target.
 """
 
 import argparse
@@ -20,11 +22,13 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from bench import cost_peer as peer
+from bench.vendor import REPLY_CHARACTERS
 from core.acts.take import Turns
 from core.capabilities import capability
 from core.clock import SystemClock
@@ -32,7 +36,7 @@ from core.engine import Engine
 from core.events import DebateStarted
 from core.evidence.reading import joined
 from core.llm.call import ModelCalls
-from core.llm.prices import estimate_tokens, price
+from core.llm.prices import estimate_tokens, price, tokens_of
 from core.llm.prompt_text import pieces
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.fields import items
@@ -122,6 +126,7 @@ class CachingRules:
 
     provider: str
     wait: float
+    reply: Callable[[ModelRequest, int], str]
     asked: Sequence[ModelRequest] = ()
     #: When each beginning can be read, on the event loop's clock.
     readable: dict[str, float] = field(default_factory=dict[str, float])
@@ -139,8 +144,7 @@ class CachingRules:
             self.readable.setdefault(key, call.at + self.wait)
         marks = _MARK.findall(str(call.body))
         request = self.asked[int(marks[-1])]
-        # Each reply is another text, as models' are: equal ones would be cached where none can be.
-        text = usual_reply(request).replace("The reasons", f"The reasons {marks[-1]}")
+        text = self.reply(request, int(marks[-1]))
         output = estimate_tokens(text)
         counts = Counts(input=total, cached=cached, written=fresh, output=output)
         usage = Usage(input_tokens=total, cached_tokens=cached, written_tokens=fresh)
@@ -163,6 +167,11 @@ class CachingRules:
             if mark and size >= least:
                 sizes.append((digest.hexdigest(), size))
         return sizes
+
+
+def another_reply(request: ModelRequest, number: int) -> str:
+    """A usual reply that is no other's: equal ones would be cached where models' never are."""
+    return usual_reply(request).replace("The reasons", f"The reasons {number}")
 
 
 def _settings(body: Mapping[str, Any]) -> tuple[object, ...]:
@@ -207,7 +216,7 @@ def with_sources(setup: Setup, count: int) -> Setup:
     return setup.model_copy(update={"references": references})
 
 
-def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
+def a_setup(line: Line, form: str, agents: int, rounds: int, *, question: str = QUESTION) -> Setup:
     """A debate in which every round is held."""
     choice = ModelChoice(provider=line.provider, model=line.agent_model)
     cheap = ModelChoice(provider=line.provider, model=line.summary_model)
@@ -221,7 +230,7 @@ def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
     )
     roles = ("architect", "security", "simplicity", "operations", "finance", "data", "testing")
     request = DebateRequest(
-        question=QUESTION,
+        question=question,
         asked_by=Person(id="U1", name="Dana"),
         place=Place(surface="terminal"),
         agents=roles[:agents],
@@ -231,10 +240,13 @@ def a_setup(line: Line, form: str, agents: int, rounds: int) -> Setup:
 
 
 async def debate_against(
-    setup: Setup, line: Line, wait: float
+    setup: Setup,
+    line: Line,
+    wait: float,
+    reply: Callable[[ModelRequest, int], str] = another_reply,
 ) -> tuple[Debate, Marked, CachingRules]:
     """Hold the debate against the vendor's rules."""
-    rules = CachingRules(line.provider, wait)
+    rules = CachingRules(line.provider, wait, reply)
     async with Vendor(rules) as vendor:
         provider = Marked(line.build(vendor.url), line.provider)
         rules.asked = provider.requests
@@ -342,6 +354,54 @@ async def ratios(agents: int, rounds: int, wait: float, *, sources: int = 0) -> 
     return bills
 
 
+@dataclass(frozen=True)
+class BesidePeer:
+    """A debate of critique, three agents and three rounds, beside what the peer sent for it."""
+
+    #: Characters sent, by act.
+    sent: Mapping[str, Sequence[int]]
+    #: US dollars by vendor: of this debate, and of the peer's requests.
+    costs: Mapping[str, tuple[Decimal, Decimal]]
+
+    @property
+    def characters(self) -> Decimal:
+        """The ratio of all characters sent to the peer's."""
+        ours, theirs = (sum(map(sum, sent.values())) for sent in (self.sent, peer.REQUESTS))
+        return Decimal(ours) / theirs
+
+    def lines(self) -> Iterator[str]:
+        """The rows of a table."""
+        yield f"{'critique beside dialectic 0.7.0':32} calls  characters   calls  dialectic's"
+        for act in {**peer.REQUESTS, **self.sent}:
+            ours, theirs = (sent.get(act, ()) for sent in (self.sent, peer.REQUESTS))
+            yield f"{act:32} {len(ours):5}  {sum(ours):10,}   {len(theirs):5}  {sum(theirs):11,}"
+        yield f"all characters / dialectic's: {self.characters:.3f}"
+        for vendor, (ours, theirs) in self.costs.items():
+            ratio = f"${ours:.4f} / ${theirs:.4f} = {ours / theirs:.3f}"
+            yield f"cost / dialectic's by the rules of {vendor}: {ratio}"
+
+
+async def beside_peer(wait: float) -> BesidePeer:
+    """Hold the debate that the peer held, with replies as long, and all calls by one model."""
+    sent, costs = dict[str, list[int]](), dict[str, tuple[Decimal, Decimal]]()
+    for line in LINES:
+        one_model = replace(line, summary_model=line.agent_model)
+        setup = a_setup(one_model, "critique", 3, 3, question=peer.QUESTION)
+        _, provider, rules = await debate_against(setup, one_model, wait, peer.reply_as_long)
+        sizes = [
+            Usage(input_tokens=tokens_of(characters), output_tokens=tokens_of(REPLY_CHARACTERS))
+            for requests in peer.REQUESTS.values()
+            for characters in requests
+        ]
+        prices = [price(line.provider, line.agent_model, size) or Decimal(0) for size in sizes]
+        costs[line.provider] = bill(line, provider, rules).spent, sum(prices, Decimal(0))
+        sent = {request.act.value: list[int]() for request in provider.requests}
+        for request in provider.requests:
+            whole = request.system + "".join(piece.text for piece in pieces(request))
+            sent[request.act.value].append(len(whole))
+    return BesidePeer(sent=sent, costs=costs)
+
+
 def main() -> int:
     """Print the figures; 0 if every ratio is good enough."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -359,7 +419,10 @@ def main() -> int:
     bills = asyncio.run(held_so)
     for name, paid in bills.items():
         print(paid.line(name))
-    return 0 if all(paid.spent / paid.by_order <= TARGET for paid in bills.values()) else 1
+    beside = asyncio.run(beside_peer(options.wait))
+    print("", *beside.lines(), sep="\n")
+    ratios_found = [beside.characters, *(paid.spent / paid.by_order for paid in bills.values())]
+    return 0 if all(ratio <= TARGET for ratio in ratios_found) else 1
 
 
 if __name__ == "__main__":
