@@ -282,9 +282,8 @@ def verdict(debate: Debate, address: str) -> VerdictResult:
         debate_id=debate.id,
         state=state_of(debate),
         question=debate.setup.question,
-from core.transcript.cited import cited, decision_line
-from core.transcript.decision import decision_text
-from core.transcript.markdown import visible
+        decision=decision_line(judged) if judged else "",
+        option=headline_option(debate) if judged else "",
         standing=standing_words(debate),
         confidence=judged.confidence if judged else None,
         text=decision_text(debate),
@@ -349,8 +348,11 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
 
 def listed(debates: Sequence[Debate]) -> ListResult:
     """Return debates in a list, in their order."""
-from core.transcript.cited import cited, decision_line
-from core.transcript.decision import decision_text
-from core.transcript.markdown import visible
+                decision=headline_option(debate)
+                or (decision_line(debate.verdict) if debate.verdict else ""),
+                standing=standing_words(debate),
+                started_by=debate.setup.asked_by.display_name,
+            )
+            for debate in debates
         )
     )

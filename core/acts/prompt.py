@@ -90,15 +90,15 @@ def task(act: Act, agent: Agent, **values: object) -> str:
 
 
 def short_form(act: Act, **values: object) -> str:
-    """How a speech ends, said after its task: a program reads its answer and points there."""
-    has_stance = bool(values.get("options")) and not values.get("first")
+    """How a speech ends, said after its task: a program reads answer, points and stance there."""
+    options = "" if values.get("first") else values.get("options")
     template = _environment.get_template("short_form.md.j2")
     return template.render(
         is_criticism=act in _CRITICISMS,
         is_first=values.get("raises"),
         was_asked=values.get("was_asked"),
         most_raised=MOST_RAISED,
-        has_stance=has_stance,
+        options=options,
     ).strip()
 
 

@@ -23,10 +23,10 @@ def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
     return beginning.rstrip() + CUT_MARK
 
 
-def in_brief(contribution: Contribution) -> str:
+def in_brief(contribution: Contribution, most: int = IN_SHORT) -> str:
     """The answer and points that end a speech; its first paragraphs where it has none."""
     if not contribution.points:
-        return first_paragraphs(contribution.text)
+        return first_paragraphs(contribution.text, most)
     return "\n- ".join((contribution.answer, *contribution.points))
 
 

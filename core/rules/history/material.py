@@ -3,7 +3,7 @@
 | turn | made from | for |
 | --- | --- | --- |
 | `r2/summary/ann` | what Ann wrote before round 2, and critiques of it | Ann (`length`) |
-| `r2/summary/summarizer` | round 2; for people alone how its texts begin | `rounds`, people |
+| `r2/summary/summarizer` | round 2; for people alone what its texts say in short | `rounds`, people |
 | `…/summarizer/meta` | the summaries of the first rounds | `rounds` |
 | `…/summarizer/<key>` | one long contribution | `hierarchical` |
 | `…/summarizer/debate` | all rounds so far, in short | `hierarchical` |
@@ -26,7 +26,7 @@ from core.models import (
     SummaryKind,
     Turn,
 )
-from core.rules.formats.opening_words import first_paragraphs
+from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
 from core.rules.history.told import (
     as_text,
@@ -48,7 +48,7 @@ EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 300, 250, 200
 #: Contributions that stand in for a round whose summary failed.
 LAST_CONTRIBUTIONS = 3
 UNAVAILABLE = "[Round summary unavailable]"
-#: Characters of each text of a round that is summed up for people alone.
+#: Characters of a text without a short form where it is summed up for people alone.
 _OPENING = 500
 #: Characters a token has, roughly, in English prose.
 _CHARS_PER_TOKEN = 4
@@ -144,7 +144,7 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
         return _of_rounds(debate, numbers, ContextMethod.HIERARCHICAL, text)
     if turn.target in format_of(debate).stages:
         texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
-        return _of_texts(debate, turn.round, list(texts.values()), ContextMethod.ROUNDS)
+        return _for_people(debate, turn.round, list(texts.values()))
     contribution = debate.contributions[turn.target or ""]
     # Half of the limit of a whole history; without a summary it is shown in full.
     rules = rules_of(debate, contribution.turn.agent)
@@ -175,18 +175,23 @@ def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
 
 
 def _of_round(debate: Debate, number: int) -> SummaryMaterial:
-    """A round: its condensed texts, its texts, or for people alone how its texts begin."""
+    """A round: its condensed texts, its texts, or for people alone what its texts say in short."""
     whole, methods = round_of(debate, number), methods_in_use(debate)
     if ContextMethod.HIERARCHICAL in methods:
         texts = [condensed(debate, contribution) for contribution in whole]
         return _of_texts(debate, number, texts, ContextMethod.HIERARCHICAL)
     if ContextMethod.ROUNDS in methods:
         return _of_texts(debate, number, whole, ContextMethod.ROUNDS)
-    openings = [
-        contribution.model_copy(update={"text": first_paragraphs(contribution.text, _OPENING)})
+    return _for_people(debate, number, whole)
+
+
+def _for_people(debate: Debate, number: int, whole: Sequence[Contribution]) -> SummaryMaterial:
+    """It stands in for no text that an agent quotes, so what each says in short serves."""
+    texts = [
+        contribution.model_copy(update={"text": in_brief(contribution, _OPENING)})
         for contribution in whole
     ]
-    material = _of_texts(debate, number, openings, ContextMethod.ROUNDS)
+    material = _of_texts(debate, number, texts, ContextMethod.ROUNDS)
     return replace(material, whole_chars=len(as_text(debate, whole)))
 
 
