@@ -7,7 +7,7 @@ allow; the most for long replies, hidden reasoning and an empty cache. What is a
 an error, and what people add while the debate runs, is not foreseen.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -27,7 +27,6 @@ from core.models import (
     SUMMARIZER,
     Act,
     Agent,
-    ContextMethod,
     Debate,
     Ending,
     Forecast,
@@ -41,7 +40,8 @@ from core.opening import largest
 from core.rules import casting, shadow
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.history.material import stage_turn
+from core.rules.history.material import round_turn, stage_turn
+from core.rules.history.strategies import wants
 from core.rules.judging import auditor_of
 from core.rules.steps import Format
 
@@ -229,39 +229,56 @@ def cap_words(setup: Setup, estimated: Estimate) -> str:
 
 
 def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequence[Turn]:
-    """The turns on which a model is asked if so many rounds are held, in about their order.
+    """The turns on which a model is asked if so many rounds are held.
 
     Args:
         debate: As it starts.
         rounds: How many; 0: the first answers only.
-        beside: With the summaries that are made beside the debate.
+        beside: With all rounds of questions, and the summaries that are made beside the debate.
     """
-    turns = [*_before_rounds(debate, follow_ups=beside), *_of_rounds(debate, rounds)]
-    turns += _of_comparing(debate)
-    if beside:
-        turns += _summaries(debate, rounds)
-    is_voted_blind = not rounds and _compares(debate) and debate.setup.blind_ballot
-    if not is_voted_blind and not _is_alone(debate.setup, format_of(debate)):
-        turns += _turns(debate, Act.BALLOT, max(1, rounds))
-    audit = [Turn(act=Act.AUDIT, round=rounds, agent=JUDGE)] if auditor_of(debate) else []
-    return [*turns, Turn(act=Act.SYNTHESIS, round=rounds, agent=JUDGE), *audit]
+    setup, form = debate.setup, format_of(debate)
+    everybody, nobody = [agent.id for agent in setup.agents], list[str]()
+    is_compared = form.compares_drafts and len(everybody) > 1
+    options = [SUMMARIZER] if is_compared and setup.format != review.NAME else nobody
+    blind = everybody if is_compared and setup.blind_ballot else nobody
+    final = nobody if (blind and not rounds) or _is_alone(setup, form) else everybody
+    asked = range(1, (setup.clarifying.rounds if beside else 1) + 1)
+    askings = [str(number) for number in asked] if setup.clarifying.enabled else nobody
+    calls: Sequence[tuple[Act, int, Sequence[str], Sequence[str | None]]] = (
+        (Act.QUESTIONS, 0, everybody, askings),
+        (Act.CLARIFICATION, 0, [SUMMARIZER], askings),
+        (Act.OPTIONS, 0, options, [None]),
+        (Act.BALLOT, 0, blind, [None]),
+        (Act.BALLOT, max(1, rounds), final, [None]),
+        (Act.SYNTHESIS, rounds, [JUDGE], [None]),
+        (Act.AUDIT, rounds, [JUDGE] if auditor_of(debate) else nobody, [None]),
+    )
+    own = [*_own_turns(debate, rounds)]
+    return [
+        *_turns_held_once(setup),
+        *own,
+        *(_summaries(debate, rounds, own) if beside else ()),
+        *(
+            Turn(act=act, round=number, agent=agent, target=target)
+            for act, number, agents, targets in calls
+            for target in targets
+            for agent in agents
+        ),
+    ]
 
 
-def _before_rounds(debate: Debate, *, follow_ups: bool) -> Iterator[Turn]:
-    """Casting, questions to people (with all rounds of them, or one), the answer alone."""
-    setup = debate.setup
+def _turns_held_once(setup: Setup) -> Iterator[Turn]:
+    """Casting, the answer alone and its comparison, the merging of a review's findings."""
     if setup.casting is not None:
         yield casting.TURN
-    if setup.clarifying.enabled:
-        for number in range(1, setup.clarifying.rounds + 1 if follow_ups else 2):
-            yield from _turns(debate, Act.QUESTIONS, 0, str(number))
-            yield Turn(act=Act.CLARIFICATION, round=0, agent=SUMMARIZER, target=str(number))
     if setup.shadow_agent is not None:
         yield from (shadow.ANSWER, shadow.CHOICE)
+    if setup.format == review.NAME:
+        yield review.MERGING
 
 
-def _of_rounds(debate: Debate, rounds: int) -> Iterator[Turn]:
-    """The format's own turns; of 0 rounds: the first answers."""
+def _own_turns(debate: Debate, rounds: int) -> Iterator[Turn]:
+    """The turns of the format's phases; of 0 rounds: the first answers."""
     form = format_of(debate)
     first = form.phases[0]
     for number in range(1, max(1, rounds) + 1):
@@ -273,33 +290,18 @@ def _of_rounds(debate: Debate, rounds: int) -> Iterator[Turn]:
                 yield turn
 
 
-def _of_comparing(debate: Debate) -> Iterator[Turn]:
-    """What there is to choose between, and the blind ballots; of a review: the merging."""
-    if debate.setup.format == review.NAME:
-        yield review.MERGING
-    elif _compares(debate):
-        yield Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
-        if debate.setup.blind_ballot:
-            yield from _turns(debate, Act.BALLOT, 0)
-
-
-def _summaries(debate: Debate, rounds: int) -> Iterator[Turn]:
+def _summaries(debate: Debate, rounds: int, own: Sequence[Turn]) -> Collection[Turn]:
     """First answers and each round for the board, and what stands in for earlier rounds."""
-    rules, form = debate.setup.summarization, format_of(debate)
-    if rules.enabled and len(debate.setup.agents) > 1:
-        yield from map(stage_turn, form.stages if rounds else form.stages[:1])
-        if not (form.stages or rounds):
-            yield Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER)
-    for number in range(1, rounds + 1 if rules.enabled else 1):
-        speakers = [turn.agent for turn in form.planned(debate, number)]
-        if not speakers:
-            return
-        if form.most_rounds > 1:
-            yield Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER)
-        if rules.method is not ContextMethod.HIERARCHICAL:
-            speakers = list(dict.fromkeys(speakers)) if number > 1 else []
-        for agent in speakers:
-            yield Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target=agent)
+    form, everybody = format_of(debate), {agent.id for agent in debate.setup.agents}
+    turns = list[Turn]()
+    if debate.setup.summarization.enabled and len(everybody) > 1:
+        turns += map(stage_turn, form.stages if rounds else form.stages[:1])
+        if form.most_rounds > 1 and (rounds or not form.stages):
+            turns += map(round_turn, range(1, max(1, rounds) + 1))
+    wanted = (summary for turn in own for summary in wants(debate, turn))
+    # In a last round that is not the second one, an agent's summary of the round before serves.
+    turns += (turn for turn in wanted if turn.agent in everybody and turn.round < max(3, rounds))
+    return dict.fromkeys(turns)
 
 
 def _rounds(setup: Setup, form: Format) -> tuple[int, int]:
@@ -319,8 +321,8 @@ class _Sizes:
         self._setup, self._tables = setup, tables
         self._first = format_of(started(setup)).phases[0]
         self._limits: dict[tuple[str, str], Capability] = {}
-        #: By act, agent, whether it is of a later round, and case.
-        self._usages: dict[tuple[Act, str, bool, _Case], Usage] = {}
+        #: By act, provider, model, whether it is of a later round, and case.
+        self._usages: dict[tuple[Act, str, str, bool, _Case], Usage] = {}
         text_size = size_of(setup.question) + size_of(setup.context)
         source_sizes = [
             len(source.fetch) if source.kind is SourceKind.TEXT else _SOURCE
@@ -360,14 +362,13 @@ class _Sizes:
 
     def _usage(self, turn: Turn, case: _Case) -> Usage:
         """What the call of a turn takes: as much as every call of its kind."""
-        key = (turn.act, turn.agent, turn.round > 1, case)
+        agent = self._asked(turn)
+        key = (turn.act, agent.provider, agent.model, turn.round > 1, case)
         if key not in self._usages:
-            self._usages[key] = self._call_usage(turn, case)
+            self._usages[key] = self._call_usage(turn, agent.provider, agent.model, case)
         return self._usages[key]
 
-    def _call_usage(self, turn: Turn, case: _Case) -> Usage:
-        agent = self._asked(turn)
-        provider, model = agent.provider, agent.model
+    def _call_usage(self, turn: Turn, provider: str, model: str, case: _Case) -> Usage:
         limits, spec = self._capability(provider, model), ACTS[turn.act]
         history_size = self._texts(turn) * _TEXT * case.length
         tokens_in = tokens_of(int(self._shared + history_size), limits.token_factor)
@@ -418,21 +419,9 @@ def started(setup: Setup) -> Debate:
     return apply(None, Recorded(debate_id="destimat", seq=1, at=_ANY_TIME, event=event))
 
 
-def _turns(debate: Debate, act: Act, number: int, target: str | None = None) -> Sequence[Turn]:
-    """The turn of each agent."""
-    agents = (agent.id for agent in debate.setup.agents)
-    return [Turn(act=act, round=number, agent=agent, target=target) for agent in agents]
-
-
 def _is_alone(setup: Setup, form: Format) -> bool:
     """Whether there is one agent, on whose answer nobody votes."""
     return len(setup.agents) == 1 and form.compares_drafts
-
-
-def _compares(debate: Debate) -> bool:
-    """Whether first answers are compared and voted on."""
-    form = format_of(debate)
-    return form.compares_drafts and not _is_alone(debate.setup, form)
 
 
 def _total(usages: Iterator[Usage]) -> Usage:

@@ -348,6 +348,12 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
 
 def listed(debates: Sequence[Debate]) -> ListResult:
     """Return debates in a list, in their order."""
+    return ListResult(
+        debates=tuple(
+            ListedDebate(
+                debate_id=debate.id,
+                question=debate.setup.question,
+                state=state_of(debate),
                 decision=headline_option(debate)
                 or (decision_line(debate.verdict) if debate.verdict else ""),
                 standing=standing_words(debate),

@@ -3,7 +3,7 @@
 | turn | made from | for |
 | --- | --- | --- |
 | `r2/summary/ann` | what Ann wrote before round 2, and critiques of it | Ann (`length`) |
-| `r2/summary/summarizer` | round 2; for people alone what its texts say in short | `rounds`, people |
+| `r2/summary/summarizer` | round 2; for people alone its texts in short | `rounds`, people |
 | `…/summarizer/meta` | the summaries of the first rounds | `rounds` |
 | `…/summarizer/<key>` | one long contribution | `hierarchical` |
 | `…/summarizer/debate` | all rounds so far, in short | `hierarchical` |
