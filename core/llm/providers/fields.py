@@ -8,7 +8,9 @@ from typing import Any, cast
 def dig(source: object, *path: str | int) -> Any:
     """What lies at the end of the path, through attributes, keys and list positions, or None."""
     for step in path:
-        if isinstance(step, int):
+        if isinstance(source, dict):  # nearly all are, and an abstract class takes longer to ask
+            source = cast("dict[str | int, object]", source).get(step)
+        elif isinstance(step, int):
             items = cast("list[object]", source) if isinstance(source, list) else []
             source = items[step] if -len(items) <= step < len(items) else None
         elif isinstance(source, Mapping):

@@ -193,10 +193,14 @@ class StallTimeout:
             stall: How long the server may be silent.
         """
         self._reading, self._stall = reading, stall
-        self._limit = asyncio.timeout(stall.first_token)
+        self._limit = asyncio.timeout(None)
+        self._loop = asyncio.get_running_loop()
+        self._last = self._loop.time()
+        self._has_begun = False
 
     async def __aenter__(self) -> Self:
         await self._limit.__aenter__()
+        self._look()
         return self
 
     async def __aexit__(
@@ -205,13 +209,25 @@ class StallTimeout:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._timer.cancel()
         await self._limit.__aexit__(kind, error, trace)
 
     def put_off(self) -> None:
-        """Note that something came."""
-        limits, has_begun = self._stall, self._reading.length
-        seconds = limits.between_tokens if has_begun else limits.first_token
-        self._limit.reschedule(asyncio.get_running_loop().time() + seconds)
+        """Note that something came: no more, as a reply comes in hundreds of pieces."""
+        self._last = self._loop.time()
+        if self._reading.length and not self._has_begun:  # a shorter silence counts from now on
+            self._timer.cancel()
+            self._look()
+
+    def _look(self) -> None:
+        """End the block where nothing came for too long; else look again when that can be."""
+        self._has_begun = self._reading.length > 0
+        limits = self._stall
+        ends = self._last + (limits.between_tokens if self._has_begun else limits.first_token)
+        if ends > self._loop.time():
+            self._timer = self._loop.call_at(ends, self._look)
+        else:
+            self._limit.reschedule(ends)
 
     def watch(self, response: httpx2.Response) -> None:
         """Note all that comes of a body."""
