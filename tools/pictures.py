@@ -175,7 +175,7 @@ async def ending(camera: Camera) -> None:
     await camera.page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
     board = camera.main.locator(".row", has_text="Asked by").last
     await board.get_by_role("link", name=re.compile("repl")).first.click()
-    vote = camera.thread.locator(".row", has_text="First choices").last
+    vote = camera.thread.locator(".row", has_text="Held best by").last
     await expect(vote).to_be_visible(timeout=PATIENCE)
     await show(vote.get_by_text("The vote", exact=True).first)
     await camera.take("vote", camera.thread)
