@@ -45,7 +45,7 @@ def test_a_decision_is_one_line_without_formatting_everywhere(decision: str, lin
     assert f"**{shown}**" in adr(debate)
     assert f"# {shown.rstrip('.')}\n" in adr(debate)
     assert shown in decision_text(debate).splitlines()
-    assert verdict_for_programs(debate, "")[0].decision == line
+    assert verdict_for_programs(debate, "").decision == line
     assert f"*{literal(line)}*" in headline(debate, verdict).text
 
 
