@@ -71,7 +71,7 @@ _TEXT_LIMIT = 600
 #: What stands before the dissent, and in its place where there is no room for a sentence of it.
 _DISSENT, _ELSEWHERE = "*Dissent*: ", "in the whole verdict."
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
-_MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 30, 30
+_MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 36, 30
 #: Names of agents may be long, and a message holds no more than some 13,000 characters.
 _HINGES_LIMIT, _HINGES_WORDS = 1000, 40
 #: Reasons in the short form.
