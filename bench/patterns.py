@@ -84,7 +84,7 @@ from core.transcript.few_words import few_words, not_yet_said
 from core.transcript.found import as_code, in_text
 from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed, visible
 from core.transcript.report import report
-from core.transcript.words import nested, quoted
+from core.transcript.words import csv_cell, nested, quoted
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import answer_in, parse_reply
 
@@ -624,6 +624,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.acts.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.page.html": lambda text: html(text, 2, {"e1"}),
+    "core.transcript.words.csv_cell": csv_cell,
     "core.transcript.few_words.few_words": lambda text: few_words(text, 40),
     "core.transcript.few_words.not_yet_said": lambda text: not_yet_said(text, set()),
     "core.transcript.found.as_code": as_code,
