@@ -389,7 +389,9 @@ class _Run:
             work.turn
             for key, work in self._working.items()
             if key not in ready
-            or (work.waits and _is_away(debate, work.turn) and not self._waits(debate, work.turn))
+            or (
+                work.waits and work.turn.agent in debate.away and not self._waits(debate, work.turn)
+            )
         ]
         # Once the judge writes, nobody would read the summary that is made for it.
         return [
@@ -603,11 +605,6 @@ def _finishes_first(debate: Debate) -> bool:
     hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
     running = debate.status is Status.RUNNING and not debate.verdict
     return bool(running and debate.out_of_money and not hurried)
-
-
-def _is_away(debate: Debate, turn: Turn) -> bool:
-    """Whether the model of the turn's agent does not answer at present."""
-    return turn.agent in debate.away
 
 
 def _failed(turn: Turn, error: CallFailed) -> TurnFailed:

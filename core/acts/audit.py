@@ -4,7 +4,7 @@ A judge overlooks what its own kind writes (arXiv:2404.13076). The judge mends o
 what then still stands is shown above the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated
@@ -82,17 +82,13 @@ def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
     return (*([verdict_part(debate.draft)] if debate.draft else []), *tally_part(debate))
 
 
-def _values(_debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    return {"most": MOST_FAULTS}
-
-
 declare(
     Act.AUDIT,
     ActSpec(
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        values=_values,
+        values=lambda _debate, _turn: {"most": MOST_FAULTS},
         about=_about,
         is_alone=always,
         perform=audit,

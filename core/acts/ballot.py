@@ -86,7 +86,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
             debate,
             turn,
             ballot_reply(tuple(positions), mover_labels(debate), options),
-            check=lambda ballot: ballot_fault(ballot, list(positions), options) or None,
+            check=lambda ballot: ballot_fault(ballot, list(positions), options),
         )
     except ReplyUnreadable as error:
         abstention = Abstention(turn=turn, reason=str(error), call=error.call)

@@ -169,24 +169,39 @@ def with_checked_quotes(debate: Debate, contribution: Contribution) -> Contribut
     )
 
 
-def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict with its quotes checked, and those not found struck out."""
-    citations, changes = list[Citation](), dict[str, object]()
+class QuoteCheck:
+    """Checks the quotes of several texts, one after the other."""
 
-    def check(text: str) -> str:
-        text, quotes = checked(text, debate.evidence)
-        citations.extend(quotes)
+    def __init__(self, debate: Debate) -> None:
+        self._debate = debate
+        self._citations: dict[Citation, None] = {}
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """All quotes of the texts checked so far, each once."""
+        return tuple(self._citations)
+
+    def text(self, text: str) -> str:
+        """The text with quotes that were not found struck out."""
+        text, citations = checked(text, self._debate.evidence)
+        self._citations |= dict.fromkeys(citations)
         return text
 
-    for field in _TEXTS:
-        changes[field] = check(getattr(verdict, field))
-    for field in _LISTS:
-        changes[field] = tuple(check(text) for text in getattr(verdict, field))
+    def texts(self, texts: Sequence[str]) -> tuple[str, ...]:
+        """The same for several."""
+        return tuple(map(self.text, texts))
+
+
+def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
+    """The verdict with its quotes checked, and those not found struck out."""
+    check = QuoteCheck(debate)
+    changes: dict[str, object] = {field: check.text(getattr(verdict, field)) for field in _TEXTS}
+    changes |= {field: check.texts(getattr(verdict, field)) for field in _LISTS}
     changes["sections"] = tuple(
-        section.model_copy(update={"text": check(section.text)}) for section in verdict.sections
+        section.model_copy(update={"text": check.text(section.text)})
+        for section in verdict.sections
     )
-    changes["citations"] = tuple(dict.fromkeys(citations))
-    return verdict.model_copy(update=changes)
+    return verdict.model_copy(update={**changes, "citations": check.citations})
 
 
 def without_quotes(text: str) -> str:

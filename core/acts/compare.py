@@ -96,7 +96,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
             debate,
             turn,
             options_reply(labels),
-            check=lambda reply: options_fault(reply, labels) or None,
+            check=lambda reply: options_fault(reply, labels),
         )
     except CallFailed as error:
         # Without a short form the answer stands in bold, as prompts ask for it, or comes first.

@@ -83,11 +83,6 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
     return FacilitatorDecided(guidance=guidance)
 
 
-def _is_alone(debate: Debate) -> bool:
-    """Whether there is one choice: of more, each goes on as the one before."""
-    return debate.setup.rounds <= panel.LEAST_ROUNDS
-
-
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     return {
         "round": turn.round,
@@ -104,7 +99,8 @@ declare(
         effort=Effort.LOW,
         sees_history=True,
         values=_values,
-        is_alone=_is_alone,
+        # Of several choices each goes on as the one before.
+        is_alone=lambda debate: debate.setup.rounds <= panel.LEAST_ROUNDS,
         perform=guide,
     ),
 )

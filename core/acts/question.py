@@ -7,8 +7,7 @@ from pydantic import BaseModel
 
 from core.acts.act import ActSpec, always, declare
 from core.acts.citing import without_quotes
-from core.acts.replies import firsts_in, same_fault, same_reply
-from core.acts.request_for import ask_model
+from core.acts.request_for import ask_for_same, ask_model
 from core.errors import CallFailed, ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
 from core.figures import counted
@@ -84,19 +83,12 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
         return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
     labels = _labels(debate, turn)
     try:
-        reply, call = await ask_model(
-            calls,
-            debate,
-            turn,
-            same_reply(labels),
-            check=lambda reply: same_fault(reply, labels) or None,
-            agent=merging,
-        )
+        firsts, call = await ask_for_same(calls, debate, turn, labels, agent=merging)
     except CallFailed as error:
         _log.warning("questions not merged", debate=debate.id, reason=str(error))
         put_all = clarifying.put(debate, turn)
         return ClarificationsOpened(clarifications=put_all.model_copy(update={"lost": error.usage}))
-    merged = clarifying.put(debate, turn, firsts_in(reply))
+    merged = clarifying.put(debate, turn, firsts)
     return ClarificationsOpened(clarifications=merged.model_copy(update={"call": call}))
 
 

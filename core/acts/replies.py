@@ -116,6 +116,11 @@ def firsts_in(reply: SameReply) -> list[int]:
     return firsts
 
 
+def lines_of(items: Sequence[str]) -> tuple[str, ...]:
+    """The items that say something, without white space around."""
+    return tuple(item.strip() for item in items if item.strip())
+
+
 def clamp(value: float, low: float, high: float) -> float:
     """The value, or the nearer end of the range."""
     return max(low, min(high, value))

@@ -8,16 +8,15 @@ from pydantic import BaseModel
 from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.acts.citing import is_to_cite, may_look_up
-from core.acts.context import (
-    options_shown,
-    parts_for,
-)
+from core.acts.context import options_shown, parts_for
+from core.acts.replies import firsts_in, same_fault, same_reply
 from core.figures import day
 from core.llm.call import CallOptions, ModelAnswer, ModelCalls, ModelRef
 from core.llm.structured import Check
 from core.models import (
     Act,
     Agent,
+    Call,
     Debate,
     SourceKind,
     Turn,
@@ -60,6 +59,30 @@ async def ask_model(
     agent = agent or debate.setup.agent(turn.agent)
     request, terms = request_for(debate, turn, agent), terms_for(debate, turn, agent)
     return await calls.ask_for(request, agent, form, check=check, options=terms)
+
+
+async def ask_for_same(
+    calls: ModelCalls,
+    debate: Debate,
+    turn: Turn,
+    labels: tuple[str, ...],
+    *,
+    agent: Agent | None = None,
+) -> tuple[Sequence[int], Call]:
+    """Which of the texts with these labels say the same: for each the first one's place, from 0.
+
+    Raises:
+        CallFailed: No model could be asked, or its reply not be read.
+    """
+    reply, call = await ask_model(
+        calls,
+        debate,
+        turn,
+        same_reply(labels),
+        check=lambda reply: same_fault(reply, labels),
+        agent=agent,
+    )
+    return firsts_in(reply), call
 
 
 def request_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> ModelRequest:

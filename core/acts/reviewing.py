@@ -11,8 +11,8 @@ from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 from core.acts.act import ActSpec, declare
 from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
-from core.acts.replies import NOBODY, firsts_in, label_in, narrowed, one_of, same_fault, same_reply
-from core.acts.request_for import ask_model
+from core.acts.replies import NOBODY, label_in, narrowed, one_of
+from core.acts.request_for import ask_for_same, ask_model
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
 from core.evidence.citations import check, checked
@@ -197,13 +197,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
         return FindingsMerged(findings=Findings(turn=turn, items=items))
     labels = tuple(f"f{number}" for number, _ in enumerate(findings, start=1))
     try:
-        reply, call = await ask_model(
-            calls,
-            debate,
-            turn,
-            same_reply(labels),
-            check=lambda reply: same_fault(reply, labels) or None,
-        )
+        firsts, call = await ask_for_same(calls, debate, turn, labels)
     except CallFailed as error:
         by_words = Findings(
             turn=turn,
@@ -212,7 +206,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
             warnings=(f"{_BY_WORDS} {error}",),
         )
         return FindingsMerged(findings=by_words)
-    items = merged(findings, firsts_in(reply))
+    items = merged(findings, firsts)
     return FindingsMerged(findings=Findings(turn=turn, items=items, call=call))
 
 

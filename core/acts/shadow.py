@@ -1,18 +1,18 @@
 """The shadow answer: one model answers alone, and which of the debate's options that is."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pydantic import BaseModel
 
 from core.acts.act import ActSpec, declare
+from core.acts.citing import QuoteCheck
 from core.acts.context import asked_parts, options_part, options_shown, unmarked
-from core.acts.replies import NOBODY, choice_reply
+from core.acts.replies import NOBODY, choice_reply, lines_of
 from core.acts.request_for import ask_model
 from core.events import ShadowAnswered, ShadowPlaced
-from core.evidence.citations import checked
 from core.llm.call import ModelCalls
-from core.models import SUMMARIZER, Act, Call, Citation, Debate, ShadowAnswer, ShadowChoice, Turn
+from core.models import SUMMARIZER, Act, Call, Debate, ShadowAnswer, ShadowChoice, Turn
 from core.request import Effort, Part, PartKind
 from core.rules.playbook import parts_of
 
@@ -42,25 +42,16 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
 
 def _checked(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) -> ShadowAnswer:
     """The answer with its quotes checked, and those not found struck out."""
-    citations = list[Citation]()
-
-    def check(text: str) -> str:
-        text, quotes = checked(text.strip(), debate.evidence)
-        citations.extend(quotes)
-        return text
-
-    def check_all(texts: list[str]) -> tuple[str, ...]:
-        return tuple(check(text) for text in texts if text.strip())
-
+    check = QuoteCheck(debate)
     return ShadowAnswer(
         turn=turn,
-        decision=check(reply.decision),
-        solution=check(reply.solution),
-        alternatives=check_all(reply.options),
-        reasons=check_all(reply.reasons),
-        risks=check_all(reply.risks),
-        overturned_by=check_all(reply.overturned_by),
-        citations=tuple(dict.fromkeys(citations)),
+        decision=check.text(reply.decision.strip()),
+        solution=check.text(reply.solution.strip()),
+        alternatives=check.texts(lines_of(reply.options)),
+        reasons=check.texts(lines_of(reply.reasons)),
+        risks=check.texts(lines_of(reply.risks)),
+        overturned_by=check.texts(lines_of(reply.overturned_by)),
+        citations=check.citations,
         call=call,
     )
 
@@ -80,14 +71,6 @@ async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
     return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))
 
 
-def _parts(debate: Debate, _turn: Turn) -> Sequence[Part]:
-    return unmarked(asked_parts(debate))
-
-
-def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    return {"sections": bool(parts_of(debate.setup.playbook))}
-
-
 def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
     """The question, the options, and what one model answered alone."""
     alone = debate.shadow
@@ -96,17 +79,13 @@ def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
     return unmarked((asked_parts(debate)[0], *options_part(debate), *answer))
 
 
-def _values_of_choice(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    return {"options": ", ".join(options_shown(debate))}
-
-
 declare(
     Act.SHADOW,
     ActSpec(
         words=350,
         is_posted=False,
-        values=_values,
-        parts=_parts,
+        values=lambda debate, _: {"sections": bool(parts_of(debate.setup.playbook))},
+        parts=lambda debate, _: unmarked(asked_parts(debate)),
         perform=answer,
     ),
 )
@@ -117,7 +96,7 @@ declare(
         max_tokens=512,
         effort=Effort.LOW,
         is_posted=False,
-        values=_values_of_choice,
+        values=lambda debate, _: {"options": ", ".join(options_shown(debate))},
         parts=_parts_of_choice,
         perform=place,
     ),

@@ -81,22 +81,14 @@ def _as_read(debate: Debate, contribution: Contribution) -> Contribution:
     return with_checked_quotes(debate, contribution.model_copy(update={**update, "text": text}))
 
 
-def _values_of_proposal(_debate: Debate, turn: Turn) -> Mapping[str, object]:
-    return {"fresh": turn.round > 1}
-
-
 def _values_of_critique(debate: Debate, turn: Turn) -> Mapping[str, object]:
     before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
     return {"repeated": bool(before), "author": debate.setup.letter(turn.target or "")}
 
 
-def _values_of_statement(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    return {"first": turn.round == 1, "closing": panel.is_closing(debate, turn)}
-
-
 _speech = partial(ActSpec, is_speech=True, sees_history=True, perform=speak)
 _SPEECHES = {
-    Act.PROPOSAL: _speech(words=350, values=_values_of_proposal),
+    Act.PROPOSAL: _speech(words=350, values=lambda _, turn: {"fresh": turn.round > 1}),
     Act.CRITIQUE: _speech(
         words=250,
         max_tokens=1024,
@@ -119,7 +111,10 @@ _SPEECHES = {
     Act.STATEMENT: _speech(
         words=300,
         states_stance=True,
-        values=_values_of_statement,
+        values=lambda debate, turn: {
+            "first": turn.round == 1,
+            "closing": panel.is_closing(debate, turn),
+        },
     ),
 }
 for _act, _spec in _SPEECHES.items():

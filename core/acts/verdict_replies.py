@@ -3,7 +3,7 @@
 Labels of notes, options, earlier decisions and of what a playbook names stand in the form.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from core.acts.replies import (
     WORD,
     clamp,
     label_in,
+    lines_of,
     narrowed,
     of_hundred,
     one_of,
@@ -207,7 +208,7 @@ def verdict_from(
     return Verdict(
         decision=reply.decision.strip(),
         option="" if reply.option == NOBODY else reply.option,
-        reasons=_lines(reply.reasons),
+        reasons=lines_of(reply.reasons),
         requirements=table,
         criteria=tuple(
             Judgement(option=criterion.option, criterion=named, words=criterion.judgement)
@@ -221,12 +222,12 @@ def verdict_from(
         ),
         solution=reply.solution.strip(),
         implementation=reply.implementation.strip(),
-        tradeoffs=_lines(reply.tradeoffs),
-        recommendations=_lines(reply.recommendations),
+        tradeoffs=lines_of(reply.tradeoffs),
+        recommendations=lines_of(reply.recommendations),
         unmet_requirements=tuple(row.text for row in table if row.status is not_met),
-        open_questions=_lines(reply.open_questions),
+        open_questions=lines_of(reply.open_questions),
         dissent=reply.dissent.strip(),
-        overturned_by=_lines(reply.overturned_by),
+        overturned_by=lines_of(reply.overturned_by),
         notes=tuple(
             NoteOutcome(
                 note=note_id, used=answers[label].used, explanation=answers[label].explanation
@@ -274,7 +275,3 @@ def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
         for answer in reversed(reply.earlier)
         if answer.relation in relations
     }
-
-
-def _lines(items: Sequence[str]) -> tuple[str, ...]:
-    return tuple(item.strip() for item in items if item.strip())

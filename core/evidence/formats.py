@@ -395,9 +395,6 @@ def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
     if lost := sum(sign in "\ufffd\x00" for sign in signs):
         text = _with_gaps(text, signs)
         doubts.append(f"{counted(lost, 'letter')} cannot be read")
-    text, spaced = _SPACED.subn(lambda match: _closed_up(match[0]), text)
-    if spaced:
-        doubts.append("letters set wide were joined, words may be")
     lines = [text]
     for note in document.get_annotations(at):
         if note.get("subtype") == "Widget" and note.get("field_value"):
@@ -412,15 +409,6 @@ def _has_pictures(document: Any, at: int) -> bool:
         return bool(document.page_images(at))
     except Exception:  # noqa: BLE001 - of an encrypted file it cannot read them: they are there
         return True
-
-
-#: Four letters or more with a space between each two: "C o s t s".
-_SPACED = re.compile(r"(?<!\S)[^\W_](?: [^\W_]){3,}(?!\S)")
-
-
-def _closed_up(letters: str) -> str:
-    """Letters set wide as words and numbers: "C o s t 9 0" is "Cost 90"."""
-    return re.sub(r"(?<=[^\W\d]) (?=[^\W\d])|(?<=\d) (?=\d)", "", letters)
 
 
 def _with_gaps(text: str, signs: Sequence[str]) -> str:

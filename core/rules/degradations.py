@@ -125,8 +125,5 @@ def _with_model(debate: Debate, agent: str) -> str:
 
 
 def _names(debate: Debate, scores: Sequence[Score]) -> str:
-    return _listed([debate.setup.agent(score.position).name for score in scores])
-
-
-def _listed(names: Sequence[str]) -> str:
+    names = [debate.setup.agent(score.position).name for score in scores]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

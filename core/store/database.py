@@ -97,7 +97,7 @@ class Database:
             check_no_log_is_left(path)  # a new database would take its place
             lock = FileLock(path)
             # What a disk refuses once it refuses again: nothing is repeated.
-            reader = RepeatingWriter(sqlite_reader(path), place, passes=lambda _error: False)
+            reader = RepeatingWriter(sqlite_reader(path), place)
             database = cls(place=place, reader=reader, lock=lock, file=path)
         else:
             database = _on_server(url)
@@ -125,9 +125,7 @@ class Database:
             path = _file_of(url)
             check_there(path)
             # Another process may hold the file's lock, so nothing here writes: the reader refuses.
-            reader = RepeatingWriter(
-                sqlite_reader(path, "ro"), str(path), passes=lambda _error: False
-            )
+            reader = RepeatingWriter(sqlite_reader(path, "ro"), str(path))
             database = cls(place=str(path), reader=reader, writer=reader)
         else:
             database = _on_server(url)

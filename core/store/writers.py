@@ -52,7 +52,7 @@ class RepeatingWriter:
         engine: AsyncEngine | SqliteEngine,
         place: str,
         *,
-        passes: Callable[[BaseException], bool],
+        passes: Callable[[BaseException], bool] = lambda _error: False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Work through `engine`.
@@ -60,7 +60,7 @@ class RepeatingWriter:
         Args:
             engine: Used by nobody else.
             place: The database in words for people.
-            passes: Whether the same work may succeed a little later.
+            passes: Whether the same work may succeed a little later; without, nothing is repeated.
             pause: Waits some seconds.
         """
         self._engine = engine
