@@ -80,9 +80,18 @@ from core.testing import a_setup, recorded
 from core.transcript.adr import adr
 from core.transcript.cited import cited
 from core.transcript.evaluation import laid_out
-from core.transcript.few_words import few_words, not_yet_said
+from core.transcript.few_words import few_words, not_yet_said, whole_sentences
 from core.transcript.found import as_code, in_text
-from core.transcript.markdown import fenced, inert, inert_line, misleads, parsed, visible
+from core.transcript.markdown import (
+    fenced,
+    inert,
+    inert_line,
+    misleads,
+    parsed,
+    plain_line,
+    shown_as_is,
+    visible,
+)
 from core.transcript.report import report
 from core.transcript.words import csv_cell, nested, quoted
 from core.use_cases.choices import cost_cap
@@ -624,6 +633,9 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.acts.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.transcript.adr.adr": _whole(adr),
     "bot.debate_page.page.html": lambda text: html(text, 2, {"e1"}),
+    "core.transcript.few_words.whole_sentences": lambda text: whole_sentences(text, 40),
+    "core.transcript.markdown.plain_line": plain_line,
+    "core.transcript.markdown.shown_as_is": shown_as_is,
     "core.transcript.words.csv_cell": csv_cell,
     "core.transcript.few_words.few_words": lambda text: few_words(text, 40),
     "core.transcript.few_words.not_yet_said": lambda text: not_yet_said(text, set()),
