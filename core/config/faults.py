@@ -131,12 +131,11 @@ def _server_faults(
 
 def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """A line for each fault in the settings of MCP servers."""
-    names: set[str] = set()
-    for at, server in enumerate(file.evidence.mcp_servers):
-        path: Path = ("evidence", "mcp_servers", at)
-        if server.name in names:
-            yield f'{source.at((*path, "name"))}: another MCP server has the name "{server.name}".'
-        names.add(server.name)
+    servers = [
+        (("evidence", "mcp_servers", at), s) for at, s in enumerate(file.evidence.mcp_servers)
+    ]
+    yield from _same_names([(path, server.name) for path, server in servers], "MCP server", source)
+    for path, server in servers:
         if bool(server.command) == bool(server.url):
             yield f"{source.at(path)}: needs a command or a url, one of the two."
         for number, word in enumerate(server.command):
@@ -146,36 +145,43 @@ def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
             yield f"{source.at((*path, 'variables'))}: only a command is handed variables."
         if server.command and server.key_variable:
             yield f"{source.at((*path, 'key_variable'))}: only a url is sent a key; see variables."
-        for number, channel in enumerate(server.channels):
-            if channel not in {EVERYWHERE, IN_TERMINAL} and not _CHANNEL_ID.fullmatch(channel):
-                where = source.at((*path, "channels", number))
-                yield f'{where}: "{channel}" {_NO_CHANNEL}, nor "terminal" or "*".'
+        yield from _no_channels(server.channels, (IN_TERMINAL, EVERYWHERE), source, path)
 
 
 def _landing_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     """A line for each fault in the settings of webhooks and records."""
-    places: list[tuple[str, int, ReceivingPlace]] = [
-        *(("webhooks", at, webhook) for at, webhook in enumerate(file.landing.webhooks)),
-        *(("records", at, place) for at, place in enumerate(file.landing.records)),
+    places: list[tuple[Path, ReceivingPlace]] = [
+        *((("landing", "webhooks", at), hook) for at, hook in enumerate(file.landing.webhooks)),
+        *((("landing", "records", at), place) for at, place in enumerate(file.landing.records)),
     ]
-    names: set[str] = set()
-    for section, at, place in places:
-        path: Path = ("landing", section, at)
-        if place.name in names:
-            yield f'{source.at((*path, "name"))}: another receiver has the name "{place.name}".'
-        names.add(place.name)
-        for number, channel in enumerate(place.channels):
-            if channel != EVERYWHERE and not _CHANNEL_ID.fullmatch(channel):
-                where = source.at((*path, "channels", number))
-                yield f'{where}: "{channel}" {_NO_CHANNEL}, nor "*".'
+    yield from _same_names([(path, place.name) for path, place in places], "receiver", source)
+    for path, place in places:
+        yield from _no_channels(place.channels, (EVERYWHERE,), source, path)
+        if isinstance(place, RecordPlace):
+            yield from _record_faults(place, source, path)
         if isinstance(place, Webhook):
             if not place.url.startswith(("https://", "http://")):
                 yield f"{source.at((*path, 'url'))}: begins with https://"
             if place.old_secret_variable == place.secret_variable:
                 where = source.at((*path, "old_secret_variable"))
                 yield f"{where}: is the variable of the newer secret."
-    for at, place in enumerate(file.landing.records):
-        yield from _record_faults(place, source, ("landing", "records", at))
+
+
+def _same_names(named: Sequence[tuple[Path, str]], what: str, source: WrittenFile) -> Iterator[str]:
+    """A line for each name that another of these has."""
+    for at, (path, name) in enumerate(named):
+        if name in [other for _, other in named[:at]]:
+            yield f'{source.at((*path, "name"))}: another {what} has the name "{name}".'
+
+
+def _no_channels(
+    channels: Sequence[str], others: Sequence[str], source: WrittenFile, path: Path
+) -> Iterator[str]:
+    """A line for each channel that is neither the id of one nor one of these other words."""
+    for number, channel in enumerate(channels):
+        if channel not in others and not _CHANNEL_ID.fullmatch(channel):
+            where, words = source.at((*path, "channels", number)), '" or "'.join(others)
+            yield f'{where}: "{channel}" {_NO_CHANNEL}, nor "{words}".'
 
 
 def _record_faults(place: RecordPlace, source: WrittenFile, path: Path) -> Iterator[str]:

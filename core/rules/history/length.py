@@ -19,7 +19,6 @@ from core.models import (
 from core.request import Part, PartKind
 from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
-from core.rules.history import full
 from core.rules.history.material import perspective_turn
 from core.rules.history.told import (
     as_text,
@@ -28,6 +27,7 @@ from core.rules.history.told import (
     is_complete,
     is_foreseen,
     method_of,
+    own_history,
     perspective,
     rules_of,
 )
@@ -69,7 +69,7 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
         own = Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4)
         return [*parts, own] if text else parts
     if summary is None:
-        return full.history(debate, turn)
+        return own_history(debate, turn)
     since = [
         contribution
         for contribution in perspective(debate, turn.agent, turn.round)

@@ -1,46 +1,50 @@
 """All context strategies by method, and the summary for the judge that they share.
 
-To add a strategy: one module with the functions of `Strategy`, one line in `STRATEGIES`.
+To add a strategy: a module with `METHOD` and the functions of `Strategy`, named in `STRATEGIES`.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from core.models import JUDGE, Act, ContextMethod, Debate, Summary, Turn
 from core.request import Part
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
-from core.rules.history import full, hierarchical, length, rounds, running
+from core.rules.history import hierarchical, length, rounds, running
 from core.rules.history.material import round_turn
-from core.rules.history.told import chars, last_positions, method_of, methods_in_use, rules_of
+from core.rules.history.told import (
+    chars,
+    last_positions,
+    method_of,
+    methods_in_use,
+    own_history,
+    rules_of,
+)
 
 
-class Strategy(Protocol):
-    """A context strategy is a module of pure functions over a debate."""
+def _no_turns(_debate: Debate, _turn_or_rounds: Turn | int) -> Sequence[Turn]:
+    return ()
 
-    @property
-    def METHOD(self) -> ContextMethod:  # noqa: N802 - a module's constant
-        """What settings call it."""
-        ...
 
-    def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
-        """Summaries that can be made now and are not there yet; `rounds` may be held so far."""
-        ...
+@dataclass(frozen=True, kw_only=True)
+class Strategy:
+    """A context strategy: pure functions over a debate."""
 
-    def wants(self, debate: Debate, turn: Turn) -> Sequence[Turn]:
-        """Summaries that the prompt of this turn shows if they are there; it waits for none."""
-        ...
-
-    def history(self, debate: Debate, turn: Turn) -> Sequence[Part]:
-        """What stands in the prompt of this turn for all that was said before."""
-        ...
+    #: What stands in the prompt of a turn for all that was said before.
+    history: Callable[[Debate, Turn], Sequence[Part]]
+    #: Summaries that can be made now and are not there yet; so many rounds may be held so far.
+    ready: Callable[[Debate, int], Sequence[Turn]] = _no_turns
+    #: Summaries that the prompt of a turn shows if they are there; it waits for none.
+    wants: Callable[[Debate, Turn], Sequence[Turn]] = _no_turns
 
 
 STRATEGIES: Mapping[ContextMethod, Strategy] = {
-    full.METHOD: full,
-    length.METHOD: length,
-    hierarchical.METHOD: hierarchical,
-    rounds.METHOD: rounds,
+    # Nothing is summarised: an agent sees its whole own history.
+    ContextMethod.FULL: Strategy(history=own_history),
+    **{
+        module.METHOD: Strategy(history=module.history, ready=module.ready, wants=module.wants)
+        for module in (length, hierarchical, rounds)
+    },
 }
 
 

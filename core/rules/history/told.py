@@ -13,6 +13,7 @@ from core.models import (
     Turn,
     once_per_debate,
 )
+from core.request import Part, PartKind
 from core.rules.formats.registry import format_of, turns_ready
 
 #: Whose prompts call agents by letters always, and where the history is everybody's.
@@ -140,6 +141,15 @@ def as_text(debate: Debate, contributions: Sequence[Contribution], *, mine: str 
             what += f" of {of} proposal"
         texts.append(f"[Round {turn.round}: {what}]\n{contribution.text}")
     return "\n\n".join(texts)
+
+
+def own_history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The agent's own earlier rounds, in full."""
+    contributions = perspective(debate, turn.agent, turn.round)
+    if not contributions:
+        return ()
+    text = as_text(debate, contributions, mine=turn.agent)
+    return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, trim_priority=4),)
 
 
 def by_name(debate: Debate, contributions: Sequence[Contribution]) -> str:
