@@ -12,6 +12,7 @@ from core.figures import money
 from core.models import CitationStatus, Debate, Verdict
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, decision_line, title_in
+from core.transcript.decision import against_words, dissent_title
 from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
 from core.transcript.options import move_lines
@@ -83,7 +84,8 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
         "cyan",
         [f"{source.id}: {title_in(debate, source)}" for source in debate.evidence],
     )
-    yield "Dissent", "yellow", [verdict.dissent] if verdict.dissent else []
+    against = [*filter(None, (verdict.dissent, against_words(debate, verdict)))]
+    yield dissent_title(debate, verdict), "yellow", against
     yield "What would overturn it", "yellow", verdict.overturned_by
 
 

@@ -1144,6 +1144,15 @@ class QuestionKind(StrEnum):
     #: How much, how many, how likely.
     ESTIMATE = "estimate"
 
+    @property
+    def words(self) -> str:
+        """What is asked for, for people."""
+        return {
+            QuestionKind.CHOICE: "which option, or yes or no",
+            QuestionKind.DESIGN: "how to do it",
+            QuestionKind.ESTIMATE: "how much, how many or how likely",
+        }[self]
+
 
 class Option(Value):
     """Something that may be chosen. Its id is never changed and never given twice."""
@@ -1677,6 +1686,8 @@ class Verdict(Value):
     unmet_requirements: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
     dissent: str = ""
+    #: Id of the agent that holds it, the judge's where nobody else does; empty: nobody said whose.
+    dissent_by: str = ""
     overturned_by: tuple[str, ...] = ()
     #: What one agent alone raised and the decision leaves out; what weighs most first.
     lone: tuple[RaisedPoint, ...] = ()

@@ -282,7 +282,7 @@ def _questions(debate: Debate, event: ClarificationsOpened) -> str:
 def _options(debate: Debate, event: OptionsMerged) -> Iterator[str]:
     lines = [f"  {line}" for line in positions_words(debate)]
     whose = "whose text stands for which:" if lines else "nobody's text stands for one."
-    text = f"Options ({event.options.question_kind.value}), and {whose}"
+    text = f"Options, and {whose}"
     yield from (text if event.options.items else "No options were found.", *lines)
 
 

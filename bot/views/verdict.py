@@ -51,7 +51,14 @@ from core.models import (
 from core.rules.hinges import hinge_words
 from core.rules.wanting import was_skipped
 from core.transcript.cited import cited_verdict, source_names
-from core.transcript.decision import FINDINGS, earlier_lines, notes_section, verdict_sections
+from core.transcript.decision import (
+    FINDINGS,
+    against_words,
+    dissent_title,
+    earlier_lines,
+    notes_section,
+    verdict_sections,
+)
 from core.transcript.few_words import CUT, few_words, shared_words, whole_sentences
 from core.transcript.models_used import judge_words
 from core.transcript.options import cross_check_line
@@ -68,8 +75,8 @@ _RESTS_LIMIT = 600
 _OVERTURNS_LIMIT = 600
 #: Characters of a text in the short form.
 _TEXT_LIMIT = 600
-#: What stands before the dissent, and in its place where there is no room for a sentence of it.
-_DISSENT, _ELSEWHERE = "*Dissent*: ", "in the whole verdict."
+#: Stands for a dissent of which no sentence has room.
+_ELSEWHERE = "in the whole verdict."
 #: Words of the short form: in all, of its decision, of its confidence, of why rounds were skipped.
 _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 36, 30
 #: Names of agents may be long, and a message holds no more than some 13,000 characters.
@@ -186,7 +193,7 @@ def told(debate: Debate, reached: Verdict) -> str:
 
 
 def _in_words(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
-    """The short form with so many reasons or findings, and whether the dissent has room in it."""
+    """The short form with so many reasons or findings; whether what speaks against it has room."""
     hinges = literal(hinge_words(debate, reached))
     if len(hinges.split()) > _HINGES_WORDS or len(hinges) > _HINGES_LIMIT:
         hinges = ""
@@ -196,16 +203,18 @@ def _in_words(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
     against = (whole.dissent, *whole.overturned_by)
     names = _names_of(debate, decided, *fixed, *reasons, *against, hinges)
     room = _MOST_WORDS - len(" ".join([decided, *fixed, names, hinges]).split())
-    elsewhere = f"{_DISSENT}{_ELSEWHERE}" if whole.dissent else ""
-    shown = [*_reasons(reasons, room - len(elsewhere.split()))]
-    dissent = _dissent(whole, room - len(" ".join(shown).split()))
+    elsewhere = f"{_dissent_head(debate, whole)}{_ELSEWHERE}" if whole.dissent else ""
+    shown = [*_reasons(reasons, room)]
+    dissent = _dissent(debate, whole, room - len(" ".join(shown).split()))
     left = room - len(" ".join(shown).split())
     shown.append(dissent or (elsewhere if left >= len(elsewhere.split()) else ""))
-    shown.append(_overturns(whole, room - len(" ".join(shown).split())))
+    overturns = _overturns(whole, room - len(" ".join(shown).split()))
+    shown.append(overturns)
     text = "\n".join(filter(None, [decided, *shown, *fixed]))
     # Of what was left out no source is to be named.
     text = "\n".join(filter(None, (text, _names_of(debate, text, hinges), hinges)))
-    return text, bool(dissent) or not whole.dissent
+    is_whole = bool(dissent or not whole.dissent) and bool(overturns or not whole.overturned_by)
+    return text, is_whole
 
 
 def _names_of(debate: Debate, *texts: str) -> str:
@@ -224,11 +233,19 @@ def _reasons(reasons: Sequence[str], most: int) -> Iterator[str]:
     yield from (f"• {text}" for text in whole)
 
 
-def _dissent(whole: Verdict, most: int) -> str:
-    """The dissent in so many words; empty: there is none, or no room for a sentence of it."""
-    room = most - len(_DISSENT.split())
+def _dissent(debate: Debate, whole: Verdict, most: int) -> str:
+    """The dissent in so many words, and that nobody voted against the verdict; empty: no room."""
+    head, against = _dissent_head(debate, whole), gist(against_words(debate, whole), _NOTE_LIMIT)
+    room = most - len(f"{head}{against}".split())
     said = whole_sentences(gist(whole.dissent, _TEXT_LIMIT), room)
-    return f"{_DISSENT}{said}" if said else ""
+    if room < 0 or not (said or (against and not whole.dissent)):
+        return ""
+    return f"{head}{said} {against}".replace(":  ", ": ").rstrip()
+
+
+def _dissent_head(debate: Debate, whole: Verdict) -> str:
+    """Whose dissent it is."""
+    return f"*{gist(dissent_title(debate, whole), _NOTE_LIMIT)}*: "
 
 
 def _overturns(whole: Verdict, most: int) -> str:

@@ -28,6 +28,7 @@ from core.rules import voting
 from core.rules.options import NAME_MAX_CHARS, by_option, listed_scores, options_of
 from core.rules.voting import is_people_vote_closed
 from core.transcript.ballots import (
+    MEAN_LIKELIHOOD,
     NOBODY_VOTED,
     best_text_words,
     close_words,
@@ -177,7 +178,7 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
         share_text = f"{share_text}; " if share_text else ""
         ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}{sure}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
-    rules = (_BY_TEXT if tally.options else _RULES).format(own=own)
+    rules = (f"{MEAN_LIKELIHOOD} {_BY_TEXT}" if tally.options else _RULES).format(own=own)
     return [listed(ballots, _BALLOTS_LIMIT), rules]
 
 
@@ -254,11 +255,11 @@ def _beside_table(debate: Debate, tally: Tally) -> str:
     if not tally.winners or not tally.voters:
         return NOBODY_VOTED
     best = gist(best_text_words(debate, tally), _BY_OPTION_LIMIT)
-    return "\n".join(filter(None, (_close(tally), best)))
+    return "\n".join(filter(None, (_close(debate, tally), best)))
 
 
-def _close(tally: Tally) -> str:
-    text = close_words(tally) if tally.voters else ""
+def _close(debate: Debate, tally: Tally) -> str:
+    text = gist(close_words(debate, tally), _BY_OPTION_LIMIT) if tally.voters else ""
     return f":warning: {text}" if text else ""
 
 
@@ -276,7 +277,7 @@ def in_a_line(debate: Debate, tally: Tally) -> str:
     ]
     more = len(lines) - len(named)
     others = [f"{counted(more, 'more option')}"] if more > 0 else []
-    parts = (f"*Vote*: {'; '.join([*named, *others])}", _close(tally))
+    parts = (f"*Vote*: {'; '.join([*named, *others])}", _close(debate, tally))
     return "\n".join(filter(None, parts))
 
 

@@ -21,7 +21,7 @@ from core.acts.context import (
 )
 from core.acts.overruling import binding_option, bound_by_vote
 from core.acts.playbook_part import judges_parts
-from core.acts.replies import first_sentence
+from core.acts.replies import NOBODY, first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import reviewed
 from core.acts.verdict_faults import audited_parts, fault_words, left_standing
@@ -42,6 +42,7 @@ from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
 from core.models import (
     EXAMPLE,
+    JUDGE,
     Act,
     Agent,
     Audit,
@@ -69,7 +70,7 @@ from core.rules.history.strategies import judge_summary
 from core.rules.judging import auditor_of, judge_of
 from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
-from core.rules.raised import MOST_LONE, raised_points
+from core.rules.raised import MOST_LONE, is_said_by_one, raised_points
 from core.rules.schedule import is_cut_short
 
 _log = structlog.get_logger(__name__)
@@ -126,6 +127,7 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         parts=tuple(parts_of(playbook)),
         voted=bool(binding_option(debate)),
         raised=tuple(raised_points(debate)),
+        agents=tuple(agent.name for agent in debate.setup.agents),
     )
     request, failed, verdict = request_for(debate, turn), list[CallFailed](), None
     for judge, source, terms in _judges(debate, turn):
@@ -174,10 +176,14 @@ def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> 
 def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
     """What the judge wrote as a verdict, as far as the vote lets it stand."""
     verdict = verdict_from(reply, note_ids, debate.setup.playbook)
+    if verdict.dissent:
+        ids = {agent.name: agent.id for agent in debate.setup.agents} | {NOBODY: JUDGE}
+        verdict = verdict.model_copy(update={"dissent_by": ids.get(reply.dissent_by, "")})
     ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
     if isinstance(reply, VerdictOnRaisedReply):
         raised = raised_points(debate)
-        lone = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
+        named = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
+        lone = [point for point in named if is_said_by_one(debate, point)]
         verdict = verdict.model_copy(update={"lone": tuple(lone[:MOST_LONE])})
     return bound_by_vote(debate, _with_earlier(debate, verdict, reply), ground)
 
@@ -424,6 +430,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "missing": bool(missing_evidence(debate)),
         "answered": is_answered(debate),
         "lost": lost_turns(debate),
+        "holders": ", ".join(dict.fromkeys(agent.name for agent in debate.setup.agents)),
     }
 
 

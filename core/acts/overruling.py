@@ -12,6 +12,7 @@ from core.acts.replies import first_sentence, label_in
 from core.evidence.citations import checked
 from core.evidence.words import words_of
 from core.models import (
+    JUDGE,
     CitationStatus,
     Debate,
     Overrule,
@@ -137,7 +138,8 @@ def _as_voted(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
         "requirements": tuple(
             requirement.model_copy(update=unknown) for requirement in verdict.requirements
         ),
-        "dissent": f"The judge: {objection}",
+        "dissent": objection,
+        "dissent_by": JUDGE,
         "lone": tuple(point for point in verdict.lone if point.agent != best),
         "sections": (own,) if verdict.solution else (),
     }

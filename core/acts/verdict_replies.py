@@ -78,6 +78,8 @@ class VerdictReply(BaseModel):
 
     reasons: list[str] = []
     dissent: str
+    #: Name of the agent that holds it, `NOBODY` where it is the judge's own; empty: not said.
+    dissent_by: str = ""
     requirements: list[RequirementReply] = []
     criteria: list[JudgementReply] = []
     decision: str
@@ -151,6 +153,7 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
     parts: tuple[str, ...] = (),
     voted: bool = False,
     raised: tuple[str, ...] = (),
+    agents: tuple[str, ...] = (),
 ) -> type[VerdictReply]:
     """The form of a verdict that answers for notes of these labels and chooses among options.
 
@@ -162,8 +165,11 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
         parts: Labels of the sections that the playbook asks for.
         voted: Whether the vote chose an option.
         raised: Labels of what the agents raised.
+        agents: Names of the agents, one of whom may hold the dissent.
     """
     fields: dict[str, Any] = {}
+    if agents:
+        fields["dissent_by"] = (one_of((*dict.fromkeys(agents), NOBODY)), "")
     bases: tuple[type[VerdictReply], ...] = ()
     if parts:
         fields["parts"] = (list[narrowed(PartReply, part=one_of(parts))], [])

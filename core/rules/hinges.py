@@ -49,5 +49,5 @@ def hinge_words(debate: Debate, verdict: Verdict) -> str:
         texts.append(f'Without the first ballot of {name}, "{option}" would have led.')
     # A review is about its subject.
     if debate.setup.format != review.NAME and (source := only_source(verdict)):
-        texts.append(f"Every quote in it that was found comes from one source: {source}.")
+        texts.append(f"Its checked quotes all come from one source: {source}.")
     return " ".join(texts)

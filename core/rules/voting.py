@@ -120,6 +120,18 @@ def was_overruled(debate: Debate) -> bool | None:
     return options_of(debate).resolve(debate.verdict.option) != voted
 
 
+def voted_against(debate: Debate, option: str) -> Sequence[str] | None:
+    """Ids of the agents whose counted ballots put another option first; None: none was voted on."""
+    options, tally = options_of(debate), debate.tally
+    if tally is None or not tally.options or not options.resolve(option):
+        return None
+    firsts = {
+        ballot.voter: leading(options.probabilities(ballot.probabilities))
+        for ballot in counted(debate, tally)
+    }
+    return [voter for voter, first in firsts.items() if first not in {"", options.resolve(option)}]
+
+
 def best_texts(tally: Tally) -> tuple[str, ...]:
     """The position that the judge starts from: the best ranked one for an option that won.
 

@@ -14,6 +14,7 @@ from core.transcript.decision import (
     REASONS,
     SOLUTION,
     TRADEOFFS,
+    decided_lines,
     verdict_sections,
     why_none,
 )
@@ -47,9 +48,7 @@ def adr(debate: Debate) -> str:
     if verdict is None:
         parts.append(f"## Decision\n\n{why_none(debate)}")
     else:
-        notes = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
-        decided = f"**{shown_as_is(verdict.decision)}**{decision_doubt(debate)}"
-        parts += ["## Decision", *notes, decided]
+        parts += ["## Decision", *decided_lines(debate, verdict)]
         sections = [*verdict_sections(debate, verdict)]
         parts += [body_words(each, 2) for each in sections if each.title in _UNTITLED]
         for section in sections:

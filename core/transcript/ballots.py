@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from core.figures import counted as count_words
 from core.figures import number, percent
-from core.models import Act, Ballot, Debate, Tally, Verdict
+from core.models import Act, Ballot, Debate, OptionScore, Tally, Verdict
 from core.rules.degradations import tie_break
 from core.rules.formats.review import NOT_READY
 from core.rules.options import leading, listed_scores, options_of
-from core.rules.voting import OWN_TEXT, counted, winning_options
+from core.rules.voting import OWN_TEXT, counted, is_close, winning_options
 from core.transcript.markdown import inert_line
 from core.transcript.options import (
     cross_check_line,
@@ -21,8 +21,12 @@ from core.transcript.options import (
 )
 from core.transcript.people import people_ballots
 from core.transcript.sections import ResultLine, as_markdown, line_words
-from core.transcript.words import bullets, name_of, table
+from core.transcript.words import bullets, listed_names, name_of, table
 
+#: Explains a figure of the vote, once wherever it is shown.
+MEAN_LIKELIHOOD = (
+    "Mean likelihood: how likely the counted ballots hold an option to be the best, on average."
+)
 NOBODY_VOTED = "No ballot could be counted."
 
 
@@ -34,17 +38,14 @@ def vote_words(debate: Debate) -> str:
     counts = "; ".join(map(line_words, option_lines(debate, tally, short=True)))
     noted = debate.verdict.warnings if debate.verdict else ()
     best = best_text_words(debate, tally, noted)
-    texts = (f"{counts}." if counts else "", close_words(tally), best)
+    texts = (f"{counts}." if counts else "", close_words(debate, tally), best)
     return inert_line(" ".join(filter(None, texts)))
 
 
 def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequence[ResultLine]:
     """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, mean likelihood 84%`.
 
-    Args:
-        debate: The debate.
-        tally: Its count.
-        short: Lines after the first one have only their figures.
+    In short lines after the first one are as `0 of 3, mean 16%`.
     """
     options, lines = options_of(debate), list[ResultLine]()
     ballots = [options.probabilities(ballot.probabilities) for ballot in counted(debate, tally)]
@@ -52,11 +53,11 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
     for score in listed_scores(options, tally.options):
         first = sum(leading(vote) == score.option for vote in votes)
         weight = number(score.first_choices)
-        weighed = "" if first == score.first_choices else f", weighing {weight}"
+        weighed = "" if first == score.first_choices else f", {weight} by their weights"
         mean = percent(score.mean_probability)
         text = f"{first} of {count_words(len(votes), 'agent')}{weighed}, mean likelihood {mean}"
         if short and lines:
-            text = f"{first}{weighed}, {mean}"
+            text = f"{first} of {len(votes)}{weighed}, mean {mean}"
         lines.append(ResultLine(label=options.name(score.option) or score.option, text=text))
     return lines
 
@@ -65,6 +66,8 @@ def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
     """The vote, the judge's check of a close one, and how the team's choice differs."""
     yield ResultLine(label="Vote", text=vote_words(debate))
     options, tally = options_of(debate), debate.tally
+    if tally and tally.options:
+        yield ResultLine(text=MEAN_LIKELIHOOD)
     decided = options.resolve(verdict.option) if verdict else ""
     leads = winning_options(tally.options) if tally and tally.options else ()
     if verdict and decided and leads and decided not in leads:
@@ -115,15 +118,23 @@ def missing_ballots(debate: Debate) -> Mapping[str, str]:
     return {outcome.turn.agent: outcome.reason for outcome in missed}
 
 
-def close_words(tally: Tally) -> str:
-    """That the best options are tied or close, and what decided; empty where neither is so."""
-    if len(winning_options(tally.options)) > 1:
-        return "A tie: the best options are level, and no rule breaks it."
-    first_choices = [option.first_choices for option in tally.options]
-    if any(first_choices) and first_choices[:1] == first_choices[1:2]:
-        return "Level on first choices: the higher average puts one first."
-    if tally.options and tally.controversial:
-        return "Close: the best two options are within 10 points of each other."
+def close_words(debate: Debate, tally: Tally) -> str:
+    """Which options are tied or close, and what decided; empty where none are."""
+    options = options_of(debate)
+
+    def named(scores: Sequence[OptionScore]) -> str:
+        return listed_names([options.name(score.option) or score.option for score in scores])
+
+    scores = tally.options
+    if (tied := len(winning_options(scores))) > 1:
+        return f"A tie that no rule breaks: {named(scores[:tied])}."
+    level = [score for score in scores if score.first_choices == scores[0].first_choices]
+    if len(level) > 1 and scores[0].first_choices:
+        best = options.name(scores[0].option) or scores[0].option
+        return f"Level on first choices: {named(level)}; {best} is likelier."
+    if scores and tally.controversial:
+        near = [score for score in scores[1:] if is_close((scores[0], score))]
+        return f"Close: {named((scores[0], *near))} are within 10 points of likelihood."
     return ""
 
 

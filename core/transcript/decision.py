@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from core.acts.verdict_faults import audit_words, decision_doubt, is_doubted
 from core.figures import money, percent
-from core.models import EXAMPLE, OFFLINE, Debate, Relation, Status, Verdict, VerdictSource
+from core.models import EXAMPLE, JUDGE, OFFLINE, Debate, Relation, Status, Verdict, VerdictSource
 from core.rules.ending import how_it_ended, why_held
 from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading, options_of
-from core.rules.raised import first_turn
+from core.rules.raised import first_turn, is_said_by_one
 from core.rules.sealing import SEALED
+from core.rules.voting import counted, voted_against
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import check_words, cited_verdict, decision_line, source_names
 from core.transcript.found import changes_words, findings_rows
@@ -18,7 +19,7 @@ from core.transcript.options import criteria_rows, criteria_title
 from core.transcript.people import assumptions
 from core.transcript.sections import ResultLine, ResultSection, as_markdown, line_words, lines_of
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import confidence_words, name_of, quoted, turn_words
+from core.transcript.words import confidence_words, letters_words, name_of, quoted, turn_words
 
 #: Titles of sections that some surface shows in its own way.
 REASONS, SOLUTION, FINDINGS = "Why", "Reasoning and solution", "Findings"
@@ -42,19 +43,15 @@ def decision_text(debate: Debate) -> str:
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
         return why_none(debate)
-    sections = (*verdict_sections(debate, verdict), notes_section(debate, verdict))
-    return "\n\n".join(
-        [
-            *(["Partial result: not all turns were taken."] if verdict.partial else []),
-            *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
-            f"{shown_as_is(verdict.decision)}{decision_doubt(debate)}",
-            *_standing(debate, verdict),
-            *filter(None, (as_markdown(section, 1) for section in sections)),
-            *([alone] if (alone := single_answer_section(debate, level=1)) else ()),
-            *_footnote(verdict),
-            f"Cost: {money(debate.usage.cost)}.",
-        ]
+    parts = (
+        "Partial result: not all turns were taken." if verdict.partial else "",
+        *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
+        f"{shown_as_is(verdict.decision)}{decision_doubt(debate)}",
+        *_whole(debate, verdict, 0),
+        single_answer_section(debate, level=1),
+        f"Cost: {money(debate.usage.cost)}.",
     )
+    return "\n\n".join(filter(None, parts))
 
 
 def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = True) -> str:
@@ -65,25 +62,41 @@ def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = Tru
         level: That of its heading.
         with_question: Whether to quote the question.
     """
-    verdict, mark = debate.verdict and cited_verdict(debate, debate.verdict), "#" * level
-    question = [quoted(debate.setup.question)] if with_question else []
+    verdict = debate.verdict and cited_verdict(debate, debate.verdict)
+    head, question = f"{'#' * level} Decision", ""
+    if with_question:
+        question = quoted(debate.setup.question)
     if verdict is None:
-        return "\n\n".join([f"{mark} Decision", why_none(debate), *question, *_ending(debate)])
-    warnings = [f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings]
+        return "\n\n".join(filter(None, (head, why_none(debate), question, *_ending(debate))))
+    parts = (
+        head,
+        *decided_lines(debate, verdict),
+        question,
+        *_whole(debate, verdict, level),
+    )
+    return "\n\n".join(filter(None, parts))
+
+
+def decided_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
+    """The decision in a document, its warnings above it.
+
+    `verdict`: Quotes in it as people read them (`cited_verdict`).
+    """
+    yield from (f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings)
+    yield f"**{shown_as_is(verdict.decision)}**{decision_doubt(debate)}"
+
+
+def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
+    """All that stands below the decision; sections of a level below that one."""
     author = _SOURCES[verdict.source]
     if verdict.source is not VerdictSource.WINNER:
         author = _NO_MODEL.get(debate.setup.judge.provider, author)
-    parts = [
-        f"{mark} Decision",
-        *warnings,
-        f"**{shown_as_is(verdict.decision)}**{decision_doubt(debate)}",
-        *question,
-        *_standing(debate, verdict),
-        f"Written by {author}.",
-        *(as_markdown(s, level + 1) for s in verdict_sections(debate, verdict)),
-        *_footnote(verdict),
-    ]
-    return "\n\n".join(parts)
+    yield from _standing(debate, verdict)
+    yield f"Written by {author}."
+    yield from (as_markdown(each, level + 1) for each in verdict_sections(debate, verdict))
+    if not level:  # a report has them with what people did
+        yield as_markdown(notes_section(debate, verdict), 1)
+    yield from _footnote(verdict)
 
 
 def why_none(debate: Debate) -> str:
@@ -102,6 +115,10 @@ def why_none(debate: Debate) -> str:
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """How sure it is, the vote, why rounds were held and how they ended."""
     yield confidence_words(verdict)
+    ballots = counted(debate, debate.tally) if debate.tally else ()
+    told = (*debate.contributions.values(), verdict, *ballots)
+    if letters := letters_words(debate, told):
+        yield f"Letters that agents go by among themselves: {letters}"
     if cited := source_names(debate, verdict.model_dump_json()):
         yield inert_line(f"Sources: {cited}")
     if hangs_on := hinge_words(debate, verdict):
@@ -154,7 +171,12 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
         ResultSection(title=REASONS, lines=lines_of(verdict.reasons), note=check_words(debate)),
         *(ResultSection(title=own.title, text=own.text) for own in verdict.sections),
         ResultSection(
-            title="Dissent", text=verdict.dissent, lines=tuple(_holdouts(debate, verdict))
+            title=dissent_title(debate, verdict),
+            text=verdict.dissent,
+            lines=(
+                *_holdouts(debate, verdict),
+                *lines_of(filter(None, [against_words(debate, verdict)])),
+            ),
         ),
         ResultSection(title=OVERTURNED_BY, lines=lines_of(verdict.overturned_by)),
         ResultSection(title="Said by one agent only", lines=lone_lines(debate, verdict)),
@@ -201,6 +223,7 @@ def lone_lines(debate: Debate, verdict: Verdict) -> Sequence[ResultLine]:
             text=point.text,
         )
         for point in verdict.lone
+        if is_said_by_one(debate, point)
         for turn in [first_turn(debate, point)]
     )
 
@@ -219,6 +242,28 @@ def earlier_lines(verdict: Verdict, *, whole: bool = True) -> Sequence[ResultLin
             )
         )
     return lines
+
+
+def dissent_title(debate: Debate, verdict: Verdict) -> str:
+    """Whose the dissent is: an agent's, the judge's alone, or nobody said whose."""
+    if verdict.dissent_by == JUDGE:
+        return "The judge's own objection"
+    return f"Dissent of {name_of(debate, verdict.dissent_by)}" if verdict.dissent_by else "Dissent"
+
+
+def against_words(debate: Debate, verdict: Verdict) -> str:
+    """That no agent voted against the verdict, or that the one who dissents did not; else empty."""
+    against = voted_against(debate, verdict.option)
+    if against is None:
+        return ""
+    if not against:
+        return "No agent voted against it."
+    by = verdict.dissent_by
+    if by in {"", JUDGE} or by in against:
+        return ""
+    voted = by in (debate.tally.voters if debate.tally else ())
+    how = "voted for it all the same" if voted else "has no ballot that counts"
+    return f"{name_of(debate, by)} {how}."
 
 
 def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:

@@ -29,7 +29,6 @@ from core.transcript.sections import as_markdown
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
-    letters_words,
     name_of,
     quoted,
     seconds_taken,
@@ -54,9 +53,6 @@ def report(debate: Debate) -> str:
     ]
     warnings = [(turn_words(debate, failure.turn), failure.reason) for failure in missing]
     failures = "## Turns that failed\n\n" + table(("Turn", "Why"), warnings) if warnings else ""
-    prompts = [
-        (item.name, ", ".join(item.prompt_sources) or "not recorded") for item in spending(debate)
-    ]
     sections = (
         "# Debate report",
         verdict_section(debate),
@@ -73,9 +69,7 @@ def report(debate: Debate) -> str:
         _rounds(debate),
         failures,
         _warnings(debate),
-        _summaries(debate),
         spending_section(debate),
-        "## Prompts\n\n" + table(("Agent", "Source"), prompts),
     )
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -89,13 +83,11 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     if playbook := setup.playbook:
         yield "Playbook", f"{playbook.title} (`{playbook.name}`)"
     yield "Agents", ", ".join(f"{agent.name} ({agent.role})" for agent in setup.agents)
-    if letters := letters_words(debate, debate.contributions.values()):
-        yield "Letters they go by among themselves", letters
     yield "Models", debate_models_words(setup)
     if judged := judge_words(debate):
         yield "Judge", judged
     if debate.options:
-        yield "Kind of question", debate.options.question_kind.value
+        yield "What is asked", debate.options.question_kind.words
     yield "Started", when(debate.started_at)
     if debate.ended_at:
         yield "Ended", when(debate.ended_at)
@@ -193,31 +185,6 @@ def _warnings(debate: Debate) -> str:
     warnings += fallback_words(debate.calls)
     others = [warning for warning in dict.fromkeys(warnings) if warning not in verdict_warnings]
     return f"## Warnings\n\n{bullets(others)}" if others else ""
-
-
-def _summaries(debate: Debate) -> str:
-    """What stood in for older turns, and how much shorter it was."""
-    failed = [failure for failure in debate.failures.values() if failure.turn.act is Act.SUMMARY]
-    if not debate.summaries and not failed:
-        return ""
-    rows = [
-        (
-            summary.turn.round,
-            name_of(debate, summary.turn.agent),
-            summary.kind.value,
-            summary.method,
-            f"{number(summary.before_chars)} → {number(summary.after_chars)}",
-            number(summary.call.usage.output_tokens if summary.call else 0),
-            duration(summary.call.latency_ms / 1000) if summary.call else "",
-        )
-        for summary in debate.summaries.values()
-    ]
-    head = ("Round", "Whose", "Kind", "Method", "Characters", "Tokens out", "Latency")
-    parts = ["## Summaries", *([table(head, rows)] if rows else [])]
-    if failed:
-        reasons = [f"{turn_words(debate, failure.turn)}: {failure.reason}" for failure in failed]
-        parts += ["Not made (whoever was to read one saw the full text):", bullets(reasons)]
-    return "\n\n".join(parts)
 
 
 def spending_section(debate: Debate) -> str:

@@ -11,6 +11,7 @@ from core.models import (
     PLAYBOOK,
     RESERVED_IDS,
     Act,
+    Ballot,
     Contribution,
     Debate,
     SourceKind,
@@ -23,6 +24,8 @@ from core.rules.confidence import Confidence
 from core.rules.history.told import reads_letters
 from core.transcript.markdown import inert, inert_line
 
+#: What may name agents by their letters.
+Spoken = Contribution | Summary | Ballot | Verdict
 _READINGS = {
     SourceKind.REGISTER: "Search for earlier decisions",
     SourceKind.DECISION: "Reading of an earlier decision",
@@ -54,6 +57,11 @@ _SUBJECT = re.compile(
 _ALONE = re.compile(r"(?<![\w'’+#&-])[A-Z](?![\w+#&-])")
 
 
+def listed_names(names: Sequence[str]) -> str:
+    """`Ann, Bob and Cleo`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def name_of(debate: Debate, agent: str) -> str:
     """The agent's name for people."""
     if agent == ENGINE:
@@ -64,7 +72,7 @@ def name_of(debate: Debate, agent: str) -> str:
     return debate.setup.agent(agent).name if agent in ids else agent
 
 
-def letters_words(debate: Debate, texts: Iterable[Contribution | Summary]) -> str:
+def letters_words(debate: Debate, texts: Iterable[Spoken]) -> str:
     """A key to the letters that texts use for agents: `B is Security, C is Legal.`; else "".
 
     A letter counts only in the words in which prompts use it, and only where the prompt did; in a
@@ -74,23 +82,29 @@ def letters_words(debate: Debate, texts: Iterable[Contribution | Summary]) -> st
     named = "".join(
         match[1]
         for text in texts
-        if text.turn.act is Act.SUMMARY or reads_letters(debate, text.turn)
+        if isinstance(text, Summary | Verdict | Ballot) or reads_letters(debate, text.turn)
         for form in (_POSITION, _POSITIONS, _SPOKEN)
         for match in form.finditer(_words_in(text))
     )
     for text in texts:
-        if text.turn.act is Act.SUMMARY and _SUBJECT.search(text.text):
+        if isinstance(text, Summary) and _SUBJECT.search(text.text):
             named += "".join(_ALONE.findall(text.text))
     letters = {debate.setup.letter(agent.id): agent.name for agent in debate.setup.agents}
     used = [f"{letter} is {name}" for letter, name in letters.items() if letter in named]
     return ", ".join(used) + "." if used else ""
 
 
-def _words_in(text: Contribution | Summary) -> str:
-    """A text with its short form."""
-    if isinstance(text, Contribution):
-        return "\n".join((text.text, text.answer, *text.points))
-    return text.text
+def _words_in(text: Spoken) -> str:
+    """A text with its short form; the reasons of a ballot; what the judge says of agents."""
+    match text:
+        case Contribution():
+            return "\n".join((text.text, text.answer, *text.points))
+        case Ballot():
+            return "\n".join((*text.reasons.values(), text.why_moved))
+        case Verdict():
+            return "\n".join((*text.reasons, text.solution, text.dissent))
+        case Summary():
+            return text.text
 
 
 def act_words(turn: Turn) -> str:

@@ -38,9 +38,10 @@ from core.transcript.record import record_json
 from core.transcript.report import report
 from tests.core.dice import Luck, Play, lucks
 
-#: "option 1: 2 of 3 agents, mean likelihood 57%", in bold or not; "; option 2: 1, 30%" after it.
+#: "option 1: 2 of 3 agents, mean likelihood 57%", in bold or not, then
+#: "; option 2: 1 of 3, mean 30%".
 _FIRST = re.compile(r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?, mean likelihood (\d+)%")
-_OTHER = re.compile(r"; \*?(option \d+)\*?: (\d+), (\d+)%")
+_OTHER = re.compile(r"; \*?(option \d+)\*?: (\d+) of (\d+), mean (\d+)%")
 _CONFIDENCE = re.compile(r"\((\d+) of 100\)")
 _MEAN = re.compile(r"mean of (\d+) ballots? from (\d+) models?[^:]*: (\d+)%")
 _GAVE = re.compile(r"first answers gave it (\d+)%(?: to (\d+)%)?")
@@ -310,9 +311,9 @@ def check_votes(play: Play, naive: Naive) -> int:
             assert (int(first), int(voters)) == (firsts, votes), (surface, text)
             assert is_rounded(int(average), 100 * mean), (surface, text)
             count += 1
-        for name, first, average in _OTHER.findall(text):
-            firsts, _, mean = naive.score(name)
-            assert int(first) == firsts, (surface, text)
+        for name, first, voters, average in _OTHER.findall(text):
+            firsts, votes, mean = naive.score(name)
+            assert (int(first), int(voters)) == (firsts, votes), (surface, text)
             assert is_rounded(int(average), 100 * mean), (surface, text)
     return count
 

@@ -27,7 +27,8 @@ from core.transcript.report import report
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "written"
 SAME_WEIGHT = (
-    "Move to the new office: 3 of 3 agents, mean likelihood 60%; Stay where we are: 0, 40%."
+    "Move to the new office: 3 of 3 agents, mean likelihood 60%; "
+    "Stay where we are: 0 of 3, mean 40%."
 )
 ONE_MODEL = (
     'One model speaks for all agents, and all put "Move to the new office" first: debating a '
@@ -97,7 +98,7 @@ def surface_text(name: str, surface: str) -> str:
         ),
         # A split: who is first, by how much, and where they were before.
         ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, mean likelihood 57%; "),
-        ("german", "terminal", "Zur Fünf-Tage-Woche zurück: 1, 38%"),
+        ("german", "terminal", "Zur Fünf-Tage-Woche zurück: 1 of 3, mean 38%"),
         ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, mean likelihood 57%"),
         ("german", "terminal", "Confidence: low (57 of 100)."),
         ("german", "terminal", "mean of 3 ballots from 3 models: 57%; first answers lay 40 points"),
@@ -107,11 +108,11 @@ def surface_text(name: str, surface: str) -> str:
         ("german", "terminal", "sanken auf 9,8 “in der Probezeit 9,8” (e1, line 2)."),
         ("german", "report", "“Zwei von 37 Beschäftigten” (e1, line 4)"),
         ("german", "report", "~~“Kosten steigen um 5 %”~~ (not found in e1)"),
-        ("german", "terminal", "Every quote in it that was found comes from one source: e1."),
+        ("german", "terminal", "Its checked quotes all come from one source: e1."),
         ("german", "board", "*Summary up to round 3*"),
         # In few words the reasons stand whole, and the option is not named twice.
         ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),
-        ("panel", "verdict", "update, and gave the option 65 %.\n"),
+        ("panel", "verdict", "update, and gave the option 65 %. No agent voted against it.\n"),
         # The three reasons come before it.
         ("panel", "terminal", "More than 2 % of daily calls come from the old API on 15 March.\n"),
         ("panel", "report", "| Format | panel, only first answers were given |"),
@@ -119,7 +120,7 @@ def surface_text(name: str, surface: str) -> str:
         ("panel", "record", "## Recommendations\n\n- Watch the share of calls"),
         ("panel", "report", "| One model alone | alpha/alpha-large | 1 | 1 |"),
         ("panel", "verdict", "*Turn the old mobile API off on 31 March, after two announced"),
-        ("panel", "verdict", "*Keep it running*: 0, 18%; 1 more option"),
+        ("panel", "verdict", "*Keep it running*: 0 of 3, mean 18%; 1 more option"),
         ("panel", "verdict", 'All agreed at once on "Turn it off on 31 March"; the debate was'),
         ("panel", "verdict", "first answers gave it 65% to 80%; no source was given"),
         ("panel", "board", "A is Product, B is Operations, C is Customer."),
@@ -133,11 +134,11 @@ def surface_text(name: str, surface: str) -> str:
         ("review", "terminal", "Only quotes were checked: those with a place were found there."),
         ("review", "report", "### Question 4, asked by Operations\n\nFinding 4.\n"),
         ("review", "report", "1 finding struck out: not about words of the subject."),
-        ("review", "verdict", "• … and 3 more findings"),
+        ("review", "verdict", "• … and 4 more findings"),
         (
             "review",
             "verdict",
-            ":warning: Level on first choices: the higher average puts one first.",
+            ":warning: Level on first choices: Not yet and Ready with changes; Not yet is",
         ),
         ("review", "verdict", "\ne1 is plan.md (the subject)."),
         ("review", "report", "Sources: e1 is plan.md (the subject)."),
@@ -145,10 +146,14 @@ def surface_text(name: str, surface: str) -> str:
         (
             "council",
             "board",
-            "*Buy a billing product*: 0, 22%; *None of these / not now*: 1, 18%; 1 more option",
+            "*Buy a billing product*: 0 of 3, mean 22%; *None of these / not now*: 1 of 3, mean",
         ),
         ("council", "verdict", "moved by Architect; Finance says: “The second migration was"),
-        ("council", "report", "; Split into services: 0, 5%; None of these / not now: 1, 18%."),
+        (
+            "council",
+            "report",
+            "Split into services: 0 of 3, mean 5%; None of these / not now: 1 of 3, mean",
+        ),
         (
             "critique",
             "verdict",

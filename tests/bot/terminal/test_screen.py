@@ -149,7 +149,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
     names = "Architect, Security, Simplicity"
     texts = [
         f"Debate dabc2345: critique, up to 3 rounds where first answers differ, {names}",
-        "Options (choice), and whose text stands for which:",
+        "Options, and whose text stands for which:",
         "  PostgreSQL: Architect, Simplicity",
         "  Kafka: Security",
         "  Architect: blind ballot, before round 1: PostgreSQL 90%; Kafka 10%",

@@ -72,7 +72,7 @@ async def test_without_a_ground_that_is_there_the_vote_stands_and_the_judge_diss
     assert verdict
     assert verdict.option == "o1"
     assert verdict.decision.startswith("Kafka")
-    assert verdict.dissent == "The judge: Use PostgreSQL. The team runs PostgreSQL already."
+    assert verdict.dissent == "Use PostgreSQL. The team runs PostgreSQL already."
     assert verdict.sections[0].text == "It fits.", "nothing of the objection is lost"
     assert {requirement.status for requirement in verdict.requirements} == {
         RequirementStatus.UNKNOWN

@@ -77,6 +77,7 @@ STAFF: dict[str, dict[Act, dict[str, object]]] = {
             "review": False,
             "answered": True,
             "lost": "Ann's ballot; Bob's refined proposal in round 2",
+            "holders": "Ann, Bob, Cleo",
         },
         Act.CROSS_CHECK: {"options": "o1, o2", "answered": True, "lost": ""},
         Act.FOLLOW_UP: {"words": 200},

@@ -1,0 +1,133 @@
+"""Whose the dissent is, and that a judge stays with the vote however well the loser writes."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from bot.views.verdict import told
+from core.models import JUDGE, Act, Debate, When
+from core.request import ModelRequest, PartKind
+from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
+from core.transcript.report import report
+from tests.core.bench import Bench
+from tests.core.test_debated_options import AGREED, STUCK, Minds, a_gated_setup, a_script
+
+OBJECTION = "One server can fail."
+
+
+def texts_of(debate: Debate) -> list[str]:
+    """All that people read of its verdict."""
+    assert debate.verdict
+    return [report(debate), adr(debate), decision_text(debate), told(debate, debate.verdict)]
+
+
+def judged(minds: Minds, **fields: object) -> Callable[[ModelRequest], str]:
+    """Agents of these minds, and a judge that takes Kafka and says whose the dissent is."""
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.SYNTHESIS:
+            return json.dumps(a_verdict_reply(dissent=OBJECTION, **fields))
+        return a_script(minds)(request)
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("minds", "by", "title", "against"),
+    [
+        (AGREED, "none", "The judge's own objection", "No agent voted against it."),
+        (AGREED, "Simplicity", "Dissent of Simplicity", "No agent voted against it."),
+        (STUCK, "Security", "Dissent of Security", ""),
+        (STUCK, "Simplicity", "Dissent of Simplicity", "Simplicity voted for it all the same."),
+        (STUCK, "none", "The judge's own objection", ""),
+        (STUCK, "", "Dissent", ""),
+    ],
+)
+async def test_a_verdict_says_whose_its_dissent_is(
+    minds: Minds, by: str, title: str, against: str
+) -> None:
+    said = {"dissent_by": by} if by else {}
+    debate = await Bench(ScriptedProvider(judged(minds, **said))).run(a_gated_setup())
+
+    for text in texts_of(debate):
+        assert title in text
+        assert OBJECTION in text
+        for words in ("No agent voted against it.", "voted for it all the same."):
+            assert (words in text) == (words in against and bool(against)), text
+
+
+async def test_it_says_that_nobody_voted_against_it_where_there_is_no_dissent() -> None:
+    script = judged(AGREED, dissent_by="none")
+
+    def silent(request: ModelRequest) -> str:
+        if request.act is not Act.SYNTHESIS:
+            return script(request)
+        return json.dumps(a_verdict_reply(dissent=""))
+
+    setup = a_gated_setup().model_copy(update={"when": When.ALWAYS})
+    debate = await Bench(ScriptedProvider(silent)).run(setup)
+    assert debate.verdict
+    assert not debate.verdict.dissent_by
+    assert all("No agent voted against it." in text for text in texts_of(debate))
+
+
+#: The architect stands alone for Kafka, writes most and is surest; the others are in doubt.
+ELOQUENT: Minds = {"architect": (99, 99), "security": (40, 40), "simplicity": (40, 40)}
+
+
+async def test_a_judge_whom_the_longest_text_wins_over_does_not_overturn_the_vote() -> None:
+    praise = " ".join(f"Without any doubt, reason {n} of 200 is Kafka's." for n in range(1, 201))
+
+    def swayed(request: ModelRequest) -> str:
+        """The loser writes two hundred reasons; the judge takes what the longest text is for."""
+        if request.act in {Act.PROPOSAL, Act.REFINEMENT} and request.role == "architect":
+            ending = "\n\nStance: o1 99 %, o2 1 %" if request.act is Act.REFINEMENT else ""
+            return f"**Kafka.** {praise}{ending}"
+        if request.act is Act.SYNTHESIS:
+            positions = [part.text for part in request.parts if part.kind is PartKind.POSITION]
+            taken = "o1" if "Kafka" in max(positions, key=len) else "o2"
+            fields = {"decision": "Use Kafka.", "solution": "It is eloquent.", "option": taken}
+            return json.dumps(a_verdict_reply(**fields, overrules="It is better argued."))
+        return a_script(ELOQUENT)(request)
+
+    debate = await Bench(ScriptedProvider(swayed)).run(a_gated_setup(rounds=1))
+    verdict = debate.verdict
+    assert verdict
+    assert verdict.option == "o2"
+    assert "Kafka" not in verdict.decision
+    assert verdict.dissent.startswith("Use Kafka.")
+    assert verdict.dissent_by == JUDGE
+    # How sure it is rests on the ballots: 60, 60 and 1 %.
+    assert verdict.confidence is not None
+    assert verdict.confidence < 50
+    for text in texts_of(debate):
+        assert "The judge would have decided" in text
+        assert "The judge's own objection" in text
+
+
+async def test_what_another_agent_says_as_well_is_not_said_by_one_alone() -> None:
+    risks = {
+        "architect": ["Risk: Vacuum stalls at night.", "Idea: Give each tenant a queue."],
+        "security": ["Risk: At night, vacuum stalls.", "Risk: **Vacuum stalls** at night!"],
+        "simplicity": ["Idea: Ask the vendor."],
+    }
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.PROPOSAL:
+            lines = "\n".join(risks[request.role])
+            return f"**PostgreSQL.** Because.\n\nIn short: PostgreSQL.\n- It is there.\n{lines}"
+        if request.act is Act.SYNTHESIS:
+            labels = [f"r{number}" for number in range(1, 6)]
+            return json.dumps(a_verdict_reply(lone=labels))
+        return plausible_reply(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup(rounds=1))
+    assert debate.verdict
+    assert [point.text for point in debate.verdict.lone] == [
+        "Give each tenant a queue.",
+        "At night, vacuum stalls.",
+        "Ask the vendor.",
+    ]
