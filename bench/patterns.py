@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice, product
 from pathlib import Path
 from types import ModuleType
@@ -206,8 +206,13 @@ def _patterns_in(value: object, place: str = "") -> Iterator[tuple[str, re.Patte
             for at, item in enumerate(cast("Sequence[object]", value)):
                 yield from _patterns_in(item, f"{place}[{at}]")
         case _ if is_dataclass(value) and not isinstance(value, type):
-            for field in fields(value):
-                yield from _patterns_in(getattr(value, field.name), f"{place}.{field.name}")
+            lazy = [
+                name
+                for name, kept in vars(type(value)).items()
+                if isinstance(kept, cached_property)
+            ]
+            for name in (*(field.name for field in fields(value)), *lazy):
+                yield from _patterns_in(getattr(value, name), f"{place}.{name}")
         case _:
             pass
 
