@@ -27,7 +27,7 @@ _TURN_MS = 37.0
 #: CPU of a turn on PostgreSQL by that on SQLite.
 _POSTGRES_RATIO = 1.1
 _COST_RATIO = float(cost.TARGET)
-_HELP_SECONDS, _READY_SECONDS, _CALL_SECONDS = 0.5, 2.0, 0.8
+_HELP_SECONDS, _READY_SECONDS, _CALL_SECONDS = 0.5, 2.0, 1.2
 #: More than one bot does at once, so that what a second one brings can be seen.
 _CROWD = load.Wish(debates=24, seconds=2.0, spread=2.0)
 
@@ -59,6 +59,10 @@ def _costs() -> Iterable[Line]:
     for name, paid in asyncio.run(cost.ratios(3, 3, 0.05)).items():
         ratio = float(paid.spent / paid.by_order)
         yield Line(f"cost: {name} / the least in this order", ratio, _COST_RATIO)
+    beside = asyncio.run(cost.beside_peer(0.05))
+    yield Line(
+        "cost: characters of a critique / dialectic's", float(beside.characters), _COST_RATIO
+    )
 
 
 def _loads(wish: load.Wish) -> Iterable[Line]:
@@ -102,6 +106,7 @@ def _startups() -> Iterable[Line]:
     yield Line("startup: moot --help", times.help_seconds, _HELP_SECONDS, "s")
     yield Line("startup: moot run until ready", times.ready_seconds, _READY_SECONDS, "s")
     yield Line("startup: first call of moot debate", times.call_seconds, _CALL_SECONDS, "s")
+    yield Line("startup: its CPU until then", times.call_cpu_seconds, _CALL_SECONDS, "s")
 
 
 def lines(benchmarks: Sequence[Callable[[], Iterable[Line]]], failed: list[str]) -> Iterable[Line]:
