@@ -300,7 +300,8 @@ class EventDecoder:
         """
         async for event in self._sdk.aiter_bytes(self._as_events(iterator)):
             self._size = 0
-            if event.data.lstrip("\ufeff ").startswith(("{", "[")):
+            data = event.data
+            if data[:1] == "{" or data.lstrip("\ufeff ").startswith(("{", "[")):
                 yield event
 
     async def _as_events(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
