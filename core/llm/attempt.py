@@ -1,6 +1,7 @@
 """One attempt at a reply: what is known of it while it is under way, and what it has cost."""
 
-from core.llm.cache_warmup import WarmupTurn
+from collections.abc import Callable
+
 from core.models import Usage
 
 
@@ -8,8 +9,8 @@ class Attempt:
     """Passes on that a reply began; remembers it and what it has cost."""
 
     def __init__(self) -> None:
-        #: Among the calls that share its beginning.
-        self.warmup = WarmupTurn(lambda: None, leads=False)
+        #: Told that the reply begins: others that share its beginning may go on.
+        self.warmup: Callable[[], None] = lambda: None
         #: Whether the reply has begun: only then the prompt is paid for.
         self.begun = False
         #: Its cost is nothing before it began, and None when nobody knows.
@@ -18,4 +19,4 @@ class Attempt:
     def __call__(self) -> None:
         """The reply begins."""
         self.begun = True
-        self.warmup.began()
+        self.warmup()

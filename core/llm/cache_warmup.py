@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import NamedTuple
 
 from core.ports import Clock
 
@@ -19,15 +18,6 @@ from core.ports import Clock
 _REMEMBERED = 1024
 #: Seconds to wait for a leader: then the money saved is not worth the time.
 _LONGEST_WAIT = 20.0
-
-
-class WarmupTurn(NamedTuple):
-    """A call's place among those that share a beginning with it."""
-
-    #: To be called when the reply begins.
-    began: Callable[[], None]
-    #: Whether others may wait for that.
-    leads: bool
 
 
 class CacheWarmup:
@@ -52,7 +42,7 @@ class CacheWarmup:
     @asynccontextmanager
     async def turn(
         self, beginnings: Sequence[str], lifetime: float, *, leads: bool = True
-    ) -> AsyncGenerator[WarmupTurn]:
+    ) -> AsyncGenerator[Callable[[], None]]:
         """Wait until everything cached that this call can share is there.
 
         Args:
@@ -61,7 +51,7 @@ class CacheWarmup:
             leads: Whether others may have to wait for this call.
 
         Yields:
-            Its place.
+            What is to be called when the reply begins: others may wait for that.
         """
         leading = await self._lead(beginnings, lifetime, leads=leads)
         # The vendor's lifetime runs from when it is asked; a reply may take a minute.
@@ -77,7 +67,7 @@ class CacheWarmup:
                 self._warm.popitem(last=False)
 
         try:
-            yield WarmupTurn(began, bool(leading))
+            yield began
         finally:
             # Whatever became of this call, the others go on.
             for key, event in leading.items():

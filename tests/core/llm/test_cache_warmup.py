@@ -18,7 +18,6 @@ class Calls:
         self.clock = ManualClock()
         self.leaders = CacheWarmup(self.clock)
         self.started: list[str] = []
-        self.leading: list[str] = []
         self.begin: dict[str, Callable[[], None]] = {}
         self._ends: dict[str, asyncio.Event] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -30,11 +29,9 @@ class Calls:
         await settle()
 
     async def _run(self, name: str, beginnings: tuple[str, ...], *, leads: bool) -> None:
-        async with self.leaders.turn(beginnings, 300.0, leads=leads) as place:
+        async with self.leaders.turn(beginnings, 300.0, leads=leads) as began:
             self.started.append(name)
-            self.begin[name] = place.began
-            if place.leads:
-                self.leading.append(name)
+            self.begin[name] = began
             await self._ends[name].wait()
 
     async def end(self, name: str) -> None:
@@ -68,7 +65,6 @@ async def test_one_goes_ahead_and_the_others_follow_its_first_token() -> None:
     await calls.first_token("ann")
 
     assert calls.started == ["ann", "bob", "cid"]
-    assert calls.leading == ["ann"]
     for name in calls.started:
         await calls.end(name)
 
@@ -130,10 +126,10 @@ def test_whatever_shares_what_and_whoever_fails_all_come_to_an_end(
         async def call(depth: int, branch: int, fails: bool) -> None:  # noqa: FBT001 - drawn
             nonlocal count
             keys = ["question", f"summary {branch}", f"round {branch}"][:depth]
-            async with leaders.turn(keys, 300.0) as place:
+            async with leaders.turn(keys, 300.0) as began:
                 await asyncio.sleep(0)
                 if not fails:
-                    place.began()
+                    began()
                 await asyncio.sleep(0)
             count += 1
 
@@ -162,8 +158,8 @@ async def test_a_leader_that_hangs_holds_nobody_up_for_long() -> None:
 async def test_only_so_many_beginnings_are_remembered() -> None:
     leaders = CacheWarmup(ManualClock(), remembered=2)
     for key in ("one", "two", "three"):
-        async with leaders.turn([key], 300.0) as place:
-            place.began()
+        async with leaders.turn([key], 300.0) as began:
+            began()
 
     started: list[str] = []
 
