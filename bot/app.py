@@ -253,8 +253,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         if gateway:
             gateway.on_connected = catch_up.look
         # Stopped in the opposite order of the start.
-        stopped = (context.outbox, runner, context.home)
-        for part in (*stopped, catch_up, bursts):
+        for part in (context.outbox, runner, catch_up, bursts):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
             stack.push_async_callback(server.close)
@@ -389,7 +388,7 @@ async def _connect(
         records=records,
         operator=operator,
         lists=lists,
-        home=HomeTab(lists, access, clients, clock, outcomes, models=models),
+        home=HomeTab(lists=lists, access=access, clients=clients, outcomes=outcomes, models=models),
         access=access,
         clients=clients,
         outbox=outbox,
@@ -397,7 +396,7 @@ async def _connect(
         clock=clock,
         timeouts=parts.timeouts,
     )
-    presenter.reminders, presenter.on_listed = context.acts.remind, context.home.changed
+    presenter.reminders = context.acts.remind
     outbox.outgoing.on_refused = RefusedPosts(steer=context.acts.steer, outbox=outbox)
     return context, runner, landing
 

@@ -1,10 +1,7 @@
-"""`/debate list`, `/debate search` and App Home: only what this person may see.
+"""`/debate list`, `/debate search` and App Home: only what this person may see."""
 
-App Home is drawn when somebody opens it, and again when a debate they may see begins or ends.
-"""
-
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import ClientError
@@ -14,7 +11,6 @@ from slack_sdk.errors import SlackClientError
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.rows import Posts
-from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import Accesses, SlackSilent
 from bot.slack.clients import WorkspaceClients
 from bot.slack.ids import board_key
@@ -33,25 +29,16 @@ from bot.views.lists import (
 from bot.views.message import MessageView
 from bot.views.notices import recalled
 from core.calibration import calibration
-from core.errors import LogBroken, MootError, reading
-from core.models import Debate, Place
-from core.ports import Clock
+from core.errors import LogBroken, reading
+from core.models import Place
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.find import FindDebates, FoundDebate
 from core.use_cases.recall import SURE_FROM, RecalledDecision
 
 _log = logger(__name__)
 
-#: People of one workspace whose Home is redrawn: those who opened it last.
-MOST_READERS = 50
 #: Decisions of a person's channels that are counted for their Home, newest first.
 MOST_COUNTED = 500
-#: Seconds before each Home that is redrawn. Many events in that time are one, a new board has its
-#: address by then, and a workspace's limit of about 50 questions a minute is kept:
-#: https://docs.slack.dev/apis/web-api/rate-limits (tier 3, `users.conversations`).
-PAUSE_SECONDS = 2.0
-#: Seconds that the bot waits for a Home it is drawing when it stops.
-_LAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,77 +106,28 @@ class DebateLists:
         return rows
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class HomeTab:
-    """Everybody's Home, as long as this process lives; whoever comes later opens it anyway."""
+    """Draws Home for who opens it."""
 
     lists: DebateLists
     access: Accesses
     clients: WorkspaceClients
-    clock: Clock
     outcomes: CountOutcomes
     #: Which models serve, in words.
     models: str = ""
-    pause_seconds: float = PAUSE_SECONDS
-    #: By workspace: who opened Home, the latest last.
-    _readers: dict[str, dict[str, None]] = field(
-        default_factory=dict[str, dict[str, None]], init=False
-    )
-    #: By workspace: people who have not seen what is new yet, and in which channels that is.
-    _news: dict[str, dict[str, set[str]]] = field(
-        default_factory=dict[str, dict[str, set[str]]], init=False
-    )
-
-    def __post_init__(self) -> None:
-        """Begin with nobody."""
-        self._drawing = KeyedTasks(self._draw_news)
 
     async def opened(self, team: str, person: str) -> None:
-        """Draw the Home of who opened it, and remember them.
+        """Draw the Home of who opened it.
 
         Raises:
             StoreDown: The database does not answer.
         """
-        readers = self._readers.setdefault(team, {})
-        readers.pop(person, None)
-        readers[person] = None
-        if len(readers) > MOST_READERS:
-            del readers[next(iter(readers))]
         try:
             channels = await self.access.of(team).channels_of(person)
         except SlackSilent:
             await self._publish(team, person, home([], unknown=True, models=self.models))
             return
-        await self._draw(team, person, channels)
-
-    def changed(self, debate: Debate) -> None:
-        """Redraw every Home, soon, that shows this debate."""
-        place = debate.setup.place
-        news = self._news.setdefault(place.workspace, {})
-        for person in self._readers.get(place.workspace, ()):
-            news.setdefault(person, set()).add(place.channel)
-        if news:
-            self._drawing.wake(place.workspace)
-
-    async def close(self) -> None:
-        """Draw nothing any more."""
-        await self._drawing.close(_LAST_SECONDS)
-
-    async def _draw_news(self, team: str) -> None:
-        """Redraw one Home after another; who has news again meanwhile comes last."""
-        news = self._news[team]
-        while news:
-            await self.clock.sleep(self.pause_seconds)
-            person = next(iter(news))
-            changed = news.pop(person)
-            try:
-                channels = await self.access.of(team).channels_of(person)
-                if not channels.isdisjoint(changed):
-                    await self._draw(team, person, channels)
-            except MootError as error:
-                _log.warning("Home not redrawn", reason=type(error).__name__)
-
-    async def _draw(self, team: str, person: str, channels: Collection[str]) -> None:
         hits = await self.lists.find.newest(team, channels, MOST_AT_HOME)
         rows = await self.lists.rows(hits)
         cases = await self.outcomes.cases(team, channels, MOST_COUNTED)

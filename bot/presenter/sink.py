@@ -1,7 +1,7 @@
 """The presenter: hears what happens in debates and queues what people are to see."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,10 +17,7 @@ from bot.views.message import MessageView
 from bot.views.notices import landed as landed_words
 from bot.views.notices import not_landed
 from core.events import (
-    DebateConcluded,
-    DebateFailed,
     DebateStarted,
-    DebateWanted,
     DecisionRecorded,
     OptionEdited,
     OptionsMerged,
@@ -64,15 +61,6 @@ _WORTH_FINDING = (
     DecisionRecorded,
     OutcomeGiven,
 )
-#: After these a list of debates looks different.
-_WORTH_LISTING = (
-    DebateStarted,
-    DebateConcluded,
-    DebateFailed,
-    DebateWanted,
-    DecisionRecorded,
-    OutcomeGiven,
-)
 #: `Place.surface` of debates that are held in Slack.
 SLACK = "slack"
 
@@ -102,8 +90,6 @@ class Presenter:
     reminders: RemindPeople | None = None
     #: What debates are found by; None: they are not.
     words: DebateWords | None = None
-    #: Told of debates that look different in lists.
-    on_listed: Callable[[Debate], None] | None = None
     #: Bounded, as a debate can go on and end on another replica; what is forgotten is read anew.
     _positions: Recent[str, ReadingPosition] = field(
         default_factory=lambda: Recent[str, ReadingPosition](_REMEMBERED), init=False
@@ -161,8 +147,6 @@ class Presenter:
             place = debate.setup.place
             channel = Channel(place.workspace, place.channel)
             await self.words.put(debate.id, channel, words_of(debate))
-        if self.on_listed and isinstance(recorded.event, _WORTH_LISTING):
-            self.on_listed(debate)
         match recorded.event:
             case DebateStarted() if self.reminders:
                 await self.reminders.put_reveal(debate)

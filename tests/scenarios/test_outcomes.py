@@ -204,7 +204,7 @@ async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
     await team.type(f"outcome {debate.id}")
     view = await form_of(team)
     await team.workspace.submit("dana", view["id"], outcome("held", ""))
-    # Redrawn by itself, for who has it open.
+    await team.workspace.open_home("alex")
     await home_saying(team, "alex", "No evidence yet: 1 outcome is too few.")
     await team.workspace.channel_action("sam", "leave", channel=team.channel)
     await team.workspace.open_home("sam")
