@@ -7,7 +7,7 @@ lets it in, unless `MOOT_PLUGINS` says otherwise; what it does not allow is not 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, entry_points
 from inspect import iscoroutinefunction
 from typing import cast
 
@@ -170,7 +170,6 @@ def discover(
             if is_allowed and (entry.name in reserved[kind] or (kind, entry.name) in brought):
                 fault = "its name is taken"
             elif is_allowed:
-                _check_version(entry)
                 brought[kind, entry.name] = _TAKE[kind](entry, package, variable)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another's code does
             fault = _in_short(error)
@@ -225,21 +224,6 @@ def _in_short(error: BaseException) -> str:
         case _:
             words = f"{type(error).__name__}: {error}"
     return redact(" ".join(words.split()))[:_WORDS_CHARS].rstrip(" :.")
-
-
-def _check_version(entry: EntryPoint) -> None:
-    """Make sure that the package was made for this Moot: pip does not, where it is told so."""
-    from packaging.requirements import Requirement  # noqa: PLC0415 - few have a plugin
-    from packaging.utils import canonicalize_name  # noqa: PLC0415 - see above
-
-    ours = version("moot")
-    for line in (entry.dist.requires if entry.dist else None) or ():
-        need = Requirement(line)
-        holds = need.marker is None or need.marker.evaluate({"extra": ""})
-        if canonicalize_name(need.name) == "moot" and holds:
-            if need.specifier.contains(ours, prereleases=True):
-                continue
-            raise ConfigurationBroken(f"it needs moot{need.specifier}, and this is {ours}")
 
 
 def _role(entry: EntryPoint, package: str, _variable: Variable) -> Role:

@@ -46,7 +46,7 @@ class Site:
         self.folder = folder
         self._count = 0
 
-    def install(self, group: str, name: str, code: str, *, needs: str = "", object: str) -> None:  # noqa: A002 - what it is called in an entry point
+    def install(self, group: str, name: str, code: str, *, object: str) -> None:  # noqa: A002 - what it is called in an entry point
         """Install a package of version 1.0 with one module and one entry point."""
         self._count += 1
         module = f"moot_test_plugin_{self.folder.name}_{self._count}".replace("-", "_")
@@ -54,7 +54,6 @@ class Site:
         about = self.folder / f"{module}-1.0.dist-info"
         about.mkdir()
         lines = ["Metadata-Version: 2.1", f"Name: moot-{name}", "Version: 1.0"]
-        lines += [f"Requires-Dist: {needs}"] if needs else []
         (about / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
         text = f"[{group}]\n{name} = {module}:{object}\n"
         (about / "entry_points.txt").write_text(text, encoding="utf-8")
@@ -129,18 +128,6 @@ def test_a_name_is_given_once(site: Site) -> None:
 
     assert [role.source for role in plugins.roles] == ["moot-wcag 1.0"]
     assert plugins.left_out == ["The role wcag of zzz 1.0 is left out: its name is taken."]
-
-
-@pytest.mark.parametrize(
-    ("needs", "is_used"), [("moot>=0.1", True), ("moot>=99", False), ('moot>=99; extra=="x"', True)]
-)
-def test_a_package_for_another_moot_is_left_out(site: Site, needs: str, *, is_used: bool) -> None:
-    site.install("moot.roles", "wcag", ROLE, needs=needs, object="ROLE")
-
-    plugins = plugins_of()
-
-    assert bool(plugins.roles) is is_used
-    assert is_used or "it needs moot>=99, and this is 0." in plugins.left_out[0]
 
 
 @pytest.mark.parametrize(
