@@ -6,12 +6,9 @@ Each is known by the beginning of its `block_id`, which also holds what its fall
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from rich.cells import cell_len, set_cell_size
-
 from bot.slack.blocks import Block, actions, button, verbatim
 from bot.slack.ids import ActionId
 from bot.slack.mrkdwn.escape import literal
-from core.figures import number, percent
 
 READ_ALL = "Read it all"
 #: Begins the `block_id` of a fold; the rest says what is folded away.
@@ -20,12 +17,12 @@ FOLD = "fold/"
 PLAN = "progress/"
 #: Begins the `block_id` of a chart; the rest says what its values are.
 CHART = "chart/"
-#: What a chart's values are: a number, or a share of 100.
+#: What a chart's values are.
 POINTS, PERCENT = "points", "percent"
 #: What Slack says where it does not know a block.
 REFUSAL = "invalid_blocks"
 _BUTTON = "read-all"
-_PLAN_WIDTH, _CHART_WIDTH = 20, 16
+_PLAN_WIDTH = 20
 
 
 def read_all_button(value: str) -> Block:
@@ -48,7 +45,7 @@ def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, 
     for block in there:
         if not (is_newer(block) and block["type"] in types):
             blocks.append(block)
-        elif (instead := older(block)) not in (*there, *blocks):
+        elif (instead := older(block)) and instead not in (*there, *blocks):
             blocks.append(instead)
     return {**payload, "blocks": blocks}
 
@@ -59,8 +56,8 @@ def is_newer(block: Block) -> bool:
     return row is not None and str(block.get("block_id", "")).startswith(row[0])
 
 
-def older(block: Block) -> Block:
-    """What is shown in the place of a newer block."""
+def older(block: Block) -> Block | None:
+    """What is shown in the place of a newer block; None: nothing, as what follows says the same."""
     prefix, make = _FALLBACKS[block["type"]]
     return make(block, str(block["block_id"]).removeprefix(prefix))
 
@@ -73,26 +70,12 @@ def _progress_of(block: Block, value: str) -> Block:
     return _section(f"*{literal(block['title'])}*\n`{bar}`")
 
 
-def _bars_of(block: Block, value: str) -> Block:
-    """The first series of a chart as bars of text."""
-    data = block["chart"]["series"][0]["data"]
-    values = [float(point["value"]) for point in data]
-    most = 100.0 if value == PERCENT else max(values) or 1.0
-    width = max(cell_len(point["label"]) for point in data)
-    lines = list[str]()
-    for point, reached in zip(data, values, strict=True):
-        full = round(_CHART_WIDTH * min(max(reached / most, 0.0), 1.0))
-        bar = "█" * full + "░" * (_CHART_WIDTH - full)
-        figure = percent(reached / 100) if value == PERCENT else number(reached)
-        lines.append(literal(f"{set_cell_size(point['label'], width)} {bar} {figure}"))
-    return _section("\n".join(["```", *lines, "```"]))
-
-
 #: Type of a newer block → how its `block_id` begins, and what makes an older block of it.
-_FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block]]] = {
+_FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block | None]]] = {
     "container": (FOLD, lambda _block, value: read_all_button(value)),
     "plan": (PLAN, _progress_of),
-    "data_visualization": (CHART, _bars_of),
+    # The vote's table has the figures of its chart.
+    "data_visualization": (CHART, lambda _block, _value: None),
 }
 
 
