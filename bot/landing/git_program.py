@@ -8,7 +8,7 @@ import asyncio
 import base64
 import os
 import signal
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import PIPE
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,9 +18,6 @@ from bot.landing.receivers import LandingFailed
 from core.landing import RecordPlace
 from core.redaction import clean
 
-#: Of what git says, in bytes; the rest is read and dropped.
-_MOST_SAID = 1_000_000
-_CHUNK = 65_536
 _NOBODY = "/dev/null"
 _OVERTAKEN = "Somebody else pushed to the branch in {where} at the same time."
 
@@ -76,8 +73,8 @@ class Git:
 
     async def _run(self, arguments: Sequence[str], stdin: bytes) -> tuple[str, str]:
         """Run git; end its whole process group if this is cancelled, as by a time limit."""
-        starting = asyncio.ensure_future(
-            asyncio.create_subprocess_exec(
+        try:
+            process = await asyncio.create_subprocess_exec(
                 "git",
                 *arguments,
                 cwd=self.folder,
@@ -87,26 +84,15 @@ class Git:
                 stderr=PIPE,
                 start_new_session=True,
             )
-        )
-
-        def end_group(begun: asyncio.Future[Process]) -> None:
-            # Git's helpers hold the connections: end the whole group.
-            if not begun.exception() and begun.result().returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(begun.result().pid, signal.SIGKILL)
-
-        try:
-            process = await asyncio.shield(starting)
-            spoken = await _talk(process, stdin)
         except FileNotFoundError:
             raise GitMissing from None
+        try:
+            spoken = await process.communicate(stdin)
         finally:
-            # Not cancelled while it starts: asyncio would end git alone, and wait for its helpers.
-            # A callback, because a second cancellation may come meanwhile.
-            starting.add_done_callback(end_group)
-            await asyncio.wait([starting])
-            if not starting.exception():
-                await starting.result().wait()
+            if process.returncode is None:  # git's helpers hold the connections, too
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
         out, text = (body.decode("utf-8", "replace") for body in spoken)
         if process.returncode:
             raise GitFailed(clean(text))
@@ -155,27 +141,6 @@ class Git:
             "GIT_COMMITTER_NAME": name,
             "GIT_COMMITTER_EMAIL": address,
         }
-
-
-async def _talk(process: Process, stdin: bytes) -> Sequence[bytes]:
-    """Give a process its input and read both its outputs, each up to a bound, to their end."""
-
-    async def read(stream: asyncio.StreamReader | None) -> bytes:
-        content = bytearray()
-        while stream and (chunk := await stream.read(_CHUNK)):
-            content += chunk[: _MOST_SAID - len(content)]
-        return bytes(content)
-
-    async def write() -> None:
-        if process.stdin:
-            with suppress(BrokenPipeError, ConnectionResetError):
-                process.stdin.write(stdin)
-                await process.stdin.drain()
-            process.stdin.close()
-
-    out, errors, _ = await asyncio.gather(read(process.stdout), read(process.stderr), write())
-    await process.wait()
-    return out, errors
 
 
 #: What git 2.39 and the usual servers say, in small letters, and what that means for people; the
