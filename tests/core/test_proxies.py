@@ -5,8 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.operations.doctor.examine import proxy_findings
-from bot.operations.doctor.findings import as_text
 from bot.operations.health import ask_health
 from bot.slack.client import slack_client
 from core.errors import ConfigurationBroken, ProviderDown
@@ -107,13 +105,3 @@ def test_what_is_no_proxy_is_refused_by_the_name_of_its_variable(
 
     with pytest.raises(ConfigurationBroken, match="HTTPS_PROXY is no address of a proxy"):
         check_proxies()
-    assert "HTTPS_PROXY is no address" in as_text(proxy_findings())
-
-
-def test_doctor_names_the_proxy_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://dana:hunter2@proxy.test:3128")
-
-    text = as_text(proxy_findings())
-
-    assert "HTTPS_PROXY: proxy.test is the proxy" in text
-    assert "hunter2" not in text

@@ -1,10 +1,8 @@
 """Runs all checks and brings their findings together."""
 
 import asyncio
-import ssl
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from bot.building import (
     check_settings,
@@ -27,7 +25,6 @@ from core.clock import SystemClock
 from core.config.playbooks import FOLDER
 from core.errors import ConfigurationBroken, MootError, StoreError
 from core.figures import counted, when
-from core.proxies import check_proxies, proxies
 from core.settings import Settings
 
 #: Dead letters and late ones that are told one by one.
@@ -120,7 +117,6 @@ async def examine(environment: BotSettings, file: Path | None = None) -> Sequenc
     plugins = find_plugins(environment)
     settings, findings = await _settings(environment, file, plugins)
     findings = [*findings, *check_plugins(plugins)]
-    findings = [*findings, *proxy_findings()]
     checks = [
         check_slack(environment),
         check_database(environment),
@@ -185,22 +181,6 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
     except (StoreError, ConfigurationBroken):
         return reached  # said where the database is checked
     return [*reached, *unlanded_findings(unlanded, places.names)]
-
-
-def proxy_findings() -> Sequence[Finding]:
-    """Proxies and certificates that the environment names; none where it names none."""
-    try:
-        check_proxies()
-    except ConfigurationBroken as error:
-        return [bad("proxies", str(error), is_configuration=True)]
-    findings = [
-        good(variable, f"{urlsplit(address).hostname} is the proxy; this machine is asked directly")
-        for variable, address in proxies().items()
-    ]
-    paths = ssl.get_default_verify_paths()
-    if paths.cafile and paths.cafile != paths.openssl_cafile:
-        findings.append(good("SSL_CERT_FILE", f"certificates of {paths.cafile}"))
-    return findings
 
 
 async def log_findings(environment: BotSettings) -> Sequence[Finding]:
