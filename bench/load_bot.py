@@ -18,7 +18,7 @@ from bench.vendor import PROTOCOLS, in_own_time
 from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
 from bot.queue.rate_limits import Pace
-from bot.settings import LogFormat, LogLevel, SlackAccess
+from bot.settings import BotSettings, LogFormat, LogLevel, SlackAccess
 from core.clock import SystemClock
 from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls
@@ -237,6 +237,7 @@ async def main(access: str, database: str, vendor: str) -> None:
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(
         slack=SlackAccess(**json.loads(access)),
+        environment=BotSettings.model_validate({"moot_port": 0}),
         database=database,
         calls=calls,
         settings=_settings(),

@@ -46,7 +46,7 @@ from bot.queue.rows import Posts
 from bot.reminder_loop import ReminderLoop
 from bot.running.cluster import runner_for
 from bot.running.debate_runner import Heartbeat, Runner
-from bot.settings import PageSettings, SlackAccess
+from bot.settings import BotSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.bursts import AtOnce, Bursts
@@ -89,7 +89,6 @@ from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
 from core.use_cases.find import FindDebates
-from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
 from core.use_cases.recall import RecallDecisions
 from core.use_cases.remind import RemindPeople
@@ -115,6 +114,8 @@ class Parts:
     """What a bot is made from; everything that differs between a real one and a tried one."""
 
     slack: SlackAccess
+    #: Addresses, ports, limits and what is switched on; not its credentials.
+    environment: BotSettings
     #: A file path (SQLite) or a database URL.
     database: str
     #: Asks the models; closed when the bot stops.
@@ -126,34 +127,14 @@ class Parts:
     tools: FetchTools | None = None
     #: Models people can choose among, besides those of the settings.
     models: Sequence[ModelSet] = ()
-    host: str = "127.0.0.1"
-    #: Where health (and, in HTTP mode, Slack's requests) is answered; 0 for any free port.
-    port: int = 0
-    #: Where pages of debates are; None: there are none.
-    pages: PageSettings | None = None
-    #: How long a token holds with which programs call over MCP; None: none may.
-    token_holds: timedelta | None = None
-    #: Host names under which programs reach it, besides those of this machine.
-    mcp_hosts: Sequence[str] = ()
-    #: Where Prometheus finds the figures; no port: nowhere.
-    metrics_host: str = "127.0.0.1"
-    metrics_port: int | None = None
-    #: Days after its end that a debate is deleted for good; None: never.
-    retention_days: int | None = None
-    #: Workspaces in whose shared channels people of other organisations take part.
-    open_workspaces: frozenset[str] = frozenset()
     pace: Pace = field(default_factory=Pace)
     #: How long people and load balancers wait at most.
     timeouts: Timeouts = DEFAULT_TIMEOUTS
-    #: How much people may ask for.
-    bounds: Bounds = field(default_factory=Bounds)
     at_once: AtOnce = field(default_factory=AtOnce)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: How soon a dead replica is noticed, where there are several.
     beat: Heartbeat = field(default_factory=Heartbeat)
-    #: Base address of a collector of traces; empty: none.
-    traces: str = ""
     #: Finds decisions by meaning, too; None: by words only.
     embedder: Embedder | None = None
     #: Places outside Slack that get debates and decisions.
@@ -228,8 +209,8 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             seconds=parts.timeouts.check,
         )
         http = HttpServer(
-            parts.host,
-            parts.port,
+            parts.environment.moot_host,
+            parts.environment.moot_port,
             health,
             app=None if gateway else app,
             installing=installation.installing,
@@ -239,7 +220,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             ],
         )
         figures = None
-        if parts.metrics_port is not None:
+        if (port := parts.environment.moot_metrics_port) is not None:
             gauges = Gauges(
                 debates=lambda: len(runner.held),
                 depth=context.posts.backlog,
@@ -249,7 +230,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
                 seconds=parts.timeouts.check,
             )
             look_up = partial(exposition, metrics, gauges)
-            figures = figures_server(parts.metrics_host, parts.metrics_port, look_up)
+            figures = figures_server(parts.environment.moot_metrics_host, port, look_up)
         if gateway:
             gateway.on_connected = catch_up.look
         # Stopped in the opposite order of the start.
@@ -290,21 +271,21 @@ def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, time
     """What is deleted by itself, and at which age."""
     yield Deliveries(database), KEPT
     yield PersonalTokens(database), timedelta()
-    if parts.retention_days is not None:
-        yield EndedDebates(database), timedelta(days=parts.retention_days)
+    if (days := parts.environment.moot_retention_days) is not None:
+        yield EndedDebates(database), timedelta(days=days)
 
 
 @asynccontextmanager
 async def _tracing(parts: Parts, store: SqlDebateStore) -> AsyncGenerator[Sequence[EventSink]]:
     """Trace what is published, where a collector is named."""
-    if not parts.traces:
+    if not (collector := parts.environment.otel_exporter_otlp_endpoint):
         yield ()
         return
     try:
         from bot.operations.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise ConfigurationBroken(_NO_TRACES) from error
-    async with tracing_to(parts.traces) as tracer:
+    async with tracing_to(collector) as tracer:
         yield (TracingSink(tracer, store),)
 
 
@@ -318,7 +299,7 @@ async def _connect(
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
     """Make the parts that need each other: the engine, the queues, what people can do."""
     clock, store = SystemClock(), SqlDebateStore(database)
-    options = ViewOptions(enabled=tuple(BoardAction), pages=parts.pages is not None)
+    options = ViewOptions(enabled=tuple(BoardAction), pages=parts.environment.pages is not None)
     posts = Posts(database)
     living = LivingPosts(store, options, posts, ChannelSettings(database))
     outbox = Outbox(
@@ -373,11 +354,11 @@ async def _connect(
     secret = await installation_secret(database)
     acts = _use_cases(parts, database, facts, records, people=access, secret=secret)
     operator = OperatorChoices(
-        token_holds=parts.token_holds,
+        token_holds=parts.environment.token_holds,
         examine=parts.examine,
         retry_landings=landing.retry if receivers else None,
-        retention_days=parts.retention_days,
-        open_workspaces=parts.open_workspaces,
+        retention_days=parts.environment.moot_retention_days,
+        open_workspaces=parts.environment.open_workspaces,
     )
     by_meaning = parts.embedder is not None
     lists = DebateLists(find=acts.find, posts=posts, clients=clients, by_meaning=by_meaning)
@@ -405,7 +386,7 @@ async def _programs(
     parts: Parts, context: ListenerContext, spending: Spending, stack: AsyncExitStack
 ) -> Sequence[Routes]:
     """Begin to serve programs over MCP; nothing where nobody has switched that on."""
-    if parts.token_holds is None:
+    if parts.environment.token_holds is None:
         return ()
     try:
         from bot.mcp.over_http import McpRoutes  # noqa: PLC0415 - an extra
@@ -419,7 +400,9 @@ async def _programs(
         day_cost=parts.settings.limits.token_day_cost,
     )
     routes = McpRoutes(
-        callers.caller, lambda caller: SlackCallerDebates(context, caller), parts.mcp_hosts
+        callers.caller,
+        lambda caller: SlackCallerDebates(context, caller),
+        parts.environment.mcp_hosts,
     )
     stack.push_async_callback(routes.close)
     await routes.start()
@@ -436,18 +419,19 @@ def _use_cases(
     secret: bytes,
 ) -> UseCases:
     """Make what people can do."""
-    bounds, channels = parts.bounds, records.channels
+    bounds, channels = parts.environment.bounds, records.channels
     update = {"question_max_chars": bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
     spending, note = SqlDebateStore(database), AddNote(facts=facts, bounds=bounds)
-    share = parts.pages and ShareDebates(
+    pages = parts.environment.pages
+    share = pages and ShareDebates(
         debates=facts.debates,
         grants=records.grants,
         channels=channels,
         clock=facts.clock,
         secret=secret,
-        address=f"{parts.pages.base}{FOLDER}",
-        holds=parts.pages.holds,
+        address=f"{pages.base}{FOLDER}",
+        holds=pages.holds,
     )
     return UseCases(
         start=StartDebate(

@@ -155,6 +155,7 @@ class Demo:
             examine = partial(examine_here, here, self.settings, is_served=False)
         return Parts(
             slack=access,
+            environment=BotSettings.model_validate({"moot_port": 0}),
             database=database,
             calls=self.calls,
             settings=self.settings,

@@ -95,7 +95,7 @@ class BotSettings(Bounds, BaseSettings):
     moot_port: int = Field(default=3000, ge=0, le=65535)
     #: Where Prometheus finds the figures; without a port nowhere.
     moot_metrics_host: str = "127.0.0.1"
-    moot_metrics_port: int | None = Field(default=None, ge=1, le=65535)
+    moot_metrics_port: int | None = Field(default=None, ge=0, le=65535)
     #: Days after its end that a debate is deleted for good; None: never.
     moot_retention_days: int | None = Field(default=None, ge=1, le=36_500)
     #: Something in front of Moot ends TLS: needed to listen beyond this machine.

@@ -19,7 +19,7 @@ from bot.app import Moot, Parts, running
 from bot.landing.receivers import Receiver
 from bot.listeners.doctor_report import Examine
 from bot.queue.rate_limits import FAST, Pace
-from bot.settings import PageSettings, SlackAccess
+from bot.settings import BotSettings, PageSettings, SlackAccess
 from bot.slack.connection.bursts import AtOnce
 from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
@@ -254,6 +254,24 @@ class BotSpec:
     #: Places that settings name.
     landing: LandingPlaces = field(default_factory=LandingPlaces)
 
+    @property
+    def environment(self) -> BotSettings:
+        """What the environment of this bot says; the test's own is not read."""
+        pages, holds = self.pages, self.token_holds
+        values: dict[str, object] = {
+            "moot_port": 0,
+            "moot_metrics_port": 0,
+            "otel_exporter_otlp_endpoint": self.traces,
+            "moot_open_workspaces": ",".join(self.open_workspaces),
+            "moot_mcp": holds is not None,
+        }
+        if pages:
+            values |= {"moot_pages_url": pages.base, "moot_pages_days": pages.holds.days}
+        if holds:
+            values["moot_token_days"] = holds.days
+        bounds = {f"moot_{name}": value for name, value in vars(self.bounds).items()}
+        return BotSettings.model_validate({**values, **bounds})
+
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         """Return the parts of a bot for this workspace."""
         choice = ModelChoice(provider=self.provider.name, model=MODEL)
@@ -261,6 +279,7 @@ class BotSpec:
         calls = ModelCalls(providers, SystemClock(), retries=self.retries)
         return Parts(
             slack=http_access(workspace) if self.http else socket_access(workspace),
+            environment=self.environment,
             database=str(database),
             calls=calls,
             settings=Settings(
@@ -279,16 +298,10 @@ class BotSpec:
                 landing=self.landing,
             ),
             tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),
-            metrics_port=0,
             pace=self.pace,
             timeouts=self.timeouts,
-            bounds=self.bounds,
             at_once=self.at_once,
             examine=self.examine,
-            traces=self.traces,
-            pages=self.pages,
-            token_holds=self.token_holds,
-            open_workspaces=self.open_workspaces,
             embedder=self.embedder,
             receivers=self.receivers,
         )

@@ -15,7 +15,7 @@ import uvloop
 from bot.app import Parts, running
 from bot.process import stop_signal
 from bot.queue.rate_limits import FAST
-from bot.settings import SlackAccess
+from bot.settings import BotSettings, SlackAccess
 from bot.testing import UNHURRIED
 from core.clock import SystemClock
 from core.llm.call import ModelCalls
@@ -63,6 +63,7 @@ async def main(access: str, folder: Path, rounds: int) -> None:
     choice = ModelChoice(provider=provider.name, model="scripted-1")
     parts = Parts(
         slack=SlackAccess(**json.loads(access)),
+        environment=BotSettings.model_validate({"moot_port": 0}),
         database=str(folder / "moot.db"),
         calls=ModelCalls({provider.name: provider}, SystemClock()),
         settings=Settings(agent_model=choice, judge_model=choice, rounds=rounds, casting=False),

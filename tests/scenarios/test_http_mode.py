@@ -90,8 +90,9 @@ async def test_refused_tokens_are_told_in_words(tmp_path: Path):
 async def test_a_port_that_is_taken_is_told_in_words(team: Team, tmp_path: Path):
     port = int(team.moot.http.address.rpartition(":")[2])
     parts = BotSpec(http=True).parts(team.workspace, tmp_path / "other.db")
+    environment = parts.environment.model_copy(update={"moot_port": port})
     with pytest.raises(ConfigurationBroken, match=f"Port {port} is in use"):
-        async with running(replace(parts, port=port)):
+        async with running(replace(parts, environment=environment)):
             pass
 
 

@@ -122,7 +122,13 @@ async def bot_of(
 ) -> AsyncGenerator[Hall]:
     port = free_port()
     parts = (spec or BotSpec()).parts(oauth_server.workspaces[0], database)
-    async with running(replace(parts, slack=access(oauth_server, port, keys), port=port)) as moot:
+    async with running(
+        replace(
+            parts,
+            slack=access(oauth_server, port, keys),
+            environment=parts.environment.model_copy(update={"moot_port": port}),
+        )
+    ) as moot:
         for workspace in oauth_server.workspaces:
             await workspace.use_http(f"{moot.http.address}/slack/events")
         yield Hall(oauth_server, moot)

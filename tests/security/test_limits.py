@@ -232,4 +232,4 @@ async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: T
 
 def test_the_bounds_hold_in_the_running_program() -> None:
     serving = Path(__file__).parents[2] / "bot" / "serving.py"
-    assert "bounds=settings.bounds" in serving.read_text(encoding="utf-8")
+    assert "environment=settings" in serving.read_text(encoding="utf-8")
