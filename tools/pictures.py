@@ -262,6 +262,7 @@ async def workspace_pictures(folder: Path) -> None:
                 await scene(camera)
         async with opened(browser, stage, folder, PHONE) as camera:
             await camera.see(camera.main, "Accepted")
+            await show(camera.main.locator(".row", has_text="What would overturn it").last)
             await camera.take("phone")
         await shared_page(browser, stage, folder)
         await browser.close()

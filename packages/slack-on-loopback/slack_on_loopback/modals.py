@@ -9,7 +9,7 @@ from slack_on_loopback.json_values import Json, child, copy, objects, present, t
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import App
 
-_GIVEN = ("title", "submit", "close", "callback_id", "private_metadata", "external_id")
+_GIVEN = ("title", "submit", "close", "callback_id", "private_metadata")
 # element type → the field its value is in, in `state.values`
 VALUE_FIELD = {
     "plain_text_input": "value",
@@ -32,16 +32,7 @@ _INITIAL = {
 
 
 def new_view(runtime: Runtime, app: App, view: Json) -> Json:
-    """Return a view object with everything Slack adds.
-
-    Raises:
-        SlackRefusal: duplicate_external_id.
-    """
-    external = text_at(view, "external_id")
-    if external and any(
-        text_at(other, "external_id") == external for other in runtime.modals.values()
-    ):
-        raise SlackRefusal("duplicate_external_id")
+    """Return a view object with everything Slack adds."""
     view_id = runtime.state.new_id("V")
     fields: Json = {
         "id": view_id,
@@ -112,15 +103,14 @@ def find(runtime: Runtime, user: str, view_id: str) -> Json:
     raise SlackRefusal("not_found")
 
 
-def find_own(runtime: Runtime, app: App, view_id: str, external_id: str) -> tuple[str, Json]:
+def find_own(runtime: Runtime, app: App, view_id: str) -> tuple[str, Json]:
     """Return an open modal of an app, and whose screen it is on.
 
     Raises:
         SlackRefusal: not_found.
     """
     for user, view in runtime.modals.items():
-        same = view["id"] == view_id or (external_id and view.get("external_id") == external_id)
-        if same and view["app_id"] == app.id:
+        if view["id"] == view_id and view["app_id"] == app.id:
             return user, view
     raise SlackRefusal("not_found")
 

@@ -22,7 +22,6 @@ MOST_REACTIONS = 23
 _VIEW = {
     "callback_id": string(255, 0),
     "private_metadata": string(3000, 0),
-    "external_id": string(255, 0),
 }
 _MODAL = kind(
     "modal",

@@ -346,15 +346,6 @@ async def test_a_closed_form_cannot_be_sent(ws: Workspace, client: Client, bot: 
         await ws.submit("dana", view_id, ANSWER)
 
 
-async def test_an_external_id_is_unique(ws: Workspace, client: Client, bot: Recorder) -> None:
-    await opened(ws, client, bot, modal(external_id="one"))
-    await ws.command("alex", "general", "/echo")
-    twice = client.views_open(trigger_id=bot.last["trigger_id"], view=modal(external_id="one"))
-    assert await error_of(twice) == "duplicate_external_id"
-    await client.views_update(external_id="one", view=modal(private_metadata="found"))
-    assert ws.views("dana")[0]["private_metadata"] == "found"
-
-
 # Shortcuts and Home
 
 

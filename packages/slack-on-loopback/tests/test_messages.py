@@ -10,7 +10,7 @@ import pytest
 from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.workspace import Workspace, run_workspace
-from tests.bots import Client, actions, button, error_of, slack_client, text_section
+from tests.bots import Client, error_of, slack_client, text_section
 
 
 @pytest.fixture
@@ -208,20 +208,3 @@ async def test_a_file_that_never_came_cannot_be_shared(client: Client, general: 
     files = [{"id": begun["file_id"], "title": "a"}]
     share = client.files_completeUploadExternal(files=files, channel_id=general)
     assert await error_of(share) == "file_not_found"
-
-
-async def test_a_direct_message_opens_by_user_id(ws: Workspace, client: Client) -> None:
-    dana = ws.user("dana").id
-    answer = await client.chat_postMessage(channel=dana, text="hello")
-    assert answer["channel"].startswith("D")
-    again = await client.chat_postMessage(channel=dana, text="again")
-    assert again["channel"] == answer["channel"]
-
-
-async def test_blocks_get_the_ids_the_app_left_out(
-    ws: Workspace, client: Client, general: str
-) -> None:
-    row = actions(button())
-    del row["block_id"]
-    await post(client, general, blocks=[row])
-    assert ws.messages("general")[0]["blocks"][0]["block_id"]

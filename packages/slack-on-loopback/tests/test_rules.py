@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.rates import Rate, draw, full
-from slack_on_loopback.rules import as_typed, check_channel_name, check_metadata, cut_text, mentions
+from slack_on_loopback.rules import as_typed, check_channel_name, check_metadata, mentions
 
 
 def test_empty_metadata_means_none() -> None:
@@ -31,11 +31,6 @@ def test_empty_metadata_means_none() -> None:
 def test_other_metadata_is_refused(metadata: Any, error: str) -> None:
     with pytest.raises(SlackRefusal, match=error):
         check_metadata(metadata)
-
-
-def test_a_text_is_cut_at_40000_characters() -> None:
-    assert cut_text("x" * 40_000) == ("x" * 40_000, False)
-    assert cut_text("x" * 40_001) == ("x" * 40_000, True)
 
 
 @pytest.mark.parametrize(

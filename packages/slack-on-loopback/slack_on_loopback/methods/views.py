@@ -24,9 +24,7 @@ def open_view(runtime: Runtime, call: ApiCall) -> Json:
 def update_view(runtime: Runtime, call: ApiCall) -> Json:
     """views.update."""
     view = check_view(call.args.structure("view"), "modal")
-    user, stored = modals.find_own(
-        runtime, call.app, call.args.text("view_id"), call.args.text("external_id")
-    )
+    user, stored = modals.find_own(runtime, call.app, call.args.required("view_id"))
     _check_hash(call, stored)
     return {"view": copy(modals.replace_view(runtime, user, stored, view))}
 
