@@ -250,18 +250,25 @@ def _dissent_head(debate: Debate, whole: Verdict) -> str:
 
 def _overturns(whole: Verdict, most: int) -> str:
     """As many facts as fit that would overturn the verdict; empty: none does."""
-    head = "*What would overturn it*: "
-    room = most - len(head.split())
     texts = (gist(fact, _NOTE_LIMIT) for fact in whole.overturned_by)
     facts = without_stops([*filter(None, texts)])
-    ends = itertools.accumulate(len(fact.split()) for fact in facts)
-    fitting = sum(end <= room for end in ends)
-    return head + listed(facts[:fitting], _OVERTURNS_LIMIT, "; ") if fitting else ""
+    for count in range(len(facts), 0, -1):
+        text = "*What would overturn it*: " + listed(facts[:count], _OVERTURNS_LIMIT, "; ")
+        if len(text.split()) <= most:
+            return text
+    return ""
 
 
 def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
     """What the short form always holds: the decision with so many findings, then line by line."""
-    yield "\n".join(filter(None, _decided(debate, reached, most)))
+    lines = [*_below(debate, reached)]
+    room = _MOST_WORDS - len(" ".join(lines).split())
+    yield "\n".join(filter(None, _decided(debate, reached, most, room)))
+    yield from lines
+
+
+def _below(debate: Debate, reached: Verdict) -> Iterator[str]:
+    """The lines below reasons and dissent, from earlier verdicts to the team's decision."""
     for line in earlier_lines(reached, whole=False):
         yield line_shown(debate, line)
     if debate.tally:
@@ -277,20 +284,31 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
         yield standing(debate)
 
 
-def _decided(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
-    """The decision, above it what went wrong, below it the gravest findings."""
+def _decided(debate: Debate, reached: Verdict, most: int, room: int) -> Iterator[str]:
+    """The decision, above it what went wrong, below it the gravest findings.
+
+    Args:
+        debate: The debate.
+        reached: The verdict.
+        most: Findings.
+        room: Words left for the decision and what went wrong.
+    """
+    decision = f"*{few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)}*"
     name, *warnings = shortcomings(debate, reached).splitlines() or [""]
-    yield name
     # One or two whole rather than several that end in the middle.
     starts = [0, *itertools.accumulate(len(line.split()) for line in warnings)]
     fitting = sum(start <= _LAST_WARNING_AFTER for start in starts[: len(warnings)])
-    for start, line in zip(starts, warnings[:fitting], strict=False):
-        yield few_words(line, _WARNING_WORDS - start)
-    if more := warnings[fitting:]:
+    more = ""
+    if left := len(warnings) - fitting:
         doubts = len(open_faults(debate))
         kind = "more doubt" if doubts == len(warnings) else "more note"
-        yield f"• … and {counted(len(more), kind)}"
-    yield f"*{few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)}*"
+        more = f"• … and {counted(left, kind)}"
+    words = min(_WARNING_WORDS, room - len(f"{name} {more} {decision}".split()))
+    yield name
+    for start, line in zip(starts, warnings[:fitting], strict=False):
+        yield few_words(line, words - start)
+    yield more
+    yield decision
     yield findings_in_short(debate, reached.findings, most)
 
 
