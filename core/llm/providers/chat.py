@@ -19,6 +19,8 @@ _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
 #: Words for a whole reply: the standard one, and those of odd servers.
 _WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete"})
 _CUT_OFF = frozenset({"length", "max_tokens", "max_length", "model_length"})
+#: Fields of a piece that are read in any case.
+_ALWAYS = frozenset({"role", "content"})
 #: What thoughts are called beside the text.
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 
@@ -117,16 +119,19 @@ class ChatReading:
             message = dig(choice, "message") or dig(choice, "delta")
             text = _text_of(dig(message, "content")) or words(choice, "text")
             self._texts.append(text)
-            # Compatible servers may send the answer as a tool call instead of text.
-            calls = (words(call, "function", "arguments") for call in items(message, "tool_calls"))
-            thoughts = next(
-                (words(message, name) for name in _THOUGHTS if words(message, name)), ""
-            )
-            self._thoughts += [thoughts, *calls]
             self.length += len(text)
-            self._refusal += words(message, "refusal")
             self._reason = words(choice, "finish_reason") or self._reason
+            fields = cast("dict[str, object]", message) if isinstance(message, dict) else {}
+            if fields.keys() - _ALWAYS:  # few pieces have more
+                self._take_beside(fields)
         return bool(choices)
+
+    def _take_beside(self, message: Mapping[str, object]) -> None:
+        """What a piece holds besides text: thoughts, a refusal, an answer sent as a tool call."""
+        calls = (words(call, "function", "arguments") for call in items(message, "tool_calls"))
+        thoughts = (words(message, name) for name in _THOUGHTS)
+        self._thoughts += [next(filter(None, thoughts), ""), *calls]
+        self._refusal += words(message, "refusal")
 
     def usage(self) -> Usage:
         """The reported usage; cached input is part of the input."""
