@@ -52,7 +52,7 @@ def _chains() -> Iterable[Line]:
     for (form, protocol), pair in asyncio.run(chain.pairs(2.0, 3.0, rounds=2)).items():
         name = f"chain: {form}, {protocol}, one agent 3 × slower"
         yield Line(name, pair.there.ratio, chain.TARGET)
-        yield Line(f"{name}, another hangs: later by", pair.lost, chain.LOST_SECONDS, "s")
+        yield Line(f"{name}, another hangs: later by", pair.delay, chain.LOST_SECONDS, "s")
 
 
 def _costs() -> Iterable[Line]:
@@ -89,7 +89,7 @@ def _databases() -> Iterable[Line]:
     yield Line(f"{name} time taken by two replicas / one", two.taken / single.taken)
 
 
-def _parked(wish: load.Wish) -> Iterable[Line]:
+def _parked_lines(wish: load.Wish) -> Iterable[Line]:
     figures = asyncio.run(load.park(wish))
     name = f"load, {figures.parked} debates parked:"
     yield Line(f"{name} memory of each", figures.kilobytes, _PARKED_KB, "KB")
@@ -150,7 +150,7 @@ def main() -> int:
         return _loads(wish)
 
     def parked() -> Iterable[Line]:
-        return _parked(wish)
+        return _parked_lines(wish)
 
     # First what suffers most from a machine that has become warm, or busy again.
     benchmarks = (_startups, loads, parked, _databases, _chains, _costs, _sizes)

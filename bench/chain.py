@@ -173,7 +173,7 @@ def a_paced_setup(form: str, protocol: Protocol, rounds: int) -> Setup:
     )
 
 
-async def measured(
+async def measure(
     setup: Setup, inner: ModelProvider, paces: Paces, store: SqlDebateStore
 ) -> ChainFigures:
     """Hold one debate and compare the time of its verdict with its longest chain."""
@@ -199,7 +199,7 @@ class Pair:
     hangs: ChainFigures
 
     @property
-    def lost(self) -> float:
+    def delay(self) -> float:
         """Seconds by which the verdict came later for the model that hangs."""
         return self.hangs.took - self.there.took
 
@@ -227,7 +227,7 @@ async def pairs(
             paces, store = Paces(usual, slower * usual, dies), SqlDebateStore(database)
             setups = {key: a_paced_setup(key[0], PROTOCOLS[key[1]], rounds) for key in keys}
             return await asyncio.gather(
-                *(measured(setups[key], providers[key[1]], paces, store) for key in keys)
+                *(measure(setups[key], providers[key[1]], paces, store) for key in keys)
             )
 
         both = zip(await chains(dies=False), await chains(dies=True), strict=True)
@@ -252,7 +252,7 @@ def main() -> int:
         print(
             f"{form:9} {protocol:16} {item.there.calls:3} calls: {item.there.took:6.2f} s;"
             f" longest chain {item.there.chain:6.2f} s; ratio {item.there.ratio:.3f};"
-            f" with a model that hangs {item.lost:5.1f} s later"
+            f" with a model that hangs {item.delay:5.1f} s later"
         )
     calls = sum(pair.there.calls + pair.hangs.calls for pair in pairs_by_key.values())
     spent, took = time.process_time() - cpu, time.perf_counter() - began

@@ -34,7 +34,7 @@ from core.capabilities import capability
 from core.clock import SystemClock
 from core.engine import Engine
 from core.events import DebateStarted
-from core.evidence.reading import joined
+from core.evidence.reading import joined_sections
 from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price, tokens_of
 from core.llm.prompt_text import pieces
@@ -98,7 +98,7 @@ LINES = (
 
 
 @dataclass
-class Marked:
+class MarkingProvider:
     """The real provider, with each request marked at its end so that the server can answer it."""
 
     inner: ModelProvider
@@ -204,7 +204,7 @@ class Library:
                 for n in range(8)
             )
             chapters.append(f"# Day {day}\n\n{figures}\n")
-        return joined([("", "", "\n".join(chapters)[:_SOURCE_CHARACTERS], "")])
+        return joined_sections([("", "", "\n".join(chapters)[:_SOURCE_CHARACTERS], "")])
 
 
 def with_sources(setup: Setup, count: int) -> Setup:
@@ -244,11 +244,11 @@ async def debate_against(
     line: Line,
     wait: float,
     reply: Callable[[ModelRequest, int], str] = another_reply,
-) -> tuple[Debate, Marked, CachingRules]:
+) -> tuple[Debate, MarkingProvider, CachingRules]:
     """Hold the debate against the vendor's rules."""
     rules = CachingRules(line.provider, wait, reply)
     async with Vendor(rules) as vendor:
-        provider = Marked(line.build(vendor.url), line.provider)
+        provider = MarkingProvider(line.build(vendor.url), line.provider)
         rules.asked = provider.requests
         clock, store = SystemClock(), InMemoryStore()
         calls = ModelCalls({line.provider: provider}, clock, parallel=2 * len(setup.agents))
@@ -317,7 +317,7 @@ class Bill:
 HEAD = f"{'':32} calls   tokens in  cached  possible  no cache  measured   order\n{'-' * 85}"
 
 
-def bill(line: Line, provider: Marked, rules: CachingRules) -> Bill:
+def bill(line: Line, provider: MarkingProvider, rules: CachingRules) -> Bill:
     """What a debate cost."""
     requests = provider.requests
     usages = [rules.usages[number] for number in range(len(requests))]

@@ -32,7 +32,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bench.pulse import Pulse, at, watched
+from bench.pulse import Pulse, at, watch
 from bench.vendor import Manner, RunningVendor, a_vendor
 from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
@@ -192,7 +192,7 @@ class Load:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parked:
+class ParkedCost:
     """What debates that wait for people cost."""
 
     parked: int
@@ -208,7 +208,7 @@ async def load(wish: Wish) -> Load:
             # As many by each protocol as there are bots, which take one another's.
             await asyncio.gather(*(bot.ask(warm_up=len(bots), **places) for bot in bots))
             await vendor.pulse()  # what it took until now
-        pulse = await stack.enter_async_context(watched())
+        pulse = await stack.enter_async_context(watch())
         over = asyncio.Event()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
         options: dict[str, Any] = {
@@ -238,10 +238,10 @@ async def load(wish: Wish) -> Load:
     )
 
 
-async def park(wish: Wish) -> Parked:
+async def park(wish: Wish) -> ParkedCost:
     """Have debates wait for people."""
     async with _an_office(wish) as (_, _, bots, places):
-        return Parked(**await bots[0].ask(park=wish.parked, **places))
+        return ParkedCost(**await bots[0].ask(park=wish.parked, **places))
 
 
 @asynccontextmanager
@@ -301,7 +301,7 @@ def in_words(load: Load) -> str:
     )
 
 
-def parked_in_words(parked: Parked) -> str:
+def parked_in_words(parked: ParkedCost) -> str:
     """Return the figures of debates that wait."""
     return (
         f"{parked.parked} parked debates: {parked.kilobytes:.1f} KB of memory each,"

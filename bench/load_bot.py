@@ -13,7 +13,7 @@ from typing import Any
 
 import uvloop
 
-from bench.pulse import watched
+from bench.pulse import watch
 from bench.vendor import PROTOCOLS, in_own_time
 from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
@@ -140,14 +140,14 @@ class Bench:
         began = time.perf_counter()
         ids: list[str] = []
         most = 0
-        async with watched() as so_far:
+        async with watch() as so_far:
             for count, number in enumerate(numbers, start=1):
                 ids.append(await self._begin(number, places, _by_turns(number)))
-                most = max(most, len(self._moot.runner.held))
+                most = max(most, len(self._moot.runner.held_ids))
                 due = began + spread * count / len(numbers)
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
             while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
-                most = max(most, len(self._moot.runner.held))
+                most = max(most, len(self._moot.runner.held_ids))
                 await asyncio.sleep(0.2)
             duration, pulse = time.perf_counter() - began, so_far()
         unsent = await self._moot.posts.backlog()
@@ -183,7 +183,7 @@ class Bench:
         gc.collect()
 
     async def _is_busy(self) -> bool:
-        return bool(self._moot.runner.held or await self._moot.posts.lanes_with_work())
+        return bool(self._moot.runner.held_ids or await self._moot.posts.lanes_with_work())
 
     async def _begin(self, number: int, places: Sequence[Place], settings: Settings) -> str:
         place = places[number % len(places)]

@@ -41,13 +41,13 @@ from bot.listeners.typed import (
     steering,
     word_count,
 )
-from bot.slack.ids import addressed, fill_in, note_ts
+from bot.slack.ids import address_keys, fill_in, note_ts
 from bot.slack.mrkdwn.convert import (
     bare_gist,
     gist,
     mrkdwn,
 )
-from bot.slack.mrkdwn.escape import bare, clean, link, linked, literal, plain
+from bot.slack.mrkdwn.escape import bare, clean, link, literal, plain, with_links
 from bot.slack.mrkdwn.split import split
 from bot.slack.payloads import plain as unescaped
 from bot.slack.typed_text import readable
@@ -76,24 +76,24 @@ from core.redaction import clean as clean_text
 from core.redaction import redact
 from core.request import Part, PartKind
 from core.settings import Settings
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from core.transcript.adr import adr
-from core.transcript.cited import cited
+from core.transcript.cited import link_citations
 from core.transcript.evaluation import laid_out
-from core.transcript.few_words import few_words, not_yet_said, whole_sentences
+from core.transcript.few_words import few_words, new_sentences, whole_sentences
 from core.transcript.found import as_code, in_text
 from core.transcript.markdown import (
-    fenced,
+    code_block,
     inert,
     inert_line,
     misleads,
-    parsed,
+    parse,
     plain_line,
     shown_as_is,
     visible,
 )
 from core.transcript.report import report
-from core.transcript.words import csv_cell, nested, quoted
+from core.transcript.words import csv_cell, nested, quotation
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import answer_in, parse_reply
 
@@ -128,7 +128,7 @@ class Worst:
     exponent: float
 
     @property
-    def curved(self) -> bool:
+    def is_superlinear(self) -> bool:
         """Whether the time grows faster than the text."""
         return self.exponent >= CURVED
 
@@ -433,9 +433,12 @@ def worst(
             continue
         growth = _exponent(act, pump, size) if seconds > quick else 0.0
         result = Worst(name, str(pump), seconds, growth)
-        if not slowest.text or (result.curved, result.seconds) > (slowest.curved, slowest.seconds):
+        if not slowest.text or (result.is_superlinear, result.seconds) > (
+            slowest.is_superlinear,
+            slowest.seconds,
+        ):
             slowest = result
-        if result.curved and seconds > _BAD_ENOUGH:
+        if result.is_superlinear and seconds > _BAD_ENOUGH:
             break
     return slowest
 
@@ -582,7 +585,7 @@ def _debate(text: str) -> Debate:
     setup = a_setup(rounds=1).model_copy(update={"question": text, "context": text})
     agent = setup.agents[0].id
     contribution = Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=agent), text=text)
-    return fold(recorded([DebateStarted(setup=setup), ContributionMade(contribution=contribution)]))
+    return fold(log_of([DebateStarted(setup=setup), ContributionMade(contribution=contribution)]))
 
 
 def _whole(tell: Callable[[Debate], object]) -> Callable[[str], object]:
@@ -643,23 +646,23 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.transcript.markdown.shown_as_is": shown_as_is,
     "core.transcript.words.csv_cell": csv_cell,
     "core.transcript.few_words.few_words": lambda text: few_words(text, 40),
-    "core.transcript.few_words.not_yet_said": lambda text: not_yet_said(text, set()),
+    "core.transcript.few_words.new_sentences": lambda text: new_sentences(text, set()),
     "core.transcript.found.as_code": as_code,
     "core.transcript.found.in_text": in_text,
     "core.transcript.markdown.misleads": lambda text: misleads(text, "https://a.example/"),
-    "core.transcript.markdown.parsed": parsed,
+    "core.transcript.markdown.parse": parse,
     "core.transcript.markdown.inert": inert,
     "core.transcript.markdown.inert_line": inert_line,
     "core.transcript.markdown.visible": visible,
     "core.transcript.report.report": _whole(report),
-    "core.transcript.markdown.fenced": fenced,
+    "core.transcript.markdown.code_block": code_block,
     "core.transcript.words.nested": lambda text: nested(text, 2),
-    "core.transcript.words.quoted": quoted,
+    "core.transcript.words.quotation": quotation,
     "bot.addresses.fault_of": fault_of,
     "bot.addresses.is_loopback": is_loopback,
     "bot.addresses.sends_openly": sends_openly,
     "core.use_cases.choices.cost_cap": _amount,
-    "bot.slack.ids.addressed": addressed,
+    "bot.slack.ids.address_keys": address_keys,
     "bot.slack.ids.fill_in": lambda text: fill_in(text, defaultdict(str)),
     "bot.slack.ids.note_ts": note_ts,
     "bot.listeners.typed.has_question_mark": has_question_mark,
@@ -671,11 +674,11 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "bot.slack.mrkdwn.convert.bare_gist": lambda text: bare_gist(text, 300),
     "bot.slack.mrkdwn.convert.gist": lambda text: gist.__wrapped__(text, 300),
     "bot.slack.mrkdwn.convert.mrkdwn": mrkdwn,
-    "core.transcript.cited.cited": lambda text: cited(text, ()),
+    "core.transcript.cited.link_citations": lambda text: link_citations(text, ()),
     "bot.slack.mrkdwn.escape.bare": lambda text: bare(text, 80),
     "bot.slack.mrkdwn.escape.clean": clean,
     "bot.slack.mrkdwn.escape.link": lambda text: link("https://a.example/", text),
-    "bot.slack.mrkdwn.escape.linked": linked,
+    "bot.slack.mrkdwn.escape.with_links": with_links,
     "bot.slack.mrkdwn.escape.literal": literal,
     "bot.slack.mrkdwn.escape.plain": plain,
     "bot.slack.mrkdwn.split.split": lambda text: split(text, 3500),
@@ -711,13 +714,13 @@ def main() -> None:
     wish = options.parse_args()
     worsts = [worst_of_pattern(name, wish.size) for name in patterns() if wish.only in name]
     worsts += [worst_of_function(name, wish.size) for name in FUNCTIONS if wish.only in name]
-    worsts.sort(key=lambda item: (-item.curved, -item.seconds))
+    worsts.sort(key=lambda item: (-item.is_superlinear, -item.seconds))
     table = Table("What", "Exponent", "Milliseconds", "Worst text")
     for item in worsts[: wish.rows]:
         exponent = f"{item.exponent:.1f}" if item.exponent else "–"
         table.add_row(item.name, exponent, f"{item.seconds * 1000:.1f}", Text(item.text[:50]))
     Console().print(table)
-    curved = sum(item.curved for item in worsts)
+    curved = sum(item.is_superlinear for item in worsts)
     print(
         f"{len(worsts)} tried with {wish.size:,} characters: {curved} grow faster than their text."
     )

@@ -33,7 +33,7 @@ def at(values: Sequence[float], percent: float) -> float:
 
 
 @asynccontextmanager
-async def watched() -> AsyncGenerator[Callable[[], Pulse]]:
+async def watch() -> AsyncGenerator[Callable[[], Pulse]]:
     """Watch this process for as long as the block lasts.
 
     What is yielded tells what it took since it told last, or else since the block began.

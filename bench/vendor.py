@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.pulse import Pulse, watched
+from bench.pulse import Pulse, watch
 from core.request import ModelRequest
 from tests.vendor_replies import good_reply
 from tests.vendors.frames import frames, whole
@@ -162,7 +162,7 @@ class _Vendor:
 
 async def _serve(manner: Manner) -> None:
     server = await asyncio.start_server(_Vendor(manner).connected, "127.0.0.1", 0, backlog=1000)
-    async with server, watched() as pulse:
+    async with server, watch() as pulse:
         port = server.sockets[0].getsockname()[1]
         print(f"http://127.0.0.1:{port}", flush=True)
         while await asyncio.to_thread(sys.stdin.readline):

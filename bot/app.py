@@ -205,7 +205,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             takes_writes,
             gateway,
             client=installation.client,
-            debates=lambda: runner.held,
+            debates=lambda: runner.held_ids,
             seconds=parts.timeouts.check,
         )
         http = HttpServer(
@@ -222,7 +222,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         figures = None
         if (port := parts.environment.moot_metrics_port) is not None:
             gauges = Gauges(
-                debates=lambda: len(runner.held),
+                debates=lambda: len(runner.held_ids),
                 depth=context.posts.backlog,
                 age=lambda: context.outbox.age,
                 health=health.by_part,

@@ -17,7 +17,7 @@ from bot.terminal import subcommands as terminal
 from bot.terminal.commands import Commands
 from bot.terminal.files import end_output, is_of_output, prepare_streams
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
-from core.figures import counted
+from core.figures import quantity
 
 app = typer.Typer(
     name="moot",
@@ -205,7 +205,7 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist y
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
     size = back_up(read_settings().moot_database, file)
-    typer.echo(f"{file}: {counted(size, 'byte')}, checked.")
+    typer.echo(f"{file}: {quantity(size, 'byte')}, checked.")
 
 
 @app.command()
@@ -257,7 +257,7 @@ def purge(
         raise BadInput("Nothing was deleted.")
     before = SystemClock().now() - timedelta(days=older_than) if older_than else None
     deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before, only))
-    typer.echo(f"Deleted {counted(deleted.debates, 'debate')}.")
+    typer.echo(f"Deleted {quantity(deleted.debates, 'debate')}.")
     if not deleted.debates:
         typer.echo(f"There was no such debate of {where}. Are the ids right?")
     if deleted.readers:

@@ -348,7 +348,7 @@ class Stage:
             # Ended, and everything is in the workspace.
             over = (
                 debate.status is not Status.RUNNING
-                and debate_id not in await self.moot.store.unfinished()
+                and debate_id not in await self.moot.store.unfinished_ids()
                 and not await self.moot.posts.lanes_with_work()
             )
             if over:
@@ -373,7 +373,7 @@ async def show(options: DemoOptions) -> int:
     examples, playback = options.plays_examples, Playback()
     # Playing an example only costs nothing, so no confirmation is needed.
     is_free = options.once and examples
-    settings = loaded.settings if is_free else _agreed(loaded.settings, yes=options.yes)
+    settings = loaded.settings if is_free else _agreed_settings(loaded.settings, yes=options.yes)
     debating = demo_settings(settings, options.rounds, options.agents, options.format)
     speed = 0.0 if options.fast or options.once else options.speed
     demo = Demo(
@@ -456,7 +456,7 @@ async def _play_once(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
     return 0 if debate.status is Status.CONCLUDED else 1
 
 
-def _agreed(settings: Settings, *, yes: bool) -> Settings:
+def _agreed_settings(settings: Settings, *, yes: bool) -> Settings:
     """The settings if the person agrees to spend money; else, or without a terminal, offline."""
     if yes or not costs_money(settings):
         return settings

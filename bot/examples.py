@@ -72,7 +72,7 @@ class ExamplePlayer:
         """
         example, origin = examples()[name], f"example/{name}"
         # If it was started before, its files are shared already.
-        brought = example.sources if await self.moot.store.begun(origin) is None else ()
+        brought = example.sources if await self.moot.store.id_of_origin(origin) is None else ()
         references = list[SourceReference]()
         for source in brought:
             shared = await self.share(source.by, source.name, source.text.encode())
@@ -97,9 +97,9 @@ class ExamplePlayer:
             debate = await self._debate(debate_id)
             if debate.status is not Status.RUNNING or debate.contributions:
                 return
-            thread = await self._sent(board_key(debate_id))
+            thread = await self._address_of(board_key(debate_id))
             turn_key = next(iter(debate.clarifications), "")
-            card = await self._sent(card_key(debate_id, turn_key)) if turn_key else ""
+            card = await self._address_of(card_key(debate_id, turn_key)) if turn_key else ""
             await asyncio.sleep(_GLANCE_SECONDS)
         answers = {answer.question: answer for answer in examples()[name].answers}
         for question in open_questions(await self._debate(debate_id)):
@@ -113,7 +113,7 @@ class ExamplePlayer:
     async def _debate(self, debate_id: str) -> Debate:
         return fold(await self.moot.store.events(debate_id))
 
-    async def _sent(self, key: str) -> str:
+    async def _address_of(self, key: str) -> str:
         """Return where in Slack a post stands; empty as long as it does not."""
         row = await self.moot.posts.row_by_key(key)
         return row.ts if row and row.ts else ""

@@ -342,7 +342,7 @@ class SlackAccess:
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _RequiredVariable:
     variable: str
     pattern: re.Pattern[str]
     looks: str
@@ -356,19 +356,19 @@ class _Wanted:
 
 
 _APP_PAGE = "https://api.slack.com/apps → your app →"
-_BOT_TOKEN = _Wanted(
+_BOT_TOKEN = _RequiredVariable(
     "SLACK_BOT_TOKEN",
     re.compile(r"(xoxb-|xoxe\.xoxb-)[\w-]+"),
     'begins with "xoxb-"',
     f"{_APP_PAGE} OAuth & Permissions → Bot User OAuth Token",
 )
-_APP_TOKEN = _Wanted(
+_APP_TOKEN = _RequiredVariable(
     "SLACK_APP_TOKEN",
     re.compile(r"xapp-[\w-]+"),
     'begins with "xapp-"',
     f"{_APP_PAGE} Basic Information → App-Level Tokens (scope connections:write)",
 )
-_SIGNING_SECRET = _Wanted(
+_SIGNING_SECRET = _RequiredVariable(
     "SLACK_SIGNING_SECRET",
     re.compile(r"[0-9a-f]{32}"),
     "is 32 characters long, digits and letters a to f",
@@ -377,13 +377,13 @@ _SIGNING_SECRET = _Wanted(
 _API_URL = re.compile(r"https?://[^\s/]+(/\S*)?")
 
 
-_CLIENT_ID = _Wanted(
+_CLIENT_ID = _RequiredVariable(
     "SLACK_CLIENT_ID",
     re.compile(r"\d{1,20}\.\d{1,20}"),
     "is two numbers with a dot between",
     f"{_APP_PAGE} Basic Information → App Credentials",
 )
-_CLIENT_SECRET = _Wanted(
+_CLIENT_SECRET = _RequiredVariable(
     "SLACK_CLIENT_SECRET",
     re.compile(r"[0-9a-f]{32}"),
     "is 32 characters long, digits and letters a to f",

@@ -72,7 +72,7 @@ class Team:
         await self.type(question, user=user)
         fresh = [entry for entry in await self._entries() if entry.debate_id not in ids]
         if len(fresh) != 1:
-            raise AssertionError(f"{len(fresh)} debates were started: {self.told(user)}")
+            raise AssertionError(f"{len(fresh)} debates were started: {self.ephemeral_texts(user)}")
         return await self.board_of(fresh[0].debate_id)
 
     async def type(self, words: str, *, user: str = "") -> None:
@@ -94,7 +94,7 @@ class Team:
         key = headline_key(debate_of(self.thread(board)[0]), edition)
         return next(str(reply["ts"]) for reply in self.replies(board) if key_of(reply) == key)
 
-    def told(self, user: str = "") -> Sequence[str]:
+    def ephemeral_texts(self, user: str = "") -> Sequence[str]:
         """Return the texts of ephemeral messages to this person, oldest first."""
         messages = self.workspace.ephemeral(user or self.user, self.channel)
         return [str(message["text"]) for message in messages]
@@ -140,7 +140,7 @@ class Team:
         last = (await self.moot.store.events(debate_id))[-1].seq
         with suppress(TimeoutError):  # not while a question in it is owed an answer
             async with asyncio.timeout(_TOLD_SECONDS):
-                while await self.moot.store.published(debate_id) < last:
+                while await self.moot.store.published_seq(debate_id) < last:
                     await self.moot.outbox.clock.sleep(0.02)
 
     async def wait_for_log(self, board: str, has: Callable[[Debate], object]) -> Debate:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 
-from core.figures import counted, number, percent
+from core.figures import number, percent, quantity
 from core.models import Debate, OutcomeKind
 from core.rules.confidence import BANDS
 from core.rules.options import held_by, leading, options_of
@@ -127,7 +127,7 @@ class Calibration:
 
 def case_of(debate: Debate) -> Case | None:
     """The debate's decision as a case; None if it was neither accepted nor turned out somehow."""
-    accepted, outcome, verdict = debate.accepted, debate.outcome, debate.verdict
+    accepted, outcome, verdict = debate.acceptance, debate.outcome, debate.verdict
     if verdict is None or (accepted is None and outcome is None):
         return None
     options = options_of(debate)
@@ -182,7 +182,7 @@ def states(counts: Calibration) -> str:
         "rejected or replaced since, without an outcome": counts.replaced,
     }
     text = ", ".join(f"{number(count)} {words}" for words, count in parts.items() if count)
-    return f"{counted(counts.accepted, 'accepted decision')}: {text}."
+    return f"{quantity(counts.accepted, 'accepted decision')}: {text}."
 
 
 def interval_words(share: Interval) -> str:
@@ -250,7 +250,7 @@ def _findings(cases: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
     low, high = percent(everything.share.low), percent(everything.share.high)
     if everything.count < FEWEST:
         yield (
-            f"No evidence yet: {counted(everything.count, 'outcome')} "
+            f"No evidence yet: {quantity(everything.count, 'outcome')} "
             f"{'is' if everything.count == 1 else 'are'} too few. {everything.held} held; in the "
             f"long run it may be anything from {low} to {high} of them."
         )

@@ -33,7 +33,7 @@ from core.events import (
     ModelWentAway,
     OutageBegan,
     OutageEnded,
-    Recorded,
+    RecordedEvent,
     TimeRanOut,
     TurnFailed,
     apply,
@@ -101,7 +101,7 @@ class WaitingTurns:
         """Whether a turn may be offered."""
         return key not in self._turns or self._turns[key].until <= now
 
-    def waited(self, key: str, now: datetime) -> float:
+    def waiting_seconds(self, key: str, now: datetime) -> float:
         """Seconds for which a turn has waited."""
         return (now - self._turns[key].since).total_seconds() if key in self._turns else 0.0
 
@@ -187,7 +187,7 @@ class Engine:
             sink=self._sink,
             clock=self._clock,
             summary_grace=self._summary_grace,
-            published=await self._store.published(debate_id),
+            published=await self._store.published_seq(debate_id),
         )
         self._runs[debate_id] = run
         try:
@@ -229,7 +229,7 @@ class _Run:
         self._waiting = WaitingTurns()
         #: What calls spent that were given up, until it is booked.
         self._dropped = Usage()
-        self._own: list[Recorded] = []
+        self._own: list[RecordedEvent] = []
         self._woken = False
         self._changed = asyncio.Event()
         self._telling = SinkFeed(
@@ -267,7 +267,7 @@ class _Run:
         """Wait until the sink was told of everything; False if there is something to do before."""
         due = schedule.due(debate)  # a sink that takes long keeps no card open
         seconds = (due - self._clock.now()).total_seconds() if due else None
-        return await self._telling.done(unless=self._changed, seconds=seconds)
+        return await self._telling.wait_until_done(unless=self._changed, seconds=seconds)
 
     async def _step(self, earlier: Debate | None) -> tuple[Debate, bool]:
         """Do one step. Returns the debate after it and whether nothing is left to do for now."""
@@ -321,7 +321,7 @@ class _Run:
         """
         self._telling.stop()
         await self._drop(list(self._working))
-        await self._telling.stopped()
+        await self._telling.wait_until_stopped()
         # Else the two would keep each other, and the debate, until cycles are looked for.
         del self._telling
 
@@ -335,7 +335,7 @@ class _Run:
     async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[FoldedEvent]]:
         """Apply the events added to the log: this run's own and people's."""
         seq = debate.seq if debate else 0
-        added: Sequence[Recorded] = sorted(
+        added: Sequence[RecordedEvent] = sorted(
             (entry for entry in self._own if entry.seq > seq), key=lambda entry: entry.seq
         )
         self._own.clear()
@@ -366,7 +366,7 @@ class _Run:
         if schedule.conclusion(debate):
             ready = {}
         self._waiting.keep(ready)
-        await self._drop(self._unwanted(debate, ready))
+        await self._drop(self._obsolete_turns(debate, ready))
         recorded = {entry.event.key for entry in self._own}  # while they were being dropped
         now = self._clock.now()
         fresh = [
@@ -383,7 +383,7 @@ class _Run:
             self._working[turn.key] = RunningTurn(turn, task, waits)
         return tuple(ready.values()) if fresh else ()
 
-    def _unwanted(self, debate: Debate, ready: Collection[str]) -> Sequence[str]:
+    def _obsolete_turns(self, debate: Debate, ready: Collection[str]) -> Sequence[str]:
         """Keys of turns to cancel: not ready any more, or no longer waiting for a model."""
         turns = [
             work.turn
@@ -402,7 +402,7 @@ class _Run:
 
     def _waits(self, debate: Debate, turn: Turn) -> bool:
         """Whether a turn waits for models that are away: as long as it may take, or an outage."""
-        waited = self._waiting.waited(turn.key, self._clock.now())
+        waited = self._waiting.waiting_seconds(turn.key, self._clock.now())
         is_over = waited >= debate.setup.limits.turn_seconds and not debate.outage
         return schedule.is_patient(debate, turn.act) and not is_over
 
@@ -427,7 +427,7 @@ class _Run:
                 self._dropped += error.usage
                 self._put_off(turn, None)
                 return
-            event = _failed(turn, error)
+            event = _failure_event(turn, error)
             _log.warning("turn failed", debate=debate.id, turn=turn.key, reason=str(error))
         except asyncio.CancelledError:
             self._dropped = sum(spent, start=self._dropped)
@@ -445,7 +445,7 @@ class _Run:
                 self._dropped = sum(spent, start=self._dropped)
             raise
 
-    async def _record(self, event: Event, answered: str) -> Recorded:
+    async def _record(self, event: Event, answered: str) -> RecordedEvent:
         """Record a turn's outcome, and that the model of the agent who answered is back."""
         recorded = await self._write(event)
         if answered in self._away:
@@ -486,7 +486,7 @@ class _Run:
     async def _append(self, event: Event) -> None:
         self._note(await self._write(event))
 
-    async def _write(self, event: Event) -> Recorded:
+    async def _write(self, event: Event) -> RecordedEvent:
         asked_at = self._clock.now()
         appended = await self._store.append(
             self._token.debate_id, event, at=self._clock.now(), run=self._token
@@ -494,7 +494,7 @@ class _Run:
         self._proven_at = asked_at
         return appended.recorded
 
-    def _note(self, recorded: Recorded) -> None:
+    def _note(self, recorded: RecordedEvent) -> None:
         """Have the next step build on it."""
         self._own.append(recorded)
         self._changed.set()
@@ -607,7 +607,7 @@ def _finishes_first(debate: Debate) -> bool:
     return bool(running and debate.out_of_money and not hurried)
 
 
-def _failed(turn: Turn, error: CallFailed) -> TurnFailed:
+def _failure_event(turn: Turn, error: CallFailed) -> TurnFailed:
     """The event of a turn that came to nothing."""
     cause = FailureCause.PASSING
     if isinstance(error, CapReached):

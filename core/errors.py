@@ -51,7 +51,7 @@ class BadInput(MootError):
     """What was typed cannot be used."""
 
 
-class AskedAlready(BadInput):
+class DuplicateQuestion(BadInput):
     """Somebody else asked the same question in the channel a moment ago, and it is debated."""
 
     def __init__(self, words: str, *, debate_id: str, where: str = "") -> None:

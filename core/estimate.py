@@ -14,8 +14,8 @@ from decimal import Decimal
 
 from core.acts.act import ACTS
 from core.capabilities import Capability, capability
-from core.events import DebateStarted, Recorded, apply
-from core.figures import counted, money, roughly
+from core.events import DebateStarted, RecordedEvent, apply
+from core.figures import money, quantity, roughly
 from core.llm.call import NO_TABLES, Tables
 from core.llm.caps import firm_cap
 from core.llm.prices import price, size_of, tokens_of, worst_cost
@@ -166,7 +166,7 @@ class Estimate:
 
 def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
     """Estimate a debate as it would start, with settings' capabilities and prices."""
-    debate = started(setup)
+    debate = initial_debate(setup)
     form = format_of(debate)
     rounds, fewest = _rounds(setup, form)
     sizes = _Sizes(setup, tables)
@@ -175,7 +175,9 @@ def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
     whole = usual
     if setup.casting is not None:  # a model may choose more agents
         most_agents = largest(setup)
-        whole = _Sizes(most_agents, tables).calls(planned_turns(started(most_agents), rounds))
+        whole = _Sizes(most_agents, tables).calls(
+            planned_turns(initial_debate(most_agents), rounds)
+        )
     agreed = None
     if setup.when is When.SPLIT and form.compares_drafts:
         drafts = sizes.calls(planned_turns(debate, 0, beside=False))
@@ -204,7 +206,7 @@ def estimate_words(estimated: Estimate) -> str:
         alone = " One agent alone is not voted on: nothing will be decided."
         return f"Estimated: no model call, no cost.{alone if estimated.is_alone else ''}"
     fewest, _, most = estimated.calls
-    calls = counted(most, "model call")
+    calls = quantity(most, "model call")
     if fewest != most:
         calls = f"{fewest} to {calls}"
     time = _between(roughly(estimated.seconds[0]), roughly(estimated.seconds[2]))
@@ -284,7 +286,7 @@ def _own_turns(debate: Debate, rounds: int) -> Iterator[Turn]:
     for number in range(1, max(1, rounds) + 1):
         # Later rounds of such a format begin with what is carried over: no model is asked.
         is_carried = number > 1 and first is not form.stance_act
-        for turn in form.planned(debate, number):
+        for turn in form.planned_turns(debate, number):
             is_first = turn.act is first
             if (is_first and not is_carried) or (not is_first and rounds):
                 yield turn
@@ -319,7 +321,7 @@ class _Sizes:
 
     def __init__(self, setup: Setup, tables: Tables) -> None:
         self._setup, self._tables = setup, tables
-        self._first = format_of(started(setup)).phases[0]
+        self._first = format_of(initial_debate(setup)).phases[0]
         self._limits: dict[tuple[str, str], Capability] = {}
         #: By act, provider, model, whether it is of a later round, and case.
         self._usages: dict[tuple[Act, str, str, bool, _Case], Usage] = {}
@@ -332,7 +334,7 @@ class _Sizes:
 
     def calls(self, turns: Sequence[Turn]) -> Sequence[PlannedCall]:
         """A call for each turn; the offline engine makes none."""
-        agents = [(turn, self._asked(turn)) for turn in turns if turn.agent != ENGINE]
+        agents = [(turn, self._agent_of(turn)) for turn in turns if turn.agent != ENGINE]
         return [
             PlannedCall(
                 turn=turn,
@@ -362,7 +364,7 @@ class _Sizes:
 
     def _usage(self, turn: Turn, case: _Case) -> Usage:
         """What the call of a turn takes: as much as every call of its kind."""
-        agent = self._asked(turn)
+        agent = self._agent_of(turn)
         key = (turn.act, agent.provider, agent.model, turn.round > 1, case)
         if key not in self._usages:
             self._usages[key] = self._call_usage(turn, agent.provider, agent.model, case)
@@ -392,10 +394,10 @@ class _Sizes:
             cost = price(provider, model, usage, prices)
         return usage.model_copy(update={"cost": cost})
 
-    def _asked(self, turn: Turn) -> Agent:
+    def _agent_of(self, turn: Turn) -> Agent:
         """Whose model takes the turn."""
         own = self._setup.agent(turn.agent)
-        return (auditor_of(started(self._setup)) or own) if turn.act is Act.AUDIT else own
+        return (auditor_of(initial_debate(self._setup)) or own) if turn.act is Act.AUDIT else own
 
     def _texts(self, turn: Turn) -> float:
         """How many texts of other turns a prompt shows."""
@@ -413,10 +415,10 @@ class _Sizes:
         return self._limits[provider, model]
 
 
-def started(setup: Setup) -> Debate:
+def initial_debate(setup: Setup) -> Debate:
     """The debate as it would start; nothing is written anywhere."""
     event = DebateStarted(setup=setup)
-    return apply(None, Recorded(debate_id="destimat", seq=1, at=_ANY_TIME, event=event))
+    return apply(None, RecordedEvent(debate_id="destimat", seq=1, at=_ANY_TIME, event=event))
 
 
 def _is_alone(setup: Setup, form: Format) -> bool:

@@ -35,6 +35,7 @@ from core.models import (
     Debate,
     Decision,
     DecisionOutcome,
+    Expense,
     Failure,
     Feedback,
     Findings,
@@ -52,7 +53,6 @@ from core.models import (
     ShadowAnswer,
     ShadowChoice,
     Source,
-    Spent,
     Status,
     Stop,
     Summary,
@@ -96,17 +96,17 @@ def last(field: str, attribute: str, **besides: object) -> Kept:
     return lambda _debate, event: {field: getattr(event, attribute), **besides}
 
 
-def appended(field: str, attribute: str) -> Kept:
+def in_tuple(field: str, attribute: str) -> Kept:
     """The event's value comes last in a tuple of the debate."""
     return lambda debate, event: {field: (*getattr(debate, field), getattr(event, attribute))}
 
 
-def added(field: str, attribute: str) -> Kept:
+def in_set(field: str, attribute: str) -> Kept:
     """The event's value is in a set of the debate."""
     return lambda debate, event: {field: getattr(debate, field) | {getattr(event, attribute)}}
 
 
-def fixed(**changes: object) -> Kept:
+def constants(**changes: object) -> Kept:
     """The fields have these values, whatever the event says."""
     return lambda _debate, _event: changes
 
@@ -116,7 +116,7 @@ class _Event(Value):
 
     #: Its key, with the event as `{0}`.
     key_form: ClassVar[str]
-    kept_in: ClassVar[Kept] = fixed()
+    kept_in: ClassVar[Kept] = constants()
 
     @property
     def key(self) -> str:
@@ -129,7 +129,7 @@ class _Event(Value):
         return None
 
     @property
-    def spent(self) -> Spent | None:
+    def spent(self) -> Expense | None:
         """What it cost, and whom; None for what people did and what asks no model."""
         return None
 
@@ -147,7 +147,7 @@ class _Event(Value):
 
     def folded_into(self, debate: Debate) -> Debate:
         """The debate with it applied; its time is the debate's already."""
-        return debate.replaced(**self._changes(debate))
+        return debate.replace(**self._changes(debate))
 
     def _changes(self, debate: Debate) -> Changes:
         return type(self).kept_in(debate, self)
@@ -169,12 +169,14 @@ class TurnEnded(_Event):
         return self.value.turn
 
     @property
-    def spent(self) -> Spent | None:
+    def spent(self) -> Expense | None:
         """The call that led to it, and what attempts that came to nothing have spent besides."""
         value = self.value
         if not hasattr(value, "call"):
             return None
-        return Spent(agent=value.turn.agent, call=value.call, lost=getattr(value, "lost", Usage()))
+        return Expense(
+            agent=value.turn.agent, call=value.call, lost=getattr(value, "lost", Usage())
+        )
 
 
 def _fault_of_agent(debate: Debate, agent: str) -> str:
@@ -210,13 +212,13 @@ def _with_answer(debate: Debate, answer: Answer) -> Changes:
     return {
         "replies": {**debate.replies, answer.number: (*others[:place], answer, *others[place:])},
         "names": {**debate.names, answer.by.id: answer.by.name},
-        "all_notes": _noted(debate, answer.note, text=""),
+        "all_notes": _updated_notes(debate, answer.note, text=""),
     }
 
 
 def _with_note(debate: Debate, note: Note) -> Changes:
     """A note, before those that were written later and came earlier."""
-    place, author = len(debate.all_notes), _told_apart(debate, note.author)
+    place, author = len(debate.all_notes), _with_unique_name(debate, note.author)
     numbered = note.model_copy(update={"number": place + 1, "author": author})
     while place and is_before(note.id, debate.all_notes[place - 1].id):
         place -= 1
@@ -228,7 +230,7 @@ def _with_note(debate: Debate, note: Note) -> Changes:
     }
 
 
-def _told_apart(debate: Debate, person: Person) -> Person:
+def _with_unique_name(debate: Debate, person: Person) -> Person:
     """The person under a name that nobody else in the debate has."""
     asker = debate.setup.asked_by
     others = {asker.id: asker.name, **debate.names}
@@ -240,7 +242,7 @@ def _told_apart(debate: Debate, person: Person) -> Person:
     return person.model_copy(update={"name": name})
 
 
-def _noted(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
+def _updated_notes(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
     """All notes, with what one of them says now; what is no note changes none."""
     return tuple(
         note.model_copy(update=now) if note.id == which else note for note in debate.all_notes
@@ -314,9 +316,9 @@ class TurnFailed(TurnEnded):
     failure: Annotated[Failure, AfterValidator(_in_words)]
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """All that was spent is lost."""
-        return Spent(agent=self.failure.turn.agent, lost=self.failure.usage)
+        return Expense(agent=self.failure.turn.agent, lost=self.failure.usage)
 
     def _changes(self, debate: Debate) -> Changes:
         if self.failure.turn.agent == SHADOW:
@@ -341,10 +343,10 @@ class ClarificationsOpened(TurnEnded):
     clarifications: Clarifications
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """Who sums up merges the questions."""
         card = self.clarifications
-        return Spent(agent=SUMMARIZER, call=card.call, lost=card.lost)
+        return Expense(agent=SUMMARIZER, call=card.call, lost=card.lost)
 
 
 class NoteChanged(_Event):
@@ -370,7 +372,7 @@ class NoteChanged(_Event):
         )
         if not is_newer:
             return {"edits": edits}
-        notes = _noted(debate, self.note, text=self.text, change=self.change)
+        notes = _updated_notes(debate, self.note, text=self.text, change=self.change)
         return {"all_notes": notes, "edits": edits}
 
 
@@ -383,7 +385,7 @@ class NoteWithdrawn(_Event):
     note: str
 
     def _changes(self, debate: Debate) -> Changes:
-        notes = _noted(debate, self.note, text="")
+        notes = _updated_notes(debate, self.note, text="")
         return {"all_notes": notes, "withdrawn": debate.withdrawn | {self.note}}
 
 
@@ -401,7 +403,7 @@ class ClarificationAnswered(_Event):
         edits = _edits(debate, self.answer.origin, self.answer.edited or self.answer.change)
         if self._is_late(debate):  # agents may have read what was there
             return {"edits": edits}
-        by = _told_apart(debate, self.answer.by)
+        by = _with_unique_name(debate, self.answer.by)
         answer = self.answer.model_copy(update={"by": by})
         return {**_with_answer(debate, answer), "edits": edits}
 
@@ -444,7 +446,7 @@ class ClarificationsClosed(_Event):
     """The time to answer is over; assumptions hold where nobody did."""
 
     key_form = "{0.which}/closed"
-    kept_in = added("closed", "which")
+    kept_in = in_set("closed", "which")
     kind: Literal["clarifications_closed"] = "clarifications_closed"
     #: Key of the clarifications.
     which: str
@@ -521,7 +523,7 @@ class OptionEdited(_Event):
     """A person added, renamed or merged options."""
 
     key_form = "option/{0.edit.origin}"
-    kept_in = appended("option_edits", "edit")
+    kept_in = in_tuple("option_edits", "edit")
     kind: Literal["option_edited"] = "option_edited"
     edit: OptionEdit
 
@@ -606,10 +608,10 @@ class Audited(_Event):
         return self.audit.turn
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """The auditor's calls."""
         audit = self.audit
-        return Spent(agent=audit.turn.agent, call=audit.call, lost=audit.lost)
+        return Expense(agent=audit.turn.agent, call=audit.call, lost=audit.lost)
 
     def _changes(self, debate: Debate) -> Changes:
         return {"audit": self.audit} if self.edition == debate.edition else {}
@@ -631,9 +633,9 @@ class ShadowPlaced(TurnEnded):
     choice: ShadowChoice
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """Who sums up compares the answer with the options."""
-        return Spent(agent=SUMMARIZER, call=self.choice.call)
+        return Expense(agent=SUMMARIZER, call=self.choice.call)
 
 
 class VoteTallied(_Event):
@@ -759,9 +761,9 @@ class CallsDropped(_Event):
     origin: str
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """All of it is lost."""
-        return Spent(lost=self.usage)
+        return Expense(lost=self.usage)
 
 
 class Withheld(_Event):
@@ -776,9 +778,9 @@ class Withheld(_Event):
     ends: bool = False
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """Nobody may read what it led to."""
-        return Spent(lost=self.usage)
+        return Expense(lost=self.usage)
 
     def _changes(self, debate: Debate) -> Changes:
         # The debate ended for those who may not read how.
@@ -840,7 +842,7 @@ class OutageEnded(_Event):
     """Something can go on again."""
 
     key_form = "outage-ended/{0.origin}"
-    kept_in = fixed(outage="", outage_at=None)
+    kept_in = constants(outage="", outage_at=None)
     kind: Literal["outage_ended"] = "outage_ended"
     origin: str
 
@@ -874,9 +876,9 @@ class VerdictReached(_Event):
         return _of_edition("verdict", self.edition)
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """The judge's calls."""
-        return Spent(agent=JUDGE, call=self.verdict.call, lost=self.verdict.lost)
+        return Expense(agent=JUDGE, call=self.verdict.call, lost=self.verdict.lost)
 
     def _changes(self, debate: Debate) -> Changes:
         return {"verdict": self.verdict} if self.edition == debate.edition else {}
@@ -941,7 +943,7 @@ class DecisionRecorded(_Event):
     """The team accepted the verdict, rejected it, put it off or replaced it."""
 
     key_form = "decision/{0.decision.origin}"
-    kept_in = appended("decisions", "decision")
+    kept_in = in_tuple("decisions", "decision")
     kind: Literal["decision_recorded"] = "decision_recorded"
     decision: Decision
 
@@ -950,7 +952,7 @@ class ReminderDue(_Event):
     """The date has come to look at a decision again."""
 
     key_form = "reminder/{0.decision}"
-    kept_in = added("reminded", "decision")
+    kept_in = in_set("reminded", "decision")
     kind: Literal["reminder_due"] = "reminder_due"
     #: Origin of the decision.
     decision: str
@@ -983,7 +985,7 @@ class OutcomeGiven(_Event):
     """A person said how the decision turned out, or said it anew."""
 
     key_form = "outcome/{0.outcome.origin}"
-    kept_in = appended("outcomes", "outcome")
+    kept_in = in_tuple("outcomes", "outcome")
     kind: Literal["outcome_given"] = "outcome_given"
     outcome: DecisionOutcome
 
@@ -1013,7 +1015,7 @@ class DebateContinued(_Event):
     """A person started a debate that goes on from this one's verdict."""
 
     key_form = "continued/{0.debate}"
-    kept_in = appended("continued_in", "debate")
+    kept_in = in_tuple("continued_in", "debate")
     kind: Literal["debate_continued"] = "debate_continued"
     #: Id of the newer debate.
     debate: str
@@ -1029,10 +1031,10 @@ class FollowUpAnswered(_Event):
     answer: FollowUpAnswer
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> Expense:
         """The judge's calls."""
         answer = self.answer
-        return Spent(agent=answer.turn.agent, call=answer.call, lost=answer.lost)
+        return Expense(agent=answer.turn.agent, call=answer.call, lost=answer.lost)
 
     def _fault(self, debate: Debate) -> str:
         numbers = {str(question.number) for question in debate.follow_ups}
@@ -1124,7 +1126,7 @@ def event_from_json(text: str) -> Event:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedEvent:
     """An event in the log. `seq` counts from 1 within its debate and only gives the order."""
 
     debate_id: str
@@ -1137,7 +1139,7 @@ class Recorded:
 _ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BESIDE))})/)")
 
 
-def fold(log: Iterable[Recorded], earlier: Debate | None = None) -> Debate:
+def fold(log: Iterable[RecordedEvent], earlier: Debate | None = None) -> Debate:
     """The debate as its events make it.
 
     Args:
@@ -1156,7 +1158,7 @@ def fold(log: Iterable[Recorded], earlier: Debate | None = None) -> Debate:
     return debate
 
 
-def apply(debate: Debate | None, recorded: Recorded) -> Debate:
+def apply(debate: Debate | None, recorded: RecordedEvent) -> Debate:
     """The debate after one more event.
 
     Raises:
@@ -1182,7 +1184,7 @@ def apply(debate: Debate | None, recorded: Recorded) -> Debate:
     return event.folded_into(_moved_on(debate, recorded))
 
 
-def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
+def _moved_on(debate: Debate, recorded: RecordedEvent) -> Debate:
     """The debate at the time of the event: what it cost, and how long was worked.
 
     No turn takes longer than its limit, so a longer gap is time the bot was down; while people are
@@ -1197,7 +1199,7 @@ def _moved_on(debate: Debate, recorded: Recorded) -> Debate:
     worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
     match = _ROUND.match(key)
     worked_at = {**debate.worked_at, int(match.group(1)): worked} if match else debate.worked_at
-    return debate.replaced(
+    return debate.replace(
         seq=recorded.seq,
         now=recorded.at,
         times=times,

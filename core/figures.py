@@ -70,7 +70,7 @@ def number(value: float) -> str:
     return f"{whole}.{decimals}".rstrip("0").rstrip(".")
 
 
-def counted(count: float, noun: str, plural: str = "") -> str:
+def quantity(count: float, noun: str, plural: str = "") -> str:
     """A number of things: `1 turn`, `1,200 turns`, `2 summaries` with that plural."""
     return f"{number(count)} {noun if count == 1 else plural or f'{noun}s'}"
 
@@ -78,7 +78,7 @@ def counted(count: float, noun: str, plural: str = "") -> str:
 def size(count: int) -> str:
     """Bytes: "730 bytes", "12 kB", "3.4 MB"."""
     if count < 1000:  # noqa: PLR2004 - the next unit
-        return counted(count, "byte")
+        return quantity(count, "byte")
     if count < 1_000_000:  # noqa: PLR2004 - the next unit
         return f"{count // 1000} kB"
     return f"{count / 1_000_000:.1f} MB".replace(".0 MB", " MB")

@@ -218,7 +218,7 @@ class PromptText(Value):
 
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, value: object, info: ValidationInfo) -> object:
+    def _from_file_name(cls, value: object, info: ValidationInfo) -> object:
         """The name of a file: its text is read when the settings are."""
         if isinstance(value, str):
             return {"text": "", "source": value}
@@ -919,7 +919,7 @@ class Call(Value):
     sent: tuple[SentPart, ...] = ()
 
 
-class Spent(Value):
+class Expense(Value):
     """What one event of the log cost."""
 
     #: Whose turn it was; empty: several agents' calls that were given up under way.
@@ -1896,7 +1896,7 @@ class Debate:
     worked_at: Mapping[int, float] = field(default_factory=dict[int, float])
     paused_at: datetime | None = None
     #: What each event cost that cost anything.
-    spent: tuple[Spent, ...] = ()
+    spent: tuple[Expense, ...] = ()
     #: When each key of the log came to be.
     times: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     contributions: Mapping[str, Contribution] = field(default_factory=dict[str, Contribution])
@@ -2006,7 +2006,7 @@ class Debate:
         return [answer for answer in by_person.values() if answer.text not in {"", newest.text}]
 
     @property
-    def heard(self) -> frozenset[str]:
+    def message_ids(self) -> frozenset[str]:
         """Ids of messages that were taken, also of those that say nothing any more."""
         answered = (answer.origin for said in self.replies.values() for answer in said)
         noted = (note.id for note in self.all_notes)
@@ -2038,7 +2038,7 @@ class Debate:
         return bool(self.verdict.option) or self.setup.format != REVIEW
 
     @property
-    def accepted(self) -> Decision | None:
+    def acceptance(self) -> Decision | None:
         """The newest decision to accept the verdict, also where it was replaced since."""
         decisions = (
             decision
@@ -2050,7 +2050,7 @@ class Debate:
     @property
     def outcome(self) -> DecisionOutcome | None:
         """How the accepted decision turned out, as was said last."""
-        return self.outcome_of(self.accepted)
+        return self.outcome_of(self.acceptance)
 
     def outcome_of(self, accepted: Decision | None) -> DecisionOutcome | None:
         """How this decision turned out, as was said last; None: where nobody accepts."""
@@ -2064,7 +2064,7 @@ class Debate:
         default_factory=dict[Hashable, object], init=False, repr=False, compare=False
     )
 
-    def replaced(self, **changes: object) -> "Debate":
+    def replace(self, **changes: object) -> "Debate":
         """This debate with other values in some fields.
 
         `dataclasses.replace` asks after each of some 50 fields, which was half of the time that it
@@ -2192,7 +2192,7 @@ class Debate:
         return next((failure.reason for failure in capped), "")
 
     @property
-    def refused(self) -> Mapping[str, str]:
+    def key_refusals(self) -> Mapping[str, str]:
         """Ids of agents whose provider refuses the key → why, in words for people."""
         refusals = (f for f in self.failures.values() if f.cause is FailureCause.KEY)
         return {failure.turn.agent: failure.reason for failure in refusals}

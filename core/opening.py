@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from itertools import cycle
 
 from core.errors import BadInput
-from core.figures import counted, number
+from core.figures import number, quantity
 from core.models import (
     EXAMPLE,
     FALLBACK_ROLE,
@@ -145,11 +145,11 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     agenda, settings = _with_agenda(settings, form)
     rounds, notices = _rounds(request.rounds, settings.rounds, formats[form])
     when, termination = _ending(request, settings)
-    judge = _completed(settings.judge or judge_for(settings.judge_model), settings)
-    agents = [_completed(agent, settings, form) for agent in roster.agents]
+    judge = _with_defaults(settings.judge or judge_for(settings.judge_model), settings)
+    agents = [_with_defaults(agent, settings, form) for agent in roster.agents]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
-    sealed, unsealed = _sealed(request, settings, form)
+    sealed, unsealed = _sealing(request, settings, form)
     cast_with = _casting_models(roster, summarizer or judge, settings)
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
@@ -183,7 +183,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         summarization=_fitting(settings.summarization, form),
         evidence_characters=settings.evidence_characters,
         reveal_after_hours=settings.reveal_after_hours,
-        references=(*request.references, *_linked(request, form)),
+        references=(*request.references, *_linked_references(request, form)),
         delimiter=delimiter,
         warnings=(
             *(*settings.warnings, *request.warnings, *roster.warnings),
@@ -227,7 +227,7 @@ def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Terminati
     return request.when or settings.when, settings.termination
 
 
-def _linked(request: DebateRequest, form: str) -> Sequence[SourceReference]:
+def _linked_references(request: DebateRequest, form: str) -> Sequence[SourceReference]:
     """What words link to and nobody gave, if there is room; a review reads what it was given."""
     room = max(0, MOST_SOURCES - len(request.references))
     return () if form == REVIEW else linked_anew(request.linked, request.references)[:room]
@@ -361,7 +361,7 @@ def check_length(what: str, text: str, most: int, *, instead: str) -> None:
         BadInput: It has more; says what to do `instead`.
     """
     if len(text) > most:
-        characters = counted(len(text), "character")
+        characters = quantity(len(text), "character")
         raise BadInput(f"{what} has {characters}; the most is {number(most)}. {instead}")
 
 
@@ -487,7 +487,7 @@ def known_agents(settings: Settings) -> list[str]:
     return [*own, *roles_with(settings.roles)]
 
 
-def _completed(agent: Agent, settings: Settings, form: str = "") -> Agent:
+def _with_defaults(agent: Agent, settings: Settings, form: str = "") -> Agent:
     """The agent with the prompts and fallbacks meant for everybody, where it has none itself."""
     changes: dict[str, object] = {"prompts": {**settings.prompts, **agent.prompts}}
     own, rules = agent.prompts.get(Act.SUMMARY), agent.summarization or settings.summarization
@@ -514,7 +514,7 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     return judge.model_copy(update=changes)
 
 
-def _sealed(request: DebateRequest, settings: Settings, form: str) -> tuple[bool, Sequence[str]]:
+def _sealing(request: DebateRequest, settings: Settings, form: str) -> tuple[bool, Sequence[str]]:
     """Whether the debate is sealed, and a notice where it cannot be."""
     is_sealed = settings.sealed if request.sealed is None else request.sealed
     is_review = form == REVIEW

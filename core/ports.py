@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
-from core.events import Event, Recorded
+from core.events import Event, RecordedEvent
 from core.models import Cap, Debate, Place, SourceReference, SourceText, SpendingScope, Turn
 from core.request import ModelReply, ModelRequest
 
@@ -101,7 +101,7 @@ class RunToken:
 class AppendResult:
     """What an append came to: the event in the log, and whether it is ours."""
 
-    recorded: Recorded
+    recorded: RecordedEvent
     #: False: the key was there already, and `recorded` is the one that stands.
     fresh: bool
 
@@ -147,7 +147,7 @@ class DebateStore(Protocol):
         """
         ...
 
-    async def begun(self, origin: str) -> str | None:
+    async def id_of_origin(self, origin: str) -> str | None:
         """The id of the debate that this origin began; None if none."""
         ...
 
@@ -164,7 +164,7 @@ class DebateStore(Protocol):
         """
         ...
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         """The log of one debate in order, from the first event with a greater `seq`.
 
         As it may be read now: of a sealed debate without what agents hold and decide
@@ -175,7 +175,7 @@ class DebateStore(Protocol):
         """
         ...
 
-    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         """The same log with everything in it; for the engine alone.
 
         Raises:
@@ -200,7 +200,7 @@ class DebateStore(Protocol):
         """
         ...
 
-    async def published(self, debate_id: str) -> int:
+    async def published_seq(self, debate_id: str) -> int:
         """The `seq` up to which events were published; 0 at first."""
         ...
 
@@ -208,11 +208,11 @@ class DebateStore(Protocol):
         """Remember that all events up to `seq` were published."""
         ...
 
-    async def unfinished(self) -> Sequence[str]:
+    async def unfinished_ids(self) -> Sequence[str]:
         """Ids of debates that did not end or have unpublished events, oldest first."""
         ...
 
-    async def unpublished(self) -> Sequence[str]:
+    async def unpublished_ids(self) -> Sequence[str]:
         """Ids of running debates with events that nobody has published: somebody owes them work."""
         ...
 
@@ -224,7 +224,7 @@ class DebateStore(Protocol):
 class Spending(Protocol):
     """What debates have cost, as far as it was recorded; failed turns included."""
 
-    async def spent(self, scope: SpendingScope) -> Decimal:
+    async def total_cost(self, scope: SpendingScope) -> Decimal:
         """US dollars spent.
 
         Costs nobody knows are not in it. May raise `StoreDown`.
@@ -328,7 +328,7 @@ class SourceReader(Protocol):
 class EventSink(Protocol):
     """Listens to debates. Called by the one run that holds the debate, in the log's order."""
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """An event is on disk; `debate` is the debate right after it.
 
         Called at least once per event: after a crash the last ones may come again. A sink that

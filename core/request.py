@@ -58,7 +58,7 @@ class Part:
     trim_priority: int = 0
 
 
-def numbered(
+def numbered_parts(
     kind: PartKind, label: str, texts: Sequence[str], *, trim_priority: int = 2
 ) -> list[Part]:
     """Parts of the same kind, unnamed: "Critique 1 of 3" and so on."""

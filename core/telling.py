@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from core.errors import StoreError
-from core.events import BallotsRevealed, Recorded, apply, fold
+from core.events import BallotsRevealed, RecordedEvent, apply, fold
 from core.models import Debate, Status, Turn
 from core.ports import DebateStore, EventSink
 from core.rules import schedule
@@ -23,7 +23,7 @@ class Sinks:
     def __init__(self, *sinks: EventSink) -> None:
         self._sinks = sinks
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Tell each of an event."""
         for sink in self._sinks:
             await sink.publish(debate, recorded)
@@ -38,7 +38,7 @@ class FoldedEvent(NamedTuple):
     """An event and the debate right after it."""
 
     debate: Debate
-    recorded: Recorded
+    recorded: RecordedEvent
 
 
 class _Step(NamedTuple):
@@ -97,7 +97,7 @@ class SinkFeed:
         if self._task and self._task.done():
             self._task.result()
 
-    async def done(self, *, unless: asyncio.Event, seconds: float | None = None) -> bool:
+    async def wait_until_done(self, *, unless: asyncio.Event, seconds: float | None = None) -> bool:
         """Wait until the sink was told of everything; False if something else came first.
 
         Args:
@@ -125,7 +125,7 @@ class SinkFeed:
         if self._task:
             self._task.cancel()
 
-    async def stopped(self) -> None:
+    async def wait_until_stopped(self) -> None:
         """Wait until the sink, told to stop, has let go of what it had in hand."""
         if self._task:
             await asyncio.gather(self._task, return_exceptions=True)
@@ -148,7 +148,7 @@ class SinkFeed:
                 continue
             if self._told - self._noted >= MOST_AGAIN:
                 await self._note(debate)
-            for folded in await self._as_shown(debate, recorded):
+            for folded in await self._readable_events(debate, recorded):
                 await self._prove()
                 await self._sink.publish(*folded)
             self._told = recorded.seq
@@ -160,7 +160,9 @@ class SinkFeed:
             await self._prove()
             await self._sink.turns_began(debate, step.began)
 
-    async def _as_shown(self, debate: Debate, recorded: Recorded) -> Sequence[FoldedEvent]:
+    async def _readable_events(
+        self, debate: Debate, recorded: RecordedEvent
+    ) -> Sequence[FoldedEvent]:
         """The event as sinks may read it; with the reveal of a sealed debate, the whole log."""
         if not debate.setup.sealed:
             return [FoldedEvent(debate, recorded)]
@@ -172,7 +174,7 @@ class SinkFeed:
 
     async def _note(self, debate: Debate) -> None:
         # What is owed an answer counts as news until it has it, so that it outlives a crash.
-        owes = debate.status is not Status.RUNNING and schedule.unanswered(debate)
+        owes = debate.status is not Status.RUNNING and schedule.follow_up_turns(debate)
         if self._told > self._noted and not owes:
             await self._store.mark_published(debate.id, self._told)
             self._noted = self._told

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from core.acts.act import ACTS
 from core.errors import BadInput, ProviderError
-from core.events import Event, Recorded
+from core.events import Event, RecordedEvent
 from core.models import Act, Agenda, Debate, Person, Phase, Place, Setup, Turn, Usage
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
@@ -74,15 +74,15 @@ class ScriptedProvider:
         on_first_token()
         return ModelReply(text=answer, usage=usage, model=request.model)
 
-    async def until_asked(self, act: Act, times: int = 1) -> None:
+    async def wait_until_asked(self, act: Act, times: int = 1) -> None:
         """Wait until it was asked for this act that many times."""
         async with self._asked:
-            await self._asked.wait_for(lambda: len(self.asked(act)) >= times)
+            await self._asked.wait_for(lambda: len(self.requests_of(act)) >= times)
 
     async def close(self) -> None:
         """Nothing to free."""
 
-    def asked(self, act: Act) -> Sequence[ModelRequest]:
+    def requests_of(self, act: Act) -> Sequence[ModelRequest]:
         """The requests of one act."""
         return [request for request in self.requests if request.act is act]
 
@@ -298,11 +298,11 @@ class RecordingSink:
     """A sink that remembers what it was told, in order."""
 
     def __init__(self) -> None:
-        self.events: list[Recorded] = []
+        self.events: list[RecordedEvent] = []
         self.debates: list[Debate] = []
         self.began: list[Sequence[Turn]] = []
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Remember the event."""
         self.debates.append(debate)
         self.events.append(recorded)
@@ -376,11 +376,11 @@ def on_own_models(setup: Setup) -> Setup:
     return setup.model_copy(update={"agents": agents})
 
 
-def recorded(events: Sequence[Event], debate_id: str = "dabc2345") -> Sequence[Recorded]:
+def log_of(events: Sequence[Event], debate_id: str = "dabc2345") -> Sequence[RecordedEvent]:
     """A log of these events, a second apart."""
     clock = ManualClock()
-    log: list[Recorded] = []
+    log: list[RecordedEvent] = []
     for seq, event in enumerate(events, start=1):
-        log.append(Recorded(debate_id=debate_id, seq=seq, at=clock.now(), event=event))
+        log.append(RecordedEvent(debate_id=debate_id, seq=seq, at=clock.now(), event=event))
         clock.advance(1)
     return log

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic_core import ErrorDetails
 
-from core.figures import counted
+from core.figures import quantity
 
 _MUST = {
     "missing": "is missing",
@@ -91,8 +91,8 @@ def wrong(fault: ErrorDetails) -> str:
         case "string_too_short" | "string_too_long" | "too_short" | "too_long":
             noun = "character" if kind.startswith("string_") else "item"
             if kind.endswith("_short"):
-                return f"must have at least {counted(limits.get('min_length', 1), noun)}"
-            return f"must have at most {counted(limits.get('max_length', 0), noun)}"
+                return f"must have at least {quantity(limits.get('min_length', 1), noun)}"
+            return f"must have at most {quantity(limits.get('max_length', 0), noun)}"
         case _ if kind in _MUST:
             return _MUST[kind]
         case _:

@@ -28,7 +28,7 @@ _SPDX = {
 }
 
 
-def shipped() -> Mapping[str, str]:
+def shipped_packages() -> Mapping[str, str]:
     """Package → the lock file that names it first."""
     packages = dict[str, str]()
     for lock in LOCKS:
@@ -61,12 +61,12 @@ def table() -> str:
     """The table in Markdown."""
     rows = [
         f"| {name} | {licence_of(name)} | {'all' if lock == LOCKS[0] else 'extras'} |"
-        for name, lock in sorted(shipped().items())
+        for name, lock in sorted(shipped_packages().items())
     ]
     return "\n".join(["| package | licence | in |", "|---|---|---|", *rows])
 
 
-def updated(text: str) -> str:
+def updated_document(text: str) -> str:
     """The document with the table as it should be.
 
     Raises:
@@ -81,8 +81,8 @@ def main() -> None:
     """Rewrite the table, or check it."""
     text = DOCUMENT.read_text(encoding="utf-8")
     if "--check" not in sys.argv:
-        DOCUMENT.write_text(updated(text), encoding="utf-8")
-    elif text != updated(text):
+        DOCUMENT.write_text(updated_document(text), encoding="utf-8")
+    elif text != updated_document(text):
         sys.exit("`docs/licences.md` is out of date: run `make docs`.")
 
 

@@ -214,7 +214,7 @@ async def shared_page(browser: Browser, stage: Stage, folder: Path) -> None:
 
 
 @asynccontextmanager
-async def opened(
+async def open_channel(
     browser: Browser, stage: Stage, folder: Path, size: Sequence[int]
 ) -> AsyncGenerator[Camera]:
     """The channel in a window of this size; what the page throws is an error."""
@@ -255,12 +255,12 @@ async def workspace_pictures(folder: Path) -> None:
         browser = await playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=FLAGS
         )
-        async with opened(browser, stage, folder, DESKTOP) as camera:
+        async with open_channel(browser, stage, folder, DESKTOP) as camera:
             await start_form(camera)
             await stage.player(0.0).begin(EXAMPLE)
             for scene in (questions, turns, ending, home):
                 await scene(camera)
-        async with opened(browser, stage, folder, PHONE) as camera:
+        async with open_channel(browser, stage, folder, PHONE) as camera:
             await camera.see(camera.main, "Accepted")
             await show(camera.main.locator(".row", has_text="What would overturn it").last)
             await camera.take("phone")

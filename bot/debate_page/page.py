@@ -17,9 +17,9 @@ from core.figures import when
 from core.models import EXAMPLE, OFFLINE, Citation, Contribution, Debate, Source
 from core.rules.ending import state_words
 from core.transcript.ballots import vote_section
-from core.transcript.cited import cited, source_words
+from core.transcript.cited import link_citations, source_words
 from core.transcript.decision import notes_section, verdict_section
-from core.transcript.markdown import PARSER, parsed, visible
+from core.transcript.markdown import PARSER, parse, visible
 from core.transcript.people import asked_section, team_section
 from core.transcript.report import (
     about_rows,
@@ -36,7 +36,7 @@ from core.transcript.rounds import (
 )
 from core.transcript.sections import as_markdown
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import name_of, nested, quoted
+from core.transcript.words import name_of, nested, quotation
 
 #: Signs of a whole section of a page; it is made beside everything else, and shown often.
 _MOST_SIGNS = 30_000
@@ -85,7 +85,7 @@ def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
         sources: Ids of sources, which are anchors of the page.
     """
     text = _bounded(text)
-    tokens = parsed(text, _MOST_SIGNS)
+    tokens = parse(text, _MOST_SIGNS)
     if tokens is None:
         return Markup('<p class="plain">{}</p>').format(text)
     last, in_link = level, False
@@ -217,7 +217,7 @@ def page(debate: Debate, until: datetime) -> str:
     return _TEMPLATES.get_template("page.html.j2").render(
         heading=f"{question[:_LONGEST_HEADING].rsplit(None, 1)[0]}…" if is_long else question,
         written_by=_NOTES.get("/".join(providers), _BY_MODELS),
-        question=html(quoted(debate.setup.question), 1) if is_long else "",
+        question=html(quotation(debate.setup.question), 1) if is_long else "",
         context=html(nested(context, 2), 2, source_ids) if context else "",
         status=state_words(debate),
         started=when(debate.started_at),
@@ -229,7 +229,7 @@ def page(debate: Debate, until: datetime) -> str:
             (
                 number,
                 round_name(number),
-                [_said(debate, contribution, source_ids) for contribution in contributions],
+                [_page_turn(debate, contribution, source_ids) for contribution in contributions],
             )
             for number, contributions in by_round(debate).items()
         ],
@@ -247,7 +247,7 @@ def absent() -> str:
     return _TEMPLATES.get_template("absent.html.j2").render()
 
 
-def _said(debate: Debate, contribution: Contribution, source_ids: Collection[str]) -> PageTurn:
+def _page_turn(debate: Debate, contribution: Contribution, source_ids: Collection[str]) -> PageTurn:
     title, origin = (
         line(title_words(debate, contribution)),
         line(origin_words(debate, contribution)),
@@ -257,7 +257,9 @@ def _said(debate: Debate, contribution: Contribution, source_ids: Collection[str
     if is_solution(debate, contribution):
         text = Markup("<p>Its text is the solution in the decision above.</p>")
     else:
-        text = html(nested(cited(contribution.text, contribution.citations), 4), 4, source_ids)
+        text = html(
+            nested(link_citations(contribution.text, contribution.citations), 4), 4, source_ids
+        )
     return PageTurn(title=title, origin=origin, text=text, warnings=contribution.warnings)
 
 

@@ -73,7 +73,7 @@ class PageRoutes:
             return web.Response(text=_TOO_MANY, status=_CROWDED, headers=headers)
         self._reading[debate_id] += 1
         try:
-            shared = await self.share.opened(name)
+            shared = await self.share.open_link(name)
             html = await self._html(shared) if shared else absent()
         except StoreError as error:
             _log.warning("page not shown", reason=type(error).__name__)

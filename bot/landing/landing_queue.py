@@ -11,7 +11,7 @@ from bot.queue.landings import Landings, new_landing
 from bot.queue.outbox import Outbox
 from bot.queue.rows import LANDING, PostRow, PostState
 from core.errors import DebateUnknown, LogBroken
-from core.events import Recorded, fold
+from core.events import RecordedEvent, fold
 from core.models import Debate, Turn
 from core.ports import DebateStore
 
@@ -30,7 +30,7 @@ TOLD_AFTER = 2
 class LandingReporter(Protocol):
     """Tells people in a debate's thread what became of a landing. Telling twice tells once."""
 
-    async def landed(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
+    async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
         """Say where it is.
 
         Raises:
@@ -38,7 +38,7 @@ class LandingReporter(Protocol):
         """
         ...
 
-    async def failed(
+    async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
         """Say what is undone and why, and when it is tried again; None: not by itself.
@@ -72,7 +72,7 @@ class LandingQueue:
         self.landings = Landings(self.outbox.posts.database)
         self.outbox.serve(LANDING, self._step)
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Queue an event for every receiver that wants it; what is known already is left alone.
 
         Raises:
@@ -122,14 +122,14 @@ class LandingQueue:
         try:
             landed = await receiver.deliver(landing)
         except LandingFailed as error:
-            await self._failed(receiver, row, landing, error)
+            await self._handle_failure(receiver, row, landing, error)
         except Exception as error:  # noqa: BLE001 - or what comes after it would wait for ever
             _log.error("a receiver failed", receiver=receiver.name, exc_info=error)
             words = f"It failed unexpectedly ({type(error).__name__}); the log says more."
-            await self._failed(receiver, row, landing, LandingFailed(words))
+            await self._handle_failure(receiver, row, landing, LandingFailed(words))
         else:
-            if self.tell and receiver.undone:
-                await self.tell.landed(receiver.name, landing, landed)
+            if self.tell and receiver.failure_text:
+                await self.tell.report_landing(receiver.name, landing, landed)
             await self._settle(row, PostState.SENT, "landed", ts=landed.place)
         return 0.0
 
@@ -151,7 +151,7 @@ class LandingQueue:
             places=await self.landings.places(row.lane),
         )
 
-    async def _failed(
+    async def _handle_failure(
         self, receiver: Receiver, row: PostRow, landing: Landing, error: LandingFailed
     ) -> None:
         """Try again later, or give it up."""
@@ -164,8 +164,8 @@ class LandingQueue:
             pause = min(error.after or 0.0, LONGEST_PAUSE)
             state, wait = PostState.WAITING, max(WAITS[row.attempts - 1], pause)
         is_due = wait is None or row.attempts == TOLD_AFTER
-        if self.tell and receiver.undone and is_due:
-            await self.tell.failed(receiver, landing, why, again_after=wait)
+        if self.tell and receiver.failure_text and is_due:
+            await self.tell.report_failure(receiver, landing, why, again_after=wait)
         outcome = "dead" if wait is None else "failed"
         await self._settle(row, state, outcome, error=why, after=wait or 0.0)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from core.errors import MootError
-from core.events import Recorded
+from core.events import RecordedEvent
 from core.models import Debate
 
 
@@ -41,7 +41,7 @@ class Landing:
 
     #: The same for every attempt, and for no other event.
     id: str
-    recorded: Recorded
+    recorded: RecordedEvent
     #: The debate right after the event.
     debate: Debate
     #: The debate as it is now.
@@ -76,11 +76,11 @@ class Receiver(Protocol):
         ...
 
     @property
-    def undone(self) -> str:
+    def failure_text(self) -> str:
         """The sentence that tells the thread what could not be done; empty: it is told nothing."""
         ...
 
-    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+    def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
         """Whether it is to get this event; `debate` is the debate right after it."""
         ...
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed
-from core.events import DecisionRecorded, OutcomeGiven, Recorded
+from core.events import DecisionRecorded, OutcomeGiven, RecordedEvent
 from core.landing import RecordPlace
 from core.models import Debate, DecisionKind
 from core.redaction import redact
@@ -107,10 +107,10 @@ def record_text(debate: Debate) -> bytes:
     return redact(adr(debate)).encode()
 
 
-def wants_record(debate: Debate, recorded: Recorded) -> bool:
+def wants_record(debate: Debate, recorded: RecordedEvent) -> bool:
     """Whether an event changes the record of a decision that was accepted."""
     changes = isinstance(recorded.event, DecisionRecorded | OutcomeGiven)
-    return changes and debate.accepted is not None
+    return changes and debate.acceptance is not None
 
 
 def is_kept(debate: Debate) -> bool:
@@ -134,11 +134,11 @@ class RecordReceiver:
         return self.records.name
 
     @property
-    def undone(self) -> str:
+    def failure_text(self) -> str:
         """The thread is told where the record is, or that it is nowhere."""
         return RECORD_UNDONE
 
-    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+    def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
         """Whether the event changes the record of an accepted decision held in its channels."""
         return self.records.serves(debate.setup.place) and wants_record(debate, recorded)
 

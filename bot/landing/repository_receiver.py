@@ -122,14 +122,14 @@ class RepositoryReceiver(RecordReceiver):
         name = self._name_of(own, (tip, base), landing.places)
         for item in there:
             if item.records.is_renewed(name, own):
-                return self._landed(item, base, name)
+                return self._landed_record(item, base, name)
         # What was merged, whole or squashed, goes on from the base; the branch stays its parent,
         # so that the push adds to it and the pull request shows only what is new.
         goes_on = tip.commit and not base.records.name_of(own.id)
         parents = [tip.commit] if goes_on else [base.commit, *filter(None, [tip.commit])]
         commit = await self._commit(git, parents, name, own)
         text = await git.push(commit, f"{_HEADS}{tip.branch}")
-        return self._landed(replace(tip, commit=commit), base, name, text)
+        return self._landed_record(replace(tip, commit=commit), base, name, text)
 
     async def _commit(self, git: Git, parents: Sequence[str], name: str, debate: Debate) -> str:
         """Commit the record to what is in the first parent; return the commit."""
@@ -225,7 +225,7 @@ class RepositoryReceiver(RecordReceiver):
         all_names = [name for tip in tips for name in tip.records.records]
         return record_name(next_number([*all_names, *places.values()]), debate)
 
-    def _landed(self, tip: Tip, base: Tip, name: str, output: str = "") -> LandedRecord:
+    def _landed_record(self, tip: Tip, base: Tip, name: str, output: str = "") -> LandedRecord:
         address = self.records.repository
         is_merged = tip.branch == base.branch
         return LandedRecord(

@@ -27,7 +27,7 @@ from core.events import (
     DebateStarted,
     DecisionRecorded,
     OutcomeGiven,
-    Recorded,
+    RecordedEvent,
 )
 from core.landing import Webhook, WebhookEvent
 from core.models import Debate, DecisionKind, Person
@@ -97,7 +97,7 @@ _DECIDED: Mapping[DecisionKind, WebhookEvent] = {
 _GONE, _TOO_MANY, _UNAVAILABLE = 410, 429, 503
 
 
-def event_of(debate: Debate, recorded: Recorded) -> WebhookEvent | None:
+def event_of(debate: Debate, recorded: RecordedEvent) -> WebhookEvent | None:
     """What a webhook calls this event; None: it is told nothing of it."""
     match recorded.event:
         case DebateStarted():
@@ -195,11 +195,11 @@ class WebhookReceiver:
         return self.webhook.name
 
     @property
-    def undone(self) -> str:
+    def failure_text(self) -> str:
         """It is administrators' business, not the thread's."""
         return ""
 
-    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+    def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
         """Whether the settings name this kind of event and the debate's channel."""
         event = event_of(debate, recorded)
         return event in self.webhook.events and self.webhook.serves(debate.setup.place)

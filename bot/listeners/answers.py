@@ -11,9 +11,9 @@ from bot.views.lists import status_words
 from bot.views.message import MessageView
 from bot.views.notices import notice, usage
 from bot.views.options import how_it_goes, who_stands_where
-from bot.views.verdict import told
+from bot.views.verdict import short_text
 from core.errors import LogBroken, StoreError
-from core.figures import counted
+from core.figures import quantity
 from core.models import Debate
 from core.redaction import redact
 from core.rules.ending import rounds_words
@@ -108,10 +108,10 @@ def sent_again(count: int) -> str:
     """Return what an admin is told who wants things sent again."""
     if not count:
         return "Nothing waits and nothing was given up: all has landed."
-    return f"{counted(count, 'landing')} sent again now. `/debate doctor` says what comes of it."
+    return f"{quantity(count, 'landing')} sent again now. `/debate doctor` says what comes of it."
 
 
-def not_stored(error: StoreError) -> str:
+def storage_failure(error: StoreError) -> str:
     """Return why nothing was recorded."""
     return LOG_BROKEN if isinstance(error, LogBroken) else STORE_DOWN
 
@@ -151,14 +151,14 @@ def too_late(numbers: Sequence[int]) -> str:
     )
 
 
-def not_started(reason: str, question: str) -> str:
+def start_failure(reason: str, question: str) -> str:
     """Return why nothing was started, with what was typed, so that it is not lost."""
     text = plain(redact(question))[:_MOST_SHOWN]  # mentions are answered through stored posts
     wrote = f" You wrote:\n>>> {text}" if text.strip() else ""
     return f"{reason}\nNothing was started.{wrote}"
 
 
-def started(debate_id: str, warnings: Sequence[str]) -> str:
+def start_answer(debate_id: str, warnings: Sequence[str]) -> str:
     """Return that a debate begins."""
     lines = [
         f"Debate `{debate_id}` begins. Reply in its thread to add what the agents should know."
@@ -166,12 +166,12 @@ def started(debate_id: str, warnings: Sequence[str]) -> str:
     return "\n".join([*lines, *(f":warning: {plain(warning)}" for warning in warnings)])
 
 
-def stopped(debate_id: str) -> str:
+def stop_answer(debate_id: str) -> str:
     """Return that a debate winds up."""
     return f"Debate `{debate_id}` stops; the judge decides on what is there."
 
 
-def exported(debate_id: str, thread: str, *, again: bool) -> str:
+def export_answer(debate_id: str, thread: str, *, again: bool) -> str:
     """Return where the files of a debate are."""
     where = f"<{thread}|its thread>" if thread else "its thread"
     if again:
@@ -179,7 +179,7 @@ def exported(debate_id: str, thread: str, *, again: bool) -> str:
     return f"The files of debate `{debate_id}` come into {where}: report, ADR, JSON."
 
 
-def ended(debate: Debate) -> str:
+def end_answer(debate: Debate) -> str:
     """Return what becomes of a reply after the end, and how to go on."""
     again = "type `/debate <question>` in the channel for another debate"
     if debate.verdict:
@@ -203,13 +203,13 @@ def unknown_option(typed: UnknownOption) -> str:
     )
 
 
-def shown(debate: Debate) -> str:
+def status_answer(debate: Debate) -> str:
     """Return where a debate stands."""
     setup = debate.setup
     question = " ".join(setup.question.split())
     question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
     agents, voters = len(setup.agents), {ballot.turn.agent for ballot in debate.ballots.values()}
-    voted = f"{len(voters)} of {counted(agents, 'agent')} voted."
+    voted = f"{len(voters)} of {quantity(agents, 'agent')} voted."
     lines = [
         f"*{plain(question)}*",
         f"`{debate.id}`: {status_words(debate)}; asked by <@{setup.asked_by.id}>.",
@@ -217,7 +217,7 @@ def shown(debate: Debate) -> str:
         SEALED if debate.is_sealed else f"{rounds_words(debate).capitalize()}; {voted}",
     ]
     if debate.verdict:
-        lines += ["", told(debate, debate.verdict)]
+        lines += ["", short_text(debate, debate.verdict)]
     elif where := who_stands_where(debate):
         lines += [where, *how_it_goes(debate)]
     if debate.failure:

@@ -6,8 +6,8 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import ClickEvent, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.slack.payloads import FormSubmitted
-from bot.views.follow_up import ask_form, offered
+from bot.slack.payloads import FormSubmission
+from bot.views.follow_up import ask_form, button_values
 from bot.views.message import MessageView
 
 
@@ -31,7 +31,7 @@ async def open_ask_form(context: ListenerContext, event: ClickEvent) -> None:
 
 async def ask_what_was_written(context: ListenerContext, event: ClickEvent) -> MessageView:
     """Put a message of the thread to the judge; repeated clicks change nothing."""
-    offer = offered(event.click.value)
+    offer = button_values(event.click.value)
     debate = await context.debate_to_join(offer["debate"], event.click)
     await context.acts.ask.ask(
         debate.id, question_id=offer["message"], by=person(event.click), text=offer["text"]
@@ -39,12 +39,12 @@ async def ask_what_was_written(context: ListenerContext, event: ClickEvent) -> M
     return answers.words("The judge answers in the thread.")
 
 
-async def take_question(context: ListenerContext, form: FormSubmitted) -> None:
+async def take_question(context: ListenerContext, form: FormSubmission) -> None:
     """Put the question to the judge, once however often the form arrives."""
-    debate = await context.debate_to_join(form.kept.get("debate", ""), form)
+    debate = await context.debate_to_join(form.metadata.get("debate", ""), form)
     await context.acts.ask.ask(
         debate.id,
         question_id=form.view_id,
         by=person(form),
-        text=form.typed(FieldId.QUESTION.value),
+        text=form.text_of(FieldId.QUESTION.value),
     )

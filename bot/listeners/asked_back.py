@@ -15,7 +15,7 @@ from bot.slack.ids import ActionId
 from bot.slack.payloads import Command
 from bot.views.asked_back import asked_already, typed_in
 from bot.views.message import MessageView
-from core.errors import AskedAlready, BadInput
+from core.errors import BadInput, DuplicateQuestion
 from core.models import Mention
 from core.opening import DebateRequest
 
@@ -60,10 +60,10 @@ async def debate_it(context: ListenerContext, event: ClickEvent) -> MessageView:
     origin = typed["origin"]
     try:
         begun = await start_with_links(context, request, text, origin=origin, thread=thread)
-    except AskedAlready as refusal:
-        words = answers.not_started(str(refusal), text)
+    except DuplicateQuestion as refusal:
+        words = answers.start_failure(str(refusal), text)
         return asked_already(words, text, origin=origin, ts=typed["ts"], thread=thread)
-    return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
+    return answers.words(answers.start_answer(begun.debate_id, begun.setup.warnings))
 
 
 async def run_command(context: ListenerContext, event: ClickEvent) -> MessageView | None:

@@ -21,12 +21,12 @@ from bot.listeners.messages import BoardUnknownYet, take_edit, take_reply
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.rate_limits import Pace
-from bot.running.debate_runner import unfinished
+from bot.running.debate_runner import unfinished_ids
 from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
-from bot.slack.outcomes import Rejected, Retry, outcome_of
+from bot.slack.outcomes import Rejection, Retry, outcome_of
 from bot.slack.payloads import MessageEvent, Page, PostedMessage
 from bot.store.channel import Channel
 from core.errors import MootError, StoreDown, StoreError
@@ -123,7 +123,7 @@ class CatchUp:
         store, clock = self._context.acts.answer.facts.store, self._context.clock
         since = clock.now() - ENDED_WITHIN
         debates = [
-            *await unfinished(store, clock),
+            *await unfinished_ids(store, clock),
             *[
                 entry.debate_id
                 for entry in await store.find(DebateFilter(limit=PAGE))
@@ -166,7 +166,7 @@ class CatchUp:
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if place.surface != SLACK or board is None or not board.ts:
             return  # there is no thread
-        heard = debate.heard
+        heard = debate.message_ids
         present, newest, since = set[str](), 0.0, self._upto.get(debate_id, 0.0)
         async for message in self._messages(place.workspace, place.channel, since, thread=board.ts):
             origin = note_id(place.channel, message.ts)
@@ -263,7 +263,7 @@ class CatchUp:
                 answer = await method(client, arguments)
             except (SlackApiError, *UNREACHED) as error:
                 outcome = outcome_of(error)
-                if isinstance(outcome, Rejected):
+                if isinstance(outcome, Rejection):
                     raise SlackRefuses(outcome.words) from None
                 if not isinstance(outcome, Retry) or outcome.after is None:
                     raise SlackAway(outcome.words) from None

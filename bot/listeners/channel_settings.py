@@ -11,8 +11,8 @@ from bot.listeners.interactions import on_form, open_form
 from bot.listeners.start import check_agents, checked_cap, choices_of, form_options
 from bot.queue.rows import NewPost
 from bot.slack.ids import CallbackId, FieldId
-from bot.slack.payloads import Command, FormSubmitted, FormValues
-from bot.views.notices import settings_changed
+from bot.slack.payloads import Command, FormSubmission, FormValues
+from bot.views.notices import settings_line
 from bot.views.start_form import CHANNEL_BOXES, STATES, settings_form
 from core.errors import BadInput
 from core.use_cases.choices import ChannelChoices
@@ -42,7 +42,7 @@ async def open_settings(context: ListenerContext, command: Command, client: Asyn
     await open_form(client, command.trigger_id, form)
 
 
-async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
+async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
     """Store the settings and post a notice in the channel, once per form.
 
     Raises:
@@ -50,7 +50,7 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
     """
     most_cost = context.acts.start.settings().limits.most_debate_cost
     settings = checked_settings(form, most_cost)
-    here = place(form.team_id, form.kept.get("channel", ""))
+    here = place(form.team_id, form.metadata.get("channel", ""))
     if not await context.access.may_see(form.user_id, here):
         raise BadInput(NOT_A_MEMBER)
     await context.check_colleague(form.user_id, here)
@@ -60,7 +60,7 @@ async def save_settings(context: ListenerContext, form: FormSubmitted) -> None:
         workspace=here.workspace,
         channel=here.channel,
         method="post",
-        payload=settings_changed(person(form), settings).payload,
+        payload=settings_line(person(form), settings).payload,
     )
     await context.outbox.post([post])
 
@@ -72,7 +72,7 @@ def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoi
         FieldWrong: Something in it cannot be used.
     """
     fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
-    asks, alone, is_open = (STATES.get(form.chosen(field.value)) for field in fields)
+    asks, alone, is_open = (STATES.get(form.choice(field.value)) for field in fields)
     check_agents(form)
     choices = choices_of(form, clarify=asks, cap=checked_cap(form, most_cost))
     settings = ChannelChoices(
@@ -80,5 +80,5 @@ def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoi
         stewards=form.people(FieldId.STEWARDS.value),
         open_to_others=is_open,
     )
-    ticked = {box.id: bool(form.all_chosen(box.id)) for box, _ in CHANNEL_BOXES}
+    ticked = {box.id: bool(form.choices(box.id)) for box, _ in CHANNEL_BOXES}
     return settings.model_copy(update=ticked)

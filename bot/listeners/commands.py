@@ -32,7 +32,7 @@ from bot.listeners.typed import (
     read,
 )
 from bot.log import logger
-from bot.presenter.post import marked
+from bot.presenter.post import with_example_mark
 from bot.presenter.posts import exported_files
 from bot.queue.rows import PostState
 from bot.slack.ids import board_key
@@ -40,7 +40,7 @@ from bot.slack.payloads import Command
 from bot.views.asked_back import asked_already, asked_back
 from bot.views.message import MessageView
 from bot.views.start_form import FormTarget
-from core.errors import AskedAlready, BadInput, LogBroken, StoreError
+from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
 from core.events import fold
 from core.models import Debate
 from core.opening import DebateRequest
@@ -94,9 +94,9 @@ async def answer_in_time(
         return answers.words(str(refusal)), False
     except StoreError as error:
         _log.warning("command not recorded", reason=str(error))
-        why = answers.not_stored(error)
+        why = answers.storage_failure(error)
         is_broken = isinstance(error, LogBroken)  # of the debate that was named: none was to start
-        return answers.words(why if is_broken else answers.not_started(why, command.words)), False
+        return answers.words(why if is_broken else answers.start_failure(why, command.words)), False
     except TimeoutError:
         return answers.words(answers.TOO_SLOW), False
 
@@ -153,13 +153,13 @@ async def answer_to(context: ListenerContext, command: Command, reading: Reading
             return asked_back(reading.text, form, reading.command, origin=command.trigger_id)
         case UnknownOption():
             return answers.words(
-                answers.not_started(answers.unknown_option(reading), command.words)
+                answers.start_failure(answers.unknown_option(reading), command.words)
             )
         case TypedQuestion(text=question, has_options=False) if asks_what_was_decided(question):
             decisions = await context.acts.recall.for_person(
                 question, person=command.user_id, workspace=command.team_id
             )
-            return await context.lists.recalled(decisions)
+            return await context.lists.recalled_decisions(decisions)
         case TypedQuestion():
             return await start_debate(context, command, reading)
 
@@ -169,15 +169,15 @@ async def _show_help(context: ListenerContext, _command: Command, _order: Order)
 
 
 async def _list(context: ListenerContext, command: Command, _order: Order) -> MessageView:
-    return await context.lists.listed(command)
+    return await context.lists.debate_list(command)
 
 
 async def _search(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    return await context.lists.found(command, order.words)
+    return await context.lists.search_results(command, order.words)
 
 
 async def _show(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    return answers.words(answers.shown(await context.debate(order.debate_id, command)))
+    return answers.words(answers.status_answer(await context.debate(order.debate_id, command)))
 
 
 async def _export(context: ListenerContext, command: Command, order: Order) -> MessageView:
@@ -195,7 +195,7 @@ async def _end_pages(context: ListenerContext, command: Command, order: Order) -
 async def _stop(context: ListenerContext, command: Command, order: Order) -> MessageView:
     debate = await context.debate(order.debate_id, command)
     await context.acts.steer.stop(debate, person(command))
-    return answers.words(answers.stopped(debate.id))
+    return answers.words(answers.stop_answer(debate.id))
 
 
 async def _examine(context: ListenerContext, command: Command, _order: Order) -> MessageView:
@@ -224,9 +224,11 @@ async def export_debate(context: ListenerContext, debate: Debate) -> MessageView
     before = await context.posts.row_by_key(files.key)
     again = before is not None and before.state is PostState.SENT
     if before and before.state is PostState.FAILED:
-        await context.outbox.repost(marked(debate, files))  # what Slack refused may be allowed now
+        await context.outbox.repost(
+            with_example_mark(debate, files)
+        )  # what Slack refused may be allowed now
     else:
-        await context.outbox.post([marked(debate, files)])
+        await context.outbox.post([with_example_mark(debate, files)])
     board, place_of, thread = (
         await context.posts.row_by_key(board_key(debate.id)),
         debate.setup.place,
@@ -234,7 +236,7 @@ async def export_debate(context: ListenerContext, debate: Debate) -> MessageView
     )
     if board and board.ts:
         thread = await context.access.of(place_of.workspace).link_to(place_of.channel, board.ts)
-    return answers.words(answers.exported(debate.id, thread, again=again))
+    return answers.words(answers.export_answer(debate.id, thread, again=again))
 
 
 async def start_debate(
@@ -257,11 +259,11 @@ async def start_debate(
     try:
         begun = await start_with_links(context, request, command.text, origin=command.trigger_id)
     except BadInput as refusal:
-        text = answers.not_started(str(refusal), typed.text)
-        if isinstance(refusal, AskedAlready) and len(command.words) <= MOST_ORDER_CHARS:
+        text = answers.start_failure(str(refusal), typed.text)
+        if isinstance(refusal, DuplicateQuestion) and len(command.words) <= MOST_ORDER_CHARS:
             return asked_already(text, command.words, origin=command.trigger_id)
         return answers.words(text)
-    return answers.words(answers.started(begun.debate_id, begun.setup.warnings))
+    return answers.words(answers.start_answer(begun.debate_id, begun.setup.warnings))
 
 
 #: Subcommands that are answered with a message; the others open a form.

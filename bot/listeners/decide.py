@@ -9,10 +9,10 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import ClickEvent, FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
-from bot.slack.payloads import FormSubmitted, Interaction
-from bot.views.decision import BUTTONS, already_decided, decision_form, outcome_form, recorded
+from bot.slack.payloads import FormSubmission, Interaction
+from bot.views.decision import BUTTONS, decision_form, earlier_decision, form_failure, outcome_form
 from bot.views.follow_up import comment_form, thanks
-from bot.views.forms import Form, said
+from bot.views.forms import Form, message_form
 from bot.views.message import MessageView
 from bot.views.vote import ballot_form, places_of
 from core.errors import BadInput
@@ -55,12 +55,12 @@ async def open_ballot(context: ListenerContext, event: ClickEvent) -> None:
     await event.open(ballot_form(debate, event.click.user_id))
 
 
-async def take_ballot(context: ListenerContext, form: FormSubmitted) -> None:
+async def take_ballot(context: ListenerContext, form: FormSubmission) -> None:
     """Record a ballot; an option chosen twice is an error of its field."""
-    debate = await context.debate(form.kept.get("debate", ""), form)
+    debate = await context.debate(form.metadata.get("debate", ""), form)
     options = list[str]()
     for place in range(places_of(debate)):
-        option = form.chosen(rank_field(place))
+        option = form.choice(rank_field(place))
         if option and option in options:
             raise FieldWrong(rank_field(place), answers.CHOSEN_TWICE)
         if place == 0 and not option:
@@ -102,18 +102,18 @@ async def open_to_supersede(context: ListenerContext, event: ClickEvent) -> None
     await event.open(form)
 
 
-async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form | None:
+async def take_decision(context: ListenerContext, form: FormSubmission) -> Form | None:
     """Record a decision with person and reason, once per form.
 
     If another decision was recorded meanwhile, return the form again with that one; sending it
     replaces that one.
     """
-    debate = await context.debate(form.kept.get("debate", ""), form)
+    debate = await context.debate(form.metadata.get("debate", ""), form)
     try:
-        kind = DecisionKind(form.kept.get("kind", ""))
+        kind = DecisionKind(form.metadata.get("kind", ""))
     except ValueError:
         raise BadInput(answers.FORM_UNREADABLE) from None
-    newer, day, instead = form.chosen(FieldId.NEWER.value), None, None
+    newer, day, instead = form.choice(FieldId.NEWER.value), None, None
     if kind is DecisionKind.SUPERSEDE:
         instead = await context.debate(newer, form)
         try:
@@ -130,17 +130,17 @@ async def take_decision(context: ListenerContext, form: FormSubmitted) -> Form |
     decision = Decision(
         kind=kind,
         by=person(form),
-        why=form.typed(FieldId.WHY.value),
+        why=form.text_of(FieldId.WHY.value),
         revisit_on=day,
         superseded_by=newer or None,
         origin=form.view_id,
     )
-    previous = form.kept.get("stands", "")
+    previous = form.metadata.get("stands", "")
     current = await context.acts.decide.decide(debate, decision, previous=previous)
     if current.origin == decision.origin:
         return None
     if says_the_same(current, decision):
-        return said("Decided already", already_decided(current, decision.why))
+        return message_form("Decided already", earlier_decision(current, decision.why))
     debate = await context.debate(debate.id, form)
     newer_ones = [context.acts.decide.stand_in(debate, instead)] if instead else ()
     today = await _today(context, form)
@@ -157,7 +157,7 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
         try:
             await event.open(form_for_outcome(context, debate, current))
         except BadInput:  # it is recorded all the same
-            return answers.words(recorded(debate, current))
+            return answers.words(form_failure(debate, current))
         return None
 
     return clicked
@@ -183,15 +183,15 @@ def form_for_outcome(
     return outcome_form(debate, outcome, again_after=again)
 
 
-async def take_outcome(context: ListenerContext, form: FormSubmitted) -> None:
+async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
     """Record how a decision turned out and why, once however often the form arrives."""
-    debate = await context.debate(form.kept.get("debate", ""), form)
+    debate = await context.debate(form.metadata.get("debate", ""), form)
     try:
-        kind = OutcomeKind(form.chosen(FieldId.OUTCOME.value))
+        kind = OutcomeKind(form.choice(FieldId.OUTCOME.value))
     except ValueError:
         raise FieldWrong(FieldId.OUTCOME.value, answers.NO_OUTCOME) from None
     outcome = DecisionOutcome(
-        kind=kind, by=person(form), why=form.typed(FieldId.WHY.value), origin=form.view_id
+        kind=kind, by=person(form), why=form.text_of(FieldId.WHY.value), origin=form.view_id
     )
     await context.acts.decide.give_outcome(debate, outcome)
 
@@ -218,13 +218,13 @@ async def open_comment(context: ListenerContext, event: ClickEvent) -> None:
     await event.open(comment_form(debate, feedback))
 
 
-async def take_comment(context: ListenerContext, form: FormSubmitted) -> None:
+async def take_comment(context: ListenerContext, form: FormSubmission) -> None:
     """Record why, once however often the form arrives."""
-    debate = await context.debate(form.kept.get("debate", ""), form)
+    debate = await context.debate(form.metadata.get("debate", ""), form)
     feedback = Feedback(
         by=person(form),
-        helpful=form.kept.get("helpful") == "yes",
-        comment=form.typed(FieldId.WHY.value),
+        helpful=form.metadata.get("helpful") == "yes",
+        comment=form.text_of(FieldId.WHY.value),
         origin=form.view_id,
     )
     await context.acts.decide.give_feedback(debate, feedback)

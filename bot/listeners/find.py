@@ -27,7 +27,7 @@ from bot.views.lists import (
     search_list,
 )
 from bot.views.message import MessageView
-from bot.views.notices import recalled
+from bot.views.notices import decision_matches
 from core.calibration import calibration
 from core.errors import LogBroken, reading
 from core.models import Place
@@ -51,7 +51,7 @@ class DebateLists:
     #: Decisions are found by meaning, too: a model for embeddings is set up.
     by_meaning: bool = False
 
-    async def listed(self, command: Command) -> MessageView:
+    async def debate_list(self, command: Command) -> MessageView:
         """Return the channel's debates; in a direct message those of all one's channels.
 
         Raises:
@@ -63,20 +63,20 @@ class DebateLists:
         here = Place(surface=SLACK, workspace=team, channel=command.channel_id)
         return channel_list(await self.rows(await self.find.in_channel(here, person, MOST_LISTED)))
 
-    async def found(self, command: Command, query: str) -> MessageView:
+    async def search_results(self, command: Command, query: str) -> MessageView:
         """Return debates of one's channels that hold these words."""
         hits = await self.find.search(command.team_id, command.user_id, query, MOST_LISTED)
         return search_list(query, await self.rows(hits))
 
-    async def recalled(self, decisions: Sequence[RecalledDecision]) -> MessageView:
+    async def recalled_decisions(self, decisions: Sequence[RecalledDecision]) -> MessageView:
         """Return the recalled decisions that the person may see."""
         rows = await self.rows(
             (FoundDebate(debate=decision.debate) for decision in decisions),
-            lambda row: recalled([row], sure=True),
+            lambda row: decision_matches([row], sure=True),
         )
         by_id = {decision.debate.id: decision for decision in decisions}
         is_sure = bool(rows) and by_id[rows[0].debate.id].likeness >= SURE_FROM
-        return recalled(rows, sure=is_sure, by_meaning=self.by_meaning)
+        return decision_matches(rows, sure=is_sure, by_meaning=self.by_meaning)
 
     async def rows(
         self, hits: Iterable[FoundDebate], show: Callable[[DebateRow], object] = row_text
@@ -117,7 +117,7 @@ class HomeTab:
     #: Which models serve, in words.
     models: str = ""
 
-    async def opened(self, team: str, person: str) -> None:
+    async def draw(self, team: str, person: str) -> None:
         """Draw the Home of who opened it.
 
         Raises:
@@ -149,4 +149,4 @@ def register(app: AsyncApp, tab: HomeTab) -> None:
     async def opened(body: dict[str, Any]) -> None:
         event = Interaction.model_validate(body)
         if value_at(body, "event", "tab") in {None, "home"}:  # the other one is "messages"
-            await tab.opened(event.team_id, event.user_id)
+            await tab.draw(event.team_id, event.user_id)

@@ -15,8 +15,8 @@ from bot.listeners.context import ListenerContext
 from bot.log import logger
 from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.slack.payloads import Click, FormSubmitted, refusal_of
-from bot.views.forms import Form, said
+from bot.slack.payloads import Click, FormSubmission, refusal_of
+from bot.views.forms import Form, message_form
 from bot.views.message import MessageView
 from core.errors import BadInput, StoreError
 
@@ -52,7 +52,7 @@ class ClickEvent:
 OnClick = Callable[[ListenerContext, ClickEvent], Awaitable[MessageView | None]]
 #: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
 #: and `FieldWrong`.
-OnForm = Callable[[ListenerContext, FormSubmitted], Awaitable[Form | None]]
+OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
 
 
 def on_click(
@@ -89,7 +89,7 @@ def on_click(
                     thread_ts=event.click.thread or None,
                 )
             else:  # in App Home or a form there is no message to answer beside
-                await event.open(said("Not done", view.text))
+                await event.open(message_form("Not done", view.text))
         except (BadInput, SlackClientError, *UNREACHED) as error:
             _log.warning("refusal not shown", reason=type(error).__name__)
 
@@ -99,7 +99,7 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
 
     @app.view(callback_id.value)
     async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:
-        form = FormSubmitted.model_validate(body)
+        form = FormSubmission.model_validate(body)
         try:
             async with asyncio.timeout(context.timeouts.answer):
                 instead = await do(context, form)
@@ -111,7 +111,7 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
                 # The form stays as it is, to be sent once more.
                 await ack(response_action="errors", errors={next(iter(form.values)): str(error)})
                 return
-            instead = said("Not done", _refusal(error))
+            instead = message_form("Not done", _refusal(error))
         await (ack(response_action="update", view=dict(instead)) if instead else ack())
 
 
@@ -136,6 +136,6 @@ def _refusal(error: BadInput | StoreError | TimeoutError) -> str:
             return str(error)
         case StoreError():
             _log.warning("click not recorded", reason=str(error))
-            return answers.not_stored(error)
+            return answers.storage_failure(error)
         case TimeoutError():
             return answers.CLICK_TOO_SLOW

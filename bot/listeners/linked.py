@@ -9,7 +9,7 @@ from bot.slack.evidence import WrittenLinks, written_links
 from bot.slack.ids import board_key
 from bot.slack.mrkdwn.escape import plain
 from bot.slack.typed_text import links_in
-from core.errors import AskedAlready, BadInput
+from core.errors import BadInput, DuplicateQuestion
 from core.models import Debate, Person, Place, Status
 from core.opening import DebateRequest
 from core.rules.formats.review import NAME as REVIEW
@@ -72,9 +72,9 @@ async def start_with_links(
     whole = replace(request, linked=links.references)
     try:
         begun = await context.acts.start.start(whole, origin=origin, choices=choices or Choices())
-    except AskedAlready as reminder:
+    except DuplicateQuestion as reminder:
         where = await _board_of(context, here, reminder.debate_id)
-        raise AskedAlready(reminder.words, debate_id=reminder.debate_id, where=where) from None
+        raise DuplicateQuestion(reminder.words, debate_id=reminder.debate_id, where=where) from None
     refusals = list(links.refusals)
     if linked_anew(links.references, begun.setup.references):
         refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)

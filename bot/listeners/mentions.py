@@ -12,10 +12,10 @@ from bot.listeners.commands import answer_to
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import start_with_links
 from bot.listeners.messages import (
-    as_told,
     debate_of_thread,
     forwarded_to,
-    say_broken,
+    readable_text,
+    report_broken_log,
     whisper,
 )
 from bot.listeners.typed import (
@@ -38,7 +38,7 @@ from bot.slack.payloads import (
 )
 from bot.views.asked_back import asked_already, asked_back, greeting, preview
 from bot.views.message import MessageView
-from core.errors import AskedAlready, BadInput, LogBroken, StoreError
+from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
 from core.models import Mention, Person, Status
 from core.opening import DebateRequest
 from core.use_cases.recall import asks_what_was_decided
@@ -92,7 +92,7 @@ async def take_mention(context: ListenerContext, event: MessageEvent) -> None:
         else:
             await _ask(context, event, debate_id, origin)
     except LogBroken as error:  # permanent: no redelivery needed
-        await say_broken(context, event.team_id, message, error)
+        await report_broken_log(context, event.team_id, message, error)
     # The search for missed mentions leaves this one out.
     await context.records.deliveries.seen(MENTION, origin, context.clock.now())
 
@@ -110,7 +110,7 @@ async def _answer(context: ListenerContext, event: MessageEvent, origin: str) ->
     """Do what a mention says; return the answer, or None where a debate begins."""
     message = event.message
     words, name = await asyncio.gather(
-        as_told(context, event.team_id, message),
+        readable_text(context, event.team_id, message),
         context.access.of(event.team_id).name_of(message.user),
     )
     text = "".join(words)
@@ -178,7 +178,7 @@ async def _debate_mention(
             decisions = await context.acts.recall.for_person(
                 question.text, person=by.id, workspace=team
             )
-            return await context.lists.recalled(decisions)
+            return await context.lists.recalled_decisions(decisions)
         request = DebateRequest(
             question=question.text,
             context=await forwarded_to(context, team, message),
@@ -193,13 +193,13 @@ async def _debate_mention(
             context, request, message.text, origin=origin, thread=message.thread_ts
         )
     except BadInput as refusal:
-        text = answers.not_started(str(refusal), question.text)
+        text = answers.start_failure(str(refusal), question.text)
         # A button has no room for a long question, nor for files.
         is_whole = len(question.text) <= MOST_ORDER_CHARS and not (
             message.files or message.forwarded
         )
-        if isinstance(refusal, AskedAlready) and is_whole:
-            typed = "".join(await as_told(context, team, message))
+        if isinstance(refusal, DuplicateQuestion) and is_whole:
+            typed = "".join(await readable_text(context, team, message))
             return asked_already(
                 text, typed, origin=origin, ts=message.ts, thread=message.thread_ts
             )
@@ -232,7 +232,7 @@ async def _ask(context: ListenerContext, event: MessageEvent, debate_id: str, or
     if await context.posts.row_by_key(f"{origin}/steer"):
         return  # a line of it steered the debate
     debate = await context.acts.ask.facts.debate(debate_id)
-    words = " ".join("".join(await as_told(context, team, message)).split())
+    words = " ".join("".join(await readable_text(context, team, message)).split())
     reading = read(words)
     is_over = debate.status is not Status.RUNNING and debate.verdict is not None
     if (

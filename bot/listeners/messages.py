@@ -34,12 +34,12 @@ from bot.slack.payloads import (
     PostedMessage,
 )
 from bot.slack.typed_text import (
-    addressed,
     has_words,
     links_in,
     mentioned_in,
     names_of,
     readable,
+    split_addressee,
     told_bot,
 )
 from bot.store.channel import Channel
@@ -70,7 +70,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
     async def record_reply(body: Body, next_: Next) -> None:
         event = ChangeEvent.model_validate(body)
-        edited, deleted = event.change.edited, event.change.deleted
+        edited, deleted = event.change.edit, event.change.deletion
         try:
             if edited:
                 await take_edit(context, event.team_id, edited)
@@ -82,7 +82,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
                 await take_reply(context, MessageEvent.model_validate(body))
         except LogBroken as error:  # permanent: Slack need not repeat it
             message = edited or deleted or MessageEvent.model_validate(body).message
-            await say_broken(context, event.team_id, message, error)
+            await report_broken_log(context, event.team_id, message, error)
         except StoreError:
             context.on_unrecorded()  # Slack repeats it for five minutes only
             raise
@@ -174,7 +174,7 @@ async def _take_evidence(
         thread = message.thread_ts
         await take_links(context, debate, message.text, by, note=note, thread=thread)
     if not was_taken and not has_words(message.all_text):  # else its words are answered
-        payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, by.id)
+        payload, key = {"text": answers.end_answer(debate)}, after_end_key(debate_id, by.id)
         await whisper(context, team, message, payload, key=key, debate_id=debate_id)
 
 
@@ -217,7 +217,7 @@ async def _reply_of(
 ) -> PersonsReply:
     """What somebody wrote, with names in place of ids and the words that they forwarded."""
     (to, text), name = await asyncio.gather(
-        as_told(context, team, message), context.access.of(team).name_of(message.user)
+        readable_text(context, team, message), context.access.of(team).name_of(message.user)
     )
     return PersonsReply(
         debate_id=debate_id,
@@ -285,7 +285,7 @@ async def _say_ended(
     if debate.verdict and has_question_mark(reply.text) and len(reply.text) <= MOST_OFFERED:
         payload, key = ask_offer(debate, reply.origin, reply.text).payload, f"{version}/ask"
     else:  # by its key each person hears it once
-        payload, key = {"text": answers.ended(debate)}, after_end_key(debate_id, reply.by.id)
+        payload, key = {"text": answers.end_answer(debate)}, after_end_key(debate_id, reply.by.id)
     await whisper(context, team, message, payload, key=key, debate_id=debate_id)
 
 
@@ -343,15 +343,17 @@ async def is_order(context: ListenerContext, team: str, message: PostedMessage) 
     """Whether a message calls the bot with a subcommand, and tells the agents nothing."""
     if not message.mentions((await context.clients.of(team)).identity.user_id):
         return False
-    words = "".join(await as_told(context, team, message))
+    words = "".join(await readable_text(context, team, message))
     return isinstance(read(words), Order) or says_nothing(words)
 
 
-async def as_told(context: ListenerContext, team: str, message: PostedMessage) -> tuple[str, str]:
+async def readable_text(
+    context: ListenerContext, team: str, message: PostedMessage
+) -> tuple[str, str]:
     """The addressee and the text of a message, with names of people in place of Slack's ids."""
     bot = (await context.clients.of(team)).identity.user_id
     names = await names_of(context.access.of(team), mentioned_in([message.text]))
-    to, text = addressed(told_bot(message.text, bot))
+    to, text = split_addressee(told_bot(message.text, bot))
     return f"{readable(to, names)} " if to else "", readable(text, names)
 
 
@@ -392,7 +394,7 @@ async def say_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> Non
     Messages outside of debates' threads are ignored.
     """
     change = ChangeEvent.model_validate(body).change
-    team, changed_message = Delivery.model_validate(body).team_id, change.edited or change.deleted
+    team, changed_message = Delivery.model_validate(body).team_id, change.edit or change.deletion
     message = changed_message or MessageEvent.model_validate(body).message
     if not message.is_reply or not await context.access.of(team).is_person(message):
         return
@@ -402,7 +404,7 @@ async def say_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> Non
         await whisper(context, team, message, payload, key=key, debate_id=debate_id)
 
 
-async def say_broken(
+async def report_broken_log(
     context: ListenerContext, team: str, message: PostedMessage, error: LogBroken
 ) -> None:
     """Tell a message's author, ephemerally, that the log of its debate cannot be read."""

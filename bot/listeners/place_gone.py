@@ -17,7 +17,7 @@ from bot.queue.outbox import Outbox
 from bot.queue.rows import NewPost, PostRow, PostState
 from bot.slack.ids import board_key
 from bot.slack.origins import value_at
-from bot.slack.outcomes import CLOSED_TO_POSTS, PLACE_GONE, Rejected
+from bot.slack.outcomes import CLOSED_TO_POSTS, PLACE_GONE, Rejection
 from bot.slack.payloads import ChannelEvent, Delivery
 from bot.store.channel import Channel
 from bot.views.notices import notice
@@ -106,7 +106,7 @@ class RefusedPosts:
     steer: SteerDebate
     outbox: Outbox
 
-    async def __call__(self, row: PostRow, refusal: Rejected) -> None:
+    async def __call__(self, row: PostRow, refusal: Rejection) -> None:
         """Take note of one refusal.
 
         Without its board, or with its place gone, a debate ends and its starter is told in a direct
@@ -121,7 +121,7 @@ class RefusedPosts:
             # It stays so: the posts of other debates in the channel must not wait for it.
             _log.warning("refused post not followed up", key=row.key, reason=str(error))
 
-    async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejected) -> None:
+    async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejection) -> None:
         if _is_place_gone(row, debate_id, refusal):
             if refusal.code not in CLOSED_TO_POSTS:  # else the board can say that it has ended
                 await self.outbox.lose_place(row, refusal.words)
@@ -150,7 +150,7 @@ class RefusedPosts:
             await self.outbox.post([post])
 
 
-def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejected) -> bool:
+def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejection) -> bool:
     """Whether the refusal leaves a debate without its board or its place.
 
     A deleted board is no such case: the thread goes on. Nor is a thread of people's own that is
@@ -163,7 +163,7 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejected) -> bool:
     return row.key == board_key(debate_id) or (is_own_post and is_closed)
 
 
-def line_about(row: PostRow, debate_id: str, refusal: Rejected) -> NewPost | None:
+def line_about(row: PostRow, debate_id: str, refusal: Rejection) -> NewPost | None:
     """The line in the thread that says what is missing.
 
     Nothing takes the place of such a line: where it is refused, too, every other post would be.

@@ -9,9 +9,9 @@ from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import ClickEvent, on_click, on_form
 from bot.listeners.linked import take_links
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
-from bot.slack.payloads import FormSubmitted
+from bot.slack.payloads import FormSubmission
 from bot.views.clarifications import answer_form
-from bot.views.forms import Form, said
+from bot.views.forms import Form, message_form
 from bot.views.message import MessageView
 from core.errors import BadInput
 from core.rules.schedule import open_questions
@@ -72,20 +72,20 @@ async def choose_question(context: ListenerContext, event: ClickEvent) -> Messag
     return answers.words(f":white_check_mark: Taken as the answer to question {int(number)}.")
 
 
-async def take_answers(context: ListenerContext, form: FormSubmitted) -> Form | None:
+async def take_answers(context: ListenerContext, form: FormSubmission) -> Form | None:
     """Record the answers of the form; return a notice of those that came too late.
 
     Empty fields are skipped where that box is ticked.
     """
-    debate = await context.debate_to_join(form.kept.get("debate", ""), form)
+    debate = await context.debate_to_join(form.metadata.get("debate", ""), form)
     numbers = [item.number for opened in debate.clarifications.values() for item in opened.items]
-    typed = {number: form.typed(question_field(number)) for number in numbers}
+    typed = {number: form.text_of(question_field(number)) for number in numbers}
     new_answers = [GivenAnswer(number, text) for number, text in typed.items() if text]
-    if form.all_chosen(FieldId.REST.value):
+    if form.choices(FieldId.REST.value):
         empty = [number for number in open_numbers(debate) if not typed.get(number)]
         new_answers += [GivenAnswer(number, "") for number in empty]
     reply = PersonsReply(debate_id=debate.id, by=person(form), origin=form.view_id)
     late = await context.acts.answer.form(reply, new_answers)
     said_in_all = "\n".join(typed.values())
     await take_links(context, debate, said_in_all, person(form), note=form.view_id + LINKS)
-    return said("Answers", answers.too_late(late)) if late else None
+    return message_form("Answers", answers.too_late(late)) if late else None

@@ -9,7 +9,7 @@ from bot.slack.ids import ActionId
 from bot.slack.limits import FORM_BLOCKS
 from bot.slack.mrkdwn.newer_blocks import READ_ALL
 from bot.views.fold import VERDICT, in_full
-from bot.views.forms import shown
+from bot.views.forms import text_form
 from bot.views.group_post import everything
 from bot.views.turn_groups import said_together
 from bot.views.verdict import whole
@@ -32,4 +32,4 @@ async def read_all(context: ListenerContext, event: ClickEvent) -> None:
         fold = everything(debate, contribution.turn, said_together(debate, contribution.turn))
     else:
         raise BadInput(answers.NOTHING_TO_READ)
-    await event.open(shown(READ_ALL, in_full(fold, FORM_BLOCKS)))
+    await event.open(text_form(READ_ALL, in_full(fold, FORM_BLOCKS)))

@@ -6,7 +6,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
-from bot.listeners.messages import debate_of_thread, say_broken, whisper
+from bot.listeners.messages import debate_of_thread, report_broken_log, whisper
 from bot.slack.ids import note_id
 from bot.slack.payloads import SessionStopped
 from core.errors import BadInput, LogBroken, StoreError
@@ -48,4 +48,4 @@ async def take_stop(context: ListenerContext, stopped: SessionStopped) -> None:
         key = f"{note_id(message.channel, message.ts)}/answer"
         await whisper(context, stopped.team_id, message, {"text": str(refusal)}, key=key)
     except LogBroken as error:  # it stays so: Slack need not repeat it
-        await say_broken(context, stopped.team_id, message, error)
+        await report_broken_log(context, stopped.team_id, message, error)

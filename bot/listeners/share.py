@@ -6,7 +6,7 @@ from bot.listeners.context import ListenerContext
 from bot.listeners.interactions import ClickEvent, on_click
 from bot.slack.ids import ActionId
 from bot.views.message import MessageView
-from bot.views.notices import shared, withdrawn
+from bot.views.notices import page_link, withdrawn
 from core.errors import BadInput
 from core.models import Debate
 
@@ -34,7 +34,7 @@ async def share_page(context: ListenerContext, debate: Debate) -> MessageView:
     """
     if context.acts.share is None:
         raise BadInput(NO_PAGES)
-    return shared(debate, await context.acts.share.share(debate))
+    return page_link(debate, await context.acts.share.share(debate))
 
 
 async def withdraw_page(context: ListenerContext, debate: Debate) -> MessageView:

@@ -26,10 +26,10 @@ from bot.slack.evidence import (
 )
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT
-from bot.slack.payloads import FormSubmitted, FormValues, MessageShortcut, Page
+from bot.slack.payloads import FormSubmission, FormValues, MessageShortcut, Page
 from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.store.channel import Channel
-from bot.views.forms import Form, said
+from bot.views.forms import Form, message_form
 from bot.views.start_form import (
     AS_USUAL,
     COSTLY,
@@ -40,7 +40,7 @@ from bot.views.start_form import (
     question_in,
     start_form,
 )
-from core.errors import AskedAlready, BadInput, MootError
+from core.errors import BadInput, DuplicateQuestion, MootError
 from core.estimate import estimate_words
 from core.evidence.earlier import decision_reference
 from core.models import MOST_ROUNDS, Person, Place, SourceReference
@@ -144,11 +144,11 @@ async def open_start_form(
     usual = await context.acts.start.usual(here, opening.playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
     target = target.model_copy(update={"long": len(context_text) if is_long else 0})
-    view = await _estimated(context, draft, target, here, by=opening.by)
+    view = await _form_with_estimate(context, draft, target, here, by=opening.by)
     await open_form(client, opening.trigger_id, view)
 
 
-async def _estimated(
+async def _form_with_estimate(
     context: ListenerContext, draft: FormDraft, target: FormTarget, here: Place, *, by: Person
 ) -> Form:
     """The form, and in it what its debate would cost in this channel."""
@@ -213,7 +213,7 @@ async def open_for_message(
         await open_start_form(context, client, opening)
     except BadInput as refusal:
         with suppress(BadInput):  # too late for this form as well
-            await open_form(client, used.trigger_id, said("Not here", str(refusal)))
+            await open_form(client, used.trigger_id, message_form("Not here", str(refusal)))
 
 
 async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
@@ -247,14 +247,14 @@ async def show_estimate(context: ListenerContext, event: ClickEvent) -> None:
         says = await context.acts.start.usual(here, draft.choices.playbook)
         filled = {name: getattr(says, name) for name in ("format", "rounds", "agents")}
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
-    view = await _estimated(context, draft, target_of(click), here, by=person(click))
+    view = await _form_with_estimate(context, draft, target_of(click), here, by=person(click))
     try:
         await event.client.views_update(view_id=click.view_id, view=dict(view))
     except (SlackClientError, *UNREACHED) as error:
         _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
 
 
-async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None:
+async def start_from_form(context: ListenerContext, form: FormSubmission) -> None:
     """Start the debate of a form, once however often it arrives; mark what cannot be used."""
     settings = context.acts.start.settings()
     draft = checked_draft(form, settings.question_max_chars, settings.limits.most_debate_cost)
@@ -275,7 +275,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
     room = context.acts.start.bounds.context_characters - len(typed) - 2
     more = await _long_message(context, form, target, room)
     references = target.references
-    if target.message and form.all_chosen(FieldId.THREAD.value):
+    if target.message and form.choices(FieldId.THREAD.value):
         thread = thread_reference(
             target.channel,
             target.thread or target.message,
@@ -289,19 +289,19 @@ async def start_from_form(context: ListenerContext, form: FormSubmitted) -> None
         context="\n\n".join(filter(None, (typed, more))),
         asked_by=person(form),
         place=here,
-        references=(*references, *await _pasted(context, form, here)),
+        references=(*references, *await _pasted_references(context, form, here)),
         continues=target.continues,
     )
     typed, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
     try:
         await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
-    except AskedAlready as reminder:  # the form stays open with all that was typed
+    except DuplicateQuestion as reminder:  # the form stays open with all that was typed
         words = answers.without_marks(reminder.words)
         raise FieldWrong(FieldId.QUESTION.value, words) from None
 
 
 async def _long_message(
-    context: ListenerContext, form: FormSubmitted, target: FormTarget, room: int
+    context: ListenerContext, form: FormSubmission, target: FormTarget, room: int
 ) -> str:
     """Read a message that the form had no room for, cut to `room` characters; empty where it had.
 
@@ -332,15 +332,15 @@ async def _long_message(
     return text if len(text) <= room else text[: max(0, room - len(mark))] + mark
 
 
-async def _pasted(
-    context: ListenerContext, form: FormSubmitted, here: Place
+async def _pasted_references(
+    context: ListenerContext, form: FormSubmission, here: Place
 ) -> tuple[SourceReference, ...]:
     """What the links lead to that somebody pasted.
 
     Raises:
         FieldWrong: One of them cannot be a source.
     """
-    typed = form.typed(FieldId.SOURCES.value)
+    typed = form.text_of(FieldId.SOURCES.value)
     if not typed.strip():
         return ()
     hosts = context.acts.start.settings().evidence.link_hosts
@@ -372,17 +372,17 @@ def channel_of(form: FormValues) -> str:
 def draft_of(form: FormValues) -> FormDraft:
     """Return what is in the form to start a debate; a cost cap nobody can read counts as none."""
     try:
-        cap = cost_cap(form.typed(FieldId.COST_CAP.value), None)
+        cap = cost_cap(form.text_of(FieldId.COST_CAP.value), None)
     except BadInput:
         cap = None
-    clarify = bool(form.all_chosen(FieldId.CLARIFY.value))
+    clarify = bool(form.choices(FieldId.CLARIFY.value))
     numbers = itertools.takewhile(
         lambda number: further(FieldId.CONTEXT, number) in form.values, itertools.count(2)
     )
     return FormDraft(
-        question=form.typed(FieldId.QUESTION.value),
-        context=form.typed(FieldId.CONTEXT.value),
-        more=tuple(form.typed(further(FieldId.CONTEXT, number)) for number in numbers),
+        question=form.text_of(FieldId.QUESTION.value),
+        context=form.text_of(FieldId.CONTEXT.value),
+        more=tuple(form.text_of(further(FieldId.CONTEXT, number)) for number in numbers),
         choices=choices_of(form, clarify=clarify, cap=cap),
     )
 
@@ -408,7 +408,7 @@ def choices_of(
 ) -> Choices:
     """Return the choices of the menus; None for "as usual" and for unknown values."""
     menus = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.MODELS, FieldId.ROUNDS, FieldId.WAIT)
-    values = {menu: form.chosen(menu.value) for menu in menus}
+    values = {menu: form.choice(menu.value) for menu in menus}
     names = {menu: None if name in {"", AS_USUAL} else name for menu, name in values.items()}
     numbers = {
         menu: int(values[menu])
@@ -419,11 +419,11 @@ def choices_of(
         playbook=names[FieldId.PLAYBOOK],
         format=names[FieldId.FORMAT],
         rounds=numbers.get(FieldId.ROUNDS),
-        agents=form.all_chosen(FieldId.AGENTS.value) or None,
+        agents=form.choices(FieldId.AGENTS.value) or None,
         clarify=clarify,
         wait_minutes=numbers.get(FieldId.WAIT),
         models=names[FieldId.MODELS],
-        sealed=bool(form.all_chosen(FieldId.SEALED.value)),
+        sealed=bool(form.choices(FieldId.SEALED.value)),
         debate_cost=cap,
     )
 
@@ -435,7 +435,7 @@ def checked_cap(form: FormValues, most: Decimal | None) -> Decimal | Literal["no
         FieldWrong: It is no sensible amount.
     """
     try:
-        return cost_cap(form.typed(FieldId.COST_CAP.value), most)
+        return cost_cap(form.text_of(FieldId.COST_CAP.value), most)
     except BadInput as wrong:
         raise FieldWrong(FieldId.COST_CAP.value, str(wrong)) from None
 
@@ -446,6 +446,6 @@ def check_agents(form: FormValues) -> None:
     Raises:
         FieldWrong: One alone cannot debate.
     """
-    agents = form.all_chosen(FieldId.AGENTS.value)
+    agents = form.choices(FieldId.AGENTS.value)
     if 0 < len(agents) < FEWEST_AGENTS:
         raise FieldWrong(FieldId.AGENTS.value, "Choose at least two: one alone cannot debate.")

@@ -8,7 +8,7 @@ from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import ClickEvent, FieldWrong, OnClick, on_click, on_form
 from bot.listeners.linked import take_links
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId
-from bot.slack.payloads import FormSubmitted
+from bot.slack.payloads import FormSubmission
 from bot.views.options_form import context_form, edits_in, field_of, options_form
 from core.models import Debate, Person
 from core.use_cases.option_edits import EditRefused
@@ -47,10 +47,10 @@ async def open_context_form(context: ListenerContext, event: ClickEvent) -> None
     await event.open(context_form(debate))
 
 
-async def take_context(context: ListenerContext, form: FormSubmitted) -> None:
+async def take_context(context: ListenerContext, form: FormSubmission) -> None:
     """Add what was typed as a note, once however often the form arrives."""
-    debate = await context.debate(form.kept.get("debate", ""), form)
-    text = form.typed(FieldId.CONTEXT.value)
+    debate = await context.debate(form.metadata.get("debate", ""), form)
+    text = form.text_of(FieldId.CONTEXT.value)
     await context.acts.steer.add_context(debate, person(form), text, origin=form.view_id)
     await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 
@@ -66,9 +66,9 @@ async def open_options(context: ListenerContext, event: ClickEvent) -> None:
     await event.open(options_form(debate))
 
 
-async def take_options(context: ListenerContext, form: FormSubmitted) -> None:
+async def take_options(context: ListenerContext, form: FormSubmission) -> None:
     """Record what the form changes, once however often it arrives; a fault is said at its field."""
-    debate = await context.debate(form.kept.get("debate", ""), form)
+    debate = await context.debate(form.metadata.get("debate", ""), form)
     edits = edits_in(debate, form, person(form))
     try:
         await context.acts.steer.edit_options(debate, person(form), edits)

@@ -7,7 +7,7 @@ from bot.listeners.typed import Order
 from bot.slack.payloads import Command
 from bot.store.personal_tokens import PersonalToken
 from bot.views.message import MessageView
-from bot.views.personal_tokens import listed, made, revoked
+from bot.views.personal_tokens import new_token, revocation, token_list
 from core.errors import BadInput
 from core.redaction import redact
 
@@ -44,7 +44,7 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
             f"You have {most} tokens, as many as one person may. No token was made. "
             "`/debate token list` shows them, `/debate token revoke N` ends one."
         )
-    return made(token, draft.expires_at)
+    return new_token(token, draft.expires_at)
 
 
 async def list_tokens(context: ListenerContext, command: Command, _order: Order) -> MessageView:
@@ -55,7 +55,7 @@ async def list_tokens(context: ListenerContext, command: Command, _order: Order)
     """
     _validity(context)
     now = context.clock.now()
-    return listed(await context.records.tokens.of(command.team_id, command.user_id, now))
+    return token_list(await context.records.tokens.of(command.team_id, command.user_id, now))
 
 
 async def end_tokens(context: ListenerContext, command: Command, order: Order) -> MessageView:
@@ -71,7 +71,7 @@ async def end_tokens(context: ListenerContext, command: Command, order: Order) -
         raise BadInput(
             f"You have no token {number}; nothing was done. `/debate token list` shows yours."
         )
-    return revoked(ended)
+    return revocation(ended)
 
 
 def _validity(context: ListenerContext) -> timedelta:

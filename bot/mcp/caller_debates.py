@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.mcp.arguments import StartArguments
-from core.events import Recorded
+from core.events import RecordedEvent
 from core.models import Debate, Person, SourceReference
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
@@ -52,7 +52,7 @@ class CallerDebates(Protocol):
         """
         ...
 
-    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
+    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
         """Return the events of a debate the caller may see, asked for anew with each call.
 
         Args:
@@ -73,7 +73,7 @@ class CallerDebates(Protocol):
         """Return the newest debates the caller may see; what cannot be read is left out."""
         ...
 
-    async def recalled(self, question: str) -> Sequence[RecalledDecision]:
+    async def recall(self, question: str) -> Sequence[RecalledDecision]:
         """Return the decisions that fit a question best, of what the caller may see.
 
         Raises:

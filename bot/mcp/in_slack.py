@@ -15,7 +15,7 @@ from bot.mcp.token_callers import Caller
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import linked_references
 from core.errors import BadInput
-from core.events import Recorded
+from core.events import RecordedEvent
 from core.models import Debate, Person, SourceReference, Status
 from core.opening import DebateRequest
 from core.ports import Clock
@@ -53,7 +53,7 @@ class SlackCallerDebates:
             decide=self.context.acts.decide,
         )
 
-    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
+    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
         """Return the events of a debate of a channel that the person is in now.
 
         Raises:
@@ -84,7 +84,7 @@ class SlackCallerDebates:
         )
         return [hit.debate for hit in hits]
 
-    async def recalled(self, question: str) -> Sequence[RecalledDecision]:
+    async def recall(self, question: str) -> Sequence[RecalledDecision]:
         """Return the decisions of the person's channels that fit best."""
         return await self.context.acts.recall.for_person(
             question, person=self.person.id, workspace=self.caller.workspace
@@ -127,7 +127,7 @@ class SlackCallerDebates:
             rounds=arguments.rounds,
             format=arguments.format,
             playbook=arguments.playbook,
-            references=await self._linked(arguments.sources, here.channel),
+            references=await self._linked_references(arguments.sources, here.channel),
             token=self.caller.token_id,
         )
         usual = (await self.context.acts.start.usual(here)).debate_cost
@@ -146,9 +146,11 @@ class SlackCallerDebates:
         Raises:
             BadInput: One cannot be a source.
         """
-        return await self._linked(named, debate.setup.place.channel), ""
+        return await self._linked_references(named, debate.setup.place.channel), ""
 
-    async def _linked(self, named: Sequence[str], channel: str) -> tuple[SourceReference, ...]:
+    async def _linked_references(
+        self, named: Sequence[str], channel: str
+    ) -> tuple[SourceReference, ...]:
         client = await self.context.clients.of(self.caller.workspace)
         return linked_references(
             "\n".join(named),

@@ -11,11 +11,11 @@ from core.llm.caps import firm_cap
 from core.models import Debate, FindingStatus, Severity, SourceKind, Value
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of
-from core.rules.findings import not_put, standing
-from core.rules.formats.review import finding_put
+from core.rules.findings import standing, unasked_count
+from core.rules.formats.review import finding_number
 from core.rules.options import options_of
 from core.rules.subject import role_of
-from core.transcript.cited import cited, decision_line
+from core.transcript.cited import decision_line, link_citations
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
 from core.transcript.options import headline_option
@@ -211,7 +211,7 @@ class ListResult(Value):
     debates: tuple[ListedDebate, ...]
 
 
-def started(begun: StartedDebate) -> StartResult:
+def start_result(begun: StartedDebate) -> StartResult:
     """Return what a debate was begun with."""
     setup = begun.setup
     cap = firm_cap(setup, setup.forecast.cost if setup.forecast else None)
@@ -240,14 +240,14 @@ def status(debate: Debate, address: str) -> StatusResult:
         open_questions=tuple(
             OpenQuestion(
                 number=clarification.number,
-                finding=finding_put(debate, clarification),
-                question=cited(clarification.question, ()),
+                finding=finding_number(debate, clarification),
+                question=link_citations(clarification.question, ()),
                 assumption=clarification.assumption,
                 asked_by=tuple(name_of(debate, agent) for agent in clarification.asked_by),
             )
             for clarification in schedule.open_questions(debate)
         ),
-        findings_not_asked_about=not_put(debate),
+        findings_not_asked_about=unasked_count(debate),
         sources=_sources(debate),
         options=tuple(item.name for item in options_of(debate).items),
         cost_usd=None if cost is None else float(cost),
@@ -304,9 +304,9 @@ def _findings(debate: Debate) -> tuple[ListedFinding, ...]:
             quoted=finding.citation.words,
             source=finding.citation.source,
             place=finding.citation.place,
-            wrong=cited(finding.wrong, ()),
-            mend=cited(finding.mend, ()),
-            why=cited(finding.why, ()),
+            wrong=link_citations(finding.wrong, ()),
+            mend=link_citations(finding.mend, ()),
+            why=link_citations(finding.why, ()),
             mended_by=finding.mended_by.words if finding.mended_by else "",
             changed=finding.changed,
             raised_by=tuple(name_of(debate, agent) for agent in finding.raised_by),
@@ -346,7 +346,7 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
     return SearchResult(found=decisions, sure=sure)
 
 
-def listed(debates: Sequence[Debate]) -> ListResult:
+def list_result(debates: Sequence[Debate]) -> ListResult:
     """Return debates in a list, in their order."""
     return ListResult(
         debates=tuple(

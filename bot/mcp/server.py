@@ -56,16 +56,16 @@ def build_server(debates_of: Callable[[Any], CallerDebates]) -> Server[Any]:
         tool = next((kind for kind in TOOLS if kind.name == params.name), None)
         if tool is None:
             names = ", ".join(kind.name for kind in TOOLS)
-            return _refused(f"There is no tool “{params.name[:80]}”. Tools: {names}.")
+            return _refusal(f"There is no tool “{params.name[:80]}”. Tools: {names}.")
         try:
             result = await tool.call(debates_of(context.request), params.arguments or {})
         except ValidationError as error:
-            return _refused(f"{tool.name} cannot be called so. {faults_in(error)}")
+            return _refusal(f"{tool.name} cannot be called so. {faults_in(error)}")
         except MootError as error:
-            return _refused(str(error))
+            return _refusal(str(error))
         except Exception:  # noqa: BLE001 - whatever it is, nobody shall read a traceback
             _log.exception("a tool failed", tool=tool.name)
-            return _refused(_OURS)
+            return _refusal(_OURS)
         return CallToolResult(
             content=[TextContent(text=_text(result))],
             structured_content=result.model_dump(mode="json"),
@@ -82,7 +82,7 @@ def build_server(debates_of: Callable[[Any], CallerDebates]) -> Server[Any]:
 
 
 async def _list_tools(_context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
-    return ListToolsResult(tools=[tool.described for tool in TOOLS])
+    return ListToolsResult(tools=[tool.definition for tool in TOOLS])
 
 
 def _text(result: BaseModel) -> str:
@@ -92,5 +92,5 @@ def _text(result: BaseModel) -> str:
     return result.model_dump_json()
 
 
-def _refused(words: str) -> CallToolResult:
+def _refusal(words: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=visible(words))], is_error=True)

@@ -29,7 +29,7 @@ from bot.terminal.debating import SURFACE
 from bot.terminal.sources import fetchers_here
 from core.engine import Engine
 from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInUse
-from core.events import Recorded, fold
+from core.events import RecordedEvent, fold
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
 from core.models import Debate, Person, Place, SourceKind, SourceReference, Status
@@ -135,7 +135,7 @@ class ThisMachine:
             ) from None
         return database.actions
 
-    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[Recorded]:
+    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
         """Return the events of a debate of this database."""
         try:
             log = await (await self._reading()).events(debate_id)
@@ -168,7 +168,7 @@ class ThisMachine:
                 _log.warning("left out of a list", debate=entry.debate_id, reason=str(error))
         return debates
 
-    async def recalled(self, question: str) -> Sequence[RecalledDecision]:
+    async def recall(self, question: str) -> Sequence[RecalledDecision]:
         """Return the decisions of the whole database that fit best."""
 
         def on_unreadable(debate_id: str, error: StoreError) -> None:
@@ -197,12 +197,12 @@ class ThisMachine:
         """
         async with self._taking:
             if self._held is None:
-                database = self._held = await self._opened()
+                database = self._held = await self._open_database()
                 for debate_id in await self._running(database.store):
                     database.runner.wake(debate_id)
             return self._held
 
-    async def _opened(self) -> _OwnDatabase:
+    async def _open_database(self) -> _OwnDatabase:
         async with AsyncExitStack() as opening:
             store = await opening.enter_async_context(open_store(self._environment.moot_database))
             reader = build_reader(self._settings, self._tools, fetchers_here(store))

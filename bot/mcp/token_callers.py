@@ -55,7 +55,7 @@ class TokenCallers:
             StoreDown: The database does not answer.
         """
         now = self.clock.now()
-        token = await self.tokens.owned(bearer, now)
+        token = await self.tokens.find(bearer, now)
         if token is None:
             return None
         workspace, person = token.workspace, token.person
@@ -65,7 +65,9 @@ class TokenCallers:
             return None
         cap = None
         if self.day_cost is not None:
-            spent = await self.spending.spent(SpendingScope(now.date(), workspace, token=token.id))
+            spent = await self.spending.total_cost(
+                SpendingScope(now.date(), workspace, token=token.id)
+            )
             cap = max(self.day_cost - spent, Decimal(0))
         who = Person(id=person, name=user.name)
         return Caller(workspace=workspace, person=who, token_id=token.id, cap=cap)

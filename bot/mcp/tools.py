@@ -58,7 +58,7 @@ class ToolKind(Generic[A]):
     perform: Callable[[CallerDebates, A], Awaitable[BaseModel]]
 
     @property
-    def described(self) -> Tool:
+    def definition(self) -> Tool:
         """The tool as clients are told of it."""
         return Tool(
             name=self.name,
@@ -95,7 +95,7 @@ class ToolKind(Generic[A]):
 async def _start(debates: CallerDebates, arguments: StartArguments) -> BaseModel:
     if not any(map(str.isalnum, arguments.question)):
         raise BadInput("The question is blank. Say in “question” what is to be debated.")
-    return results.started(await (await debates.actions()).start(arguments))
+    return results.start_result(await (await debates.actions()).start(arguments))
 
 
 async def _status(debates: CallerDebates, arguments: StatusArguments) -> BaseModel:
@@ -232,7 +232,7 @@ async def _decide(debates: CallerDebates, arguments: DecisionArguments) -> BaseM
 
 
 async def _search(debates: CallerDebates, arguments: SearchArguments) -> BaseModel:
-    decisions = await debates.recalled(arguments.query)
+    decisions = await debates.recall(arguments.query)
     return results.found_decisions(
         [
             decision
@@ -244,8 +244,8 @@ async def _search(debates: CallerDebates, arguments: SearchArguments) -> BaseMod
 
 async def _list(debates: CallerDebates, arguments: ListArguments) -> BaseModel:
     newest = await debates.newest(arguments.limit, running_only=arguments.running_only)
-    return results.listed(
-        [debate for debate in newest if _can_show(debate.id, results.listed, [debate])]
+    return results.list_result(
+        [debate for debate in newest if _can_show(debate.id, results.list_result, [debate])]
     )
 
 

@@ -22,7 +22,7 @@ from core.events import (
     DebateFailed,
     DebateStarted,
     GatePassed,
-    Recorded,
+    RecordedEvent,
     TurnFailed,
     spent_by,
 )
@@ -123,7 +123,7 @@ class CountingSink:
     clock: Clock
     metrics: Metrics
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Count an event, and with an ending all summaries."""
         lag = (self.clock.now() - recorded.at).total_seconds()
         self.metrics.lag.observe(max(0.0, lag))

@@ -22,7 +22,7 @@ from core.events import (
     DebateConcluded,
     DebateFailed,
     Event,
-    Recorded,
+    RecordedEvent,
     TurnFailed,
     VerdictReached,
 )
@@ -63,7 +63,7 @@ class TracingSink:
     tracer: Tracer
     store: DebateStore
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Trace a debate that has ended, unless somebody wanted it to go on in the same moment."""
         event = recorded.event
         if not isinstance(event, DebateConcluded | DebateFailed) or event.edition != debate.edition:
@@ -86,7 +86,7 @@ class TracingSink:
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
         """Nothing: spans are made at the end."""
 
-    def _turn(self, debate: Debate, recorded: Recorded, parent: Context) -> None:
+    def _turn(self, debate: Debate, recorded: RecordedEvent, parent: Context) -> None:
         """Make the span of a turn, as long as its call took; without one no model was asked."""
         event = recorded.event
         spent, turn = event.spent, event.turn_taken

@@ -135,7 +135,7 @@ class Plugins:
 NO_PLUGINS = Plugins()
 
 
-def installed() -> Sequence[EntryPoint]:
+def installed_entry_points() -> Sequence[EntryPoint]:
     """Every entry point of a plugin in this Python environment; nothing of them is imported."""
     everything = entry_points()  # once: it reads a file of every package that is installed
     entries = (entry for kind in PluginKind for entry in everything.select(group=kind.value))

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from bot.log import logger
-from core.events import Recorded
+from core.events import RecordedEvent
 from core.models import Debate, Turn
 from core.ports import EventSink
 
@@ -43,7 +43,7 @@ class QueuedSink:
         self._queue = asyncio.Queue[Callable[[], Awaitable[None]]](room)
         self._patience = patience
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Tell it an event as soon as it listens; never waits."""
         self._put(partial(self._sink.publish, debate, recorded))
 

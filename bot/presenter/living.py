@@ -66,7 +66,7 @@ class LivingPosts:
         last = entries[_edition_of(scene.key) - 1]
         before = await asyncio.to_thread(fold, [entry for entry in log if entry.seq < last.seq])
         by = last.event.by if isinstance(last.event, DebateWanted) else before.setup.asked_by
-        return replace(scene, debate=before, superseded=notices.superseded(by))
+        return replace(scene, debate=before, superseded=notices.superseded_note(by))
 
     async def _remarks(self, debate: Debate) -> Sequence[str]:
         pin = await self.rows.row_by_key(pin_key(debate.id)) if self.rows else None

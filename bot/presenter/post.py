@@ -10,7 +10,7 @@ from bot.slack.ids import board_key, event_key, note_ts
 from bot.views.board import BoardAction
 from bot.views.message import MessageView, context
 from bot.views.words import EXAMPLE_NOTE, is_example
-from core.events import Event, Recorded
+from core.events import Event, RecordedEvent
 from core.models import Debate, Turn
 
 E = TypeVar("E")
@@ -51,7 +51,7 @@ class Occasion(Generic[E]):
     seq: int
     options: ViewOptions = field(default_factory=ViewOptions)
     #: The log up to this event; empty but for posts that are made `from_log`.
-    log: Sequence[Recorded] = ()
+    log: Sequence[RecordedEvent] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +168,7 @@ class Reaction(Post[E]):
 
 
 def occasion_of(
-    debate: Debate, recorded: Recorded, options: ViewOptions | None = None
+    debate: Debate, recorded: RecordedEvent, options: ViewOptions | None = None
 ) -> Occasion[Event]:
     """The occasion that a recorded event is."""
     return Occasion(
@@ -179,12 +179,12 @@ def occasion_of(
     )
 
 
-def with_log(occasion: Occasion[E], log: Iterable[Recorded]) -> Occasion[E]:
+def with_log(occasion: Occasion[E], log: Iterable[RecordedEvent]) -> Occasion[E]:
     """The same occasion with the log up to its event."""
     return replace(occasion, log=[entry for entry in log if entry.seq <= occasion.seq])
 
 
-def marked(debate: Debate, post: NewPost) -> NewPost:
+def with_example_mark(debate: Debate, post: NewPost) -> NewPost:
     """Return the post, with the note that it is an example where the debate is one."""
     return replace(post, payload=marked_content(debate, post.payload))
 

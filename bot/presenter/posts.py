@@ -31,8 +31,8 @@ from bot.slack.mrkdwn.convert import bare_gist
 from bot.views import asked_thread, notices
 from bot.views.board import board, question_is_whole
 from bot.views.clarifications import card
-from bot.views.decision import decided, outcome_post, reminder
-from bot.views.follow_up import answered, asked
+from bot.views.decision import decision_line, outcome_post, reminder
+from bot.views.follow_up import answer_views, question_line
 from bot.views.group_post import group_post, turn
 from bot.views.message import MessageView
 from bot.views.turn_groups import is_shown
@@ -64,7 +64,7 @@ from core.events import (
     OutcomeAsked,
     OutcomeGiven,
     PeopleBallotCast,
-    Recorded,
+    RecordedEvent,
     ReminderDue,
     SourceRead,
     StopRequested,
@@ -194,7 +194,7 @@ def _eyes_on_mention(occasion: Occasion[DebateStarted]) -> Sequence[Mapping[str,
     return [{"name": _SEEN, "target_ts": mention.message}] if mention else ()
 
 
-def _spoken(occasion: Occasion[ContributionMade]) -> Sequence[MessageView]:
+def _speeches(occasion: Occasion[ContributionMade]) -> Sequence[MessageView]:
     """What an agent said; what was carried over has been read already."""
     contribution = occasion.event.contribution
     return turn(occasion.debate, contribution) if is_shown(contribution) else ()
@@ -215,13 +215,13 @@ def _sources(occasion: Occasion[SourceRead]) -> Iterator[MessageView]:
         if _is_loud(occasion) and (text := notices.decided_earlier(occasion.debate)):
             yield notices.notice(text)
     elif source.fault or (source.text and source.reference.kind is not SourceKind.DECISION):
-        yield notices.source_read(source)
+        yield notices.source_line(source)
 
 
 def _answer(occasion: Occasion[FollowUpAnswered]) -> Sequence[MessageView]:
     answer = occasion.event.answer
     question = occasion.debate.follow_ups[int(answer.turn.target or 1) - 1]
-    return answered(occasion.debate, question, answer)
+    return answer_views(occasion.debate, question, answer)
 
 
 def _told_in_asked(occasion: Occasion[VerdictReached]) -> MessageView:
@@ -246,9 +246,9 @@ def _report(occasion: Occasion[DebateConcluded]) -> Mapping[str, Any]:
     return {"text": f"{words}.", "files": files, "target_key": verdict_post}
 
 
-def _decided(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
+def _decision_views(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
     """What the team made of the verdict, with the decision record that says so."""
-    debate, text = occasion.debate, decided(occasion.event.decision).text
+    debate, text = occasion.debate, decision_line(occasion.event.decision).text
     name = f"moot-{debate.id}-{occasion.seq}-decision.md"
     return {
         "text": f"{text}\nThe decision record (ADR), renewed: {adr_status(debate)}.",
@@ -258,7 +258,7 @@ def _decided(occasion: Occasion[DecisionRecorded]) -> Mapping[str, Any]:
 
 
 def _files(
-    debate: Debate, log: Sequence[Recorded], name: str
+    debate: Debate, log: Sequence[RecordedEvent], name: str
 ) -> tuple[Sequence[Mapping[str, str]], str]:
     """The files of a debate, and what they are; of a review also the list for a pull request."""
     files = [
@@ -302,7 +302,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=DebateStarted,
         when=lambda it: it.debate.setup.continues != it.debate.id,
         view=lambda it: [
-            notices.continued(
+            notices.continuation_line(
                 address_of(board_key(it.debate.id)),
                 it.debate.setup.question,
                 it.debate.setup.asked_by,
@@ -322,7 +322,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     ),
     Post(
         on=DebateStarted,
-        view=lambda it: [asked_thread.begun(it.debate, address_of(board_key(it.debate.id)))],
+        view=lambda it: [asked_thread.start_line(it.debate, address_of(board_key(it.debate.id)))],
         key=lambda it, _: asked_key(it.debate.id, "link"),
         where=PostPlace.ASKED,
         urgent=True,
@@ -353,7 +353,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=NoteAdded,
         when=lambda it: not note_ts(it.event.note.id.partition("/")[0]),
-        view=lambda it: [notices.added(it.event.note)],
+        view=lambda it: [notices.added_note(it.event.note)],
     ),
     Post(
         on=ClarificationsOpened,
@@ -368,14 +368,14 @@ POSTS: Final[Sequence[Post[Any]]] = (
     # Its key is made from its turn, so that others can link to it.
     Post(
         on=ContributionMade,
-        view=_spoken,
+        view=_speeches,
         key=lambda it, part: turn_key(it.debate.id, it.event.contribution.turn.key, part),
         turn=lambda event: event.contribution.turn,
     ),
     Post(
         on=TurnFailed,
         when=lambda it: ACTS[it.event.failure.turn.act].is_posted,
-        view=lambda it: [notices.turn_failed(it.debate, it.event.failure)],
+        view=lambda it: [notices.turn_failure_line(it.debate, it.event.failure)],
         turn=lambda event: event.failure.turn,
     ),
     Post(
@@ -391,24 +391,24 @@ POSTS: Final[Sequence[Post[Any]]] = (
             (it.event.gate.ends_rounds or it.event.gate.skips)
             and (_is_loud(it) or not it.event.gate.turn.round)
         ),
-        view=lambda it: [notices.rounds_ended(it.debate, it.event.gate)],
+        view=lambda it: [notices.rounds_end_line(it.debate, it.event.gate)],
     ),
-    Post(on=OptionEdited, view=lambda it: [notices.options_changed(it.debate, it.event.edit)]),
+    Post(on=OptionEdited, view=lambda it: [notices.option_change_line(it.debate, it.event.edit)]),
     Post(on=SourceRead, view=_sources),
     # Before anybody spoke the debate ends at once, and its end says who stopped it.
     Post(
         on=StopRequested,
         when=lambda it: format_of(it.debate).positions(it.debate),
-        view=lambda it: [notices.stopped(it.event.stop)],
+        view=lambda it: [notices.stop_line(it.event.stop)],
     ),
-    Post(on=VoteCalled, view=lambda it: [notices.vote_called(it.event.by)]),
+    Post(on=VoteCalled, view=lambda it: [notices.vote_call_line(it.event.by)]),
     # Where nobody paused it, a backup was restored; the board says that.
     Post(
         on=DebatePaused,
         when=lambda it: it.event.by.id,
-        view=lambda it: [notices.paused(it.event.by)],
+        view=lambda it: [notices.pause_line(it.event.by)],
     ),
-    Post(on=DebateResumed, view=lambda it: [notices.resumed(it.event.by)]),
+    Post(on=DebateResumed, view=lambda it: [notices.resume_line(it.event.by)]),
     Post(on=OutageBegan, view=lambda it: [notices.outage(it.event.reason)]),
     Post(on=OutageEnded, view=lambda _: [notices.outage_over()]),
     Post(on=TimeRanOut, view=lambda it: [notices.out_of_time(of_outage=it.event.of_outage)]),
@@ -451,23 +451,25 @@ POSTS: Final[Sequence[Post[Any]]] = (
         method="upload",
         from_log=True,
     ),
-    Post(on=DebateFailed, view=lambda it: [notices.failed(it.debate, it.event.reason)]),
+    Post(on=DebateFailed, view=lambda it: [notices.failure_line(it.debate, it.event.reason)]),
     Post(
         on=DebateFailed,
-        view=lambda it: [asked_thread.failed(it.debate, address_of(board_key(it.debate.id)))],
+        view=lambda it: [asked_thread.failure_line(it.debate, address_of(board_key(it.debate.id)))],
         key=lambda it, _: asked_key(it.debate.id, "verdict"),
         where=PostPlace.ASKED,
     ),
     Post(
         on=DebateWanted,
-        view=lambda it: [notices.wanted(it.event.by, had_verdict="verdict" in it.debate.times)],
+        view=lambda it: [
+            notices.debate_request_line(it.event.by, had_verdict="verdict" in it.debate.times)
+        ],
     ),
-    Post(on=DecisionRecorded, view=lambda it: [_decided(it)], method="upload"),
+    Post(on=DecisionRecorded, view=lambda it: [_decision_views(it)], method="upload"),
     Reaction(on=FollowUpAsked, emoji=_SEEN, message=lambda event: event.question.id),
     Post(
         on=FollowUpAsked,
         when=lambda it: not note_ts(it.event.question.id),
-        view=lambda it: [asked(it.event.question)],
+        view=lambda it: [question_line(it.event.question)],
     ),
     Post(on=FollowUpAnswered, view=_answer),
     Post(on=ReminderDue, view=_reminders),
@@ -508,14 +510,14 @@ def hurried_by(event: object) -> Sequence[str]:
     return [name for name, post in LIVING.items() if isinstance(event, post.prompt)]
 
 
-def turn_of(recorded: Recorded) -> Turn | None:
+def turn_of(recorded: RecordedEvent) -> Turn | None:
     """The turn that an event is the outcome of, if people read it in its phase's place."""
     event = recorded.event
     return next((post.turn(event) for post in posts_on(event) if post.turn), None)
 
 
 def posts_of(
-    debate: Debate, recorded: Recorded, options: ViewOptions | None = None
+    debate: Debate, recorded: RecordedEvent, options: ViewOptions | None = None
 ) -> Sequence[NewPost]:
     """Return the posts of an event, in order, without those made from the log."""
     occasion = occasion_of(debate, recorded, options)
@@ -524,7 +526,7 @@ def posts_of(
 
 
 def posts_of_group(
-    debate: Debate, group: Sequence[Recorded], options: ViewOptions | None = None
+    debate: Debate, group: Sequence[RecordedEvent], options: ViewOptions | None = None
 ) -> Sequence[NewPost]:
     """Return the posts of events that go out together.
 
@@ -544,7 +546,7 @@ def posts_of_group(
     return list(spoken.posts(occasion_of(debate, group[0], options)))
 
 
-def exported_files(debate: Debate, log: Sequence[Recorded]) -> NewPost:
+def exported_files(debate: Debate, log: Sequence[RecordedEvent]) -> NewPost:
     """Return the files as a person wants them, once for each state of the debate."""
     files, words = _files(debate, log, f"moot-{debate.id}-{debate.seq}")
     export = Post[Any](

@@ -13,7 +13,7 @@ from math import inf
 from bot.presenter.posts import turn_of
 from bot.views import turn_groups
 from bot.views.progress import is_read, order
-from core.events import Recorded, apply
+from core.events import RecordedEvent, apply
 from core.models import BESIDE, Debate, Status
 from core.rules import schedule
 
@@ -23,7 +23,7 @@ class ReadingPosition:
     """How far people have read: the debate so far, and what is held back."""
 
     debate: Debate | None = None
-    held: tuple[Recorded, ...] = ()
+    held: tuple[RecordedEvent, ...] = ()
 
     @property
     def seq(self) -> int:
@@ -37,23 +37,23 @@ class Release:
 
     position: ReadingPosition
     #: Events whose posts go out now, in reading order; those that share a post are together.
-    groups: Sequence[Sequence[Recorded]]
+    groups: Sequence[Sequence[RecordedEvent]]
     #: Whether nothing more comes until people act, or a time has come.
     is_parked: bool = False
 
     @property
-    def released(self) -> Sequence[Recorded]:
+    def events(self) -> Sequence[RecordedEvent]:
         """All of these events."""
         return [event for group in self.groups for event in group]
 
 
-def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded) -> Release:
+def release_after(position: ReadingPosition, debate: Debate, recorded: RecordedEvent) -> Release:
     """Take one more event in; `debate` is the debate right after it."""
     turn = turn_of(recorded)
     waiting = (*position.held, recorded) if turn else position.held
     frontier, waits = _frontier(debate)
-    groups = dict[object, list[Recorded]]()
-    entries = list[Recorded]()
+    groups = dict[object, list[RecordedEvent]]()
+    entries = list[RecordedEvent]()
     for entry in sorted(waiting, key=lambda entry: (_place(debate, entry), entry.seq)):
         entry_turn = turn_of(entry)
         at = _place(debate, entry)
@@ -73,9 +73,9 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: Recorded)
     return Release(reached, [*groups.values(), *at_once], is_parked=waits)
 
 
-def release_all(log: Iterable[Recorded]) -> Release:
+def release_all(log: Iterable[RecordedEvent]) -> Release:
     """Take a whole log in, or the beginning of one; everything that is out by then is released."""
-    position, groups = ReadingPosition(), list[Sequence[Recorded]]()
+    position, groups = ReadingPosition(), list[Sequence[RecordedEvent]]()
     for recorded in log:
         reached = release_after(position, apply(position.debate, recorded), recorded)
         position = reached.position
@@ -99,7 +99,7 @@ def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:
     return min(places, default=(inf, inf)), waits
 
 
-def _place(debate: Debate, entry: Recorded) -> tuple[int, int]:
+def _place(debate: Debate, entry: RecordedEvent) -> tuple[int, int]:
     turn = turn_of(entry)
     place = turn_groups.group_of if debate.setup.quiet else order
     return place(debate, turn) if turn else (0, 0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.landing.receivers import LandedRecord, Landing, Receiver
-from bot.presenter.post import ViewOptions, marked, occasion_of, with_log
+from bot.presenter.post import ViewOptions, occasion_of, with_example_mark, with_log
 from bot.presenter.posts import hurried_by, posts_of_group, posts_on
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.queue.rows import DebateProgress, NewPost
@@ -14,15 +14,15 @@ from bot.slack.ids import board_key, event_key
 from bot.store.channel import Channel
 from bot.store.search import DebateWords
 from bot.views.message import MessageView
-from bot.views.notices import landed as landed_words
-from bot.views.notices import not_landed
+from bot.views.notices import landing_failure_line
+from bot.views.notices import landing_line as landed_words
 from core.events import (
     DebateStarted,
     DecisionRecorded,
     OptionEdited,
     OptionsMerged,
     OutcomeGiven,
-    Recorded,
+    RecordedEvent,
     VerdictReached,
 )
 from core.models import Debate, Status, Turn
@@ -95,7 +95,7 @@ class Presenter:
         default_factory=lambda: Recent[str, ReadingPosition](_REMEMBERED), init=False
     )
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Queue what the event lets people see, and have living posts brought up to date.
 
         Raises:
@@ -111,7 +111,7 @@ class Presenter:
             position = (await asyncio.to_thread(release_all, before_it)).position
         reached = release_after(position, debate, recorded)
         posts = [
-            marked(debate, post)
+            with_example_mark(debate, post)
             for group in reached.groups
             for post in posts_of_group(debate, group, self.options)
         ]
@@ -128,7 +128,7 @@ class Presenter:
         else:
             self._positions.pop(debate.id, None)
 
-    async def _from_log(self, debate: Debate, recorded: Recorded) -> Sequence[NewPost]:
+    async def _from_log(self, debate: Debate, recorded: RecordedEvent) -> Sequence[NewPost]:
         """The posts that are made from the whole log."""
         declared = [post for post in posts_on(recorded.event) if post.from_log]
         if not declared:
@@ -139,9 +139,9 @@ class Presenter:
         posts = await asyncio.to_thread(
             lambda: [post for item in declared for post in item.posts(occasion)]
         )
-        return [marked(debate, post) for post in posts]
+        return [with_example_mark(debate, post) for post in posts]
 
-    async def _follow_up(self, debate: Debate, recorded: Recorded) -> None:
+    async def _follow_up(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Do what an end, and what people decided, leads to besides posts."""
         if self.words and isinstance(recorded.event, _WORTH_FINDING):
             place = debate.setup.place
@@ -167,7 +167,7 @@ class LandingPosts:
 
     posts: PostQueue
 
-    async def landed(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
+    async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
         """Say where the record is; nothing where there is none.
 
         Raises:
@@ -183,7 +183,7 @@ class LandingPosts:
             )
             await self._post(landing, f"landed/{receiver}", view)
 
-    async def failed(
+    async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
         """Say what is undone, and why.
@@ -192,7 +192,9 @@ class LandingPosts:
             StoreDown: Nothing was queued.
         """
         part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
-        view = not_landed(landing.debate, receiver.undone, why, again_after=again_after)
+        view = landing_failure_line(
+            landing.debate, receiver.failure_text, why, again_after=again_after
+        )
         await self._post(landing, part, view)
 
     async def _post(self, landing: Landing, part: str, view: MessageView) -> None:
@@ -206,4 +208,4 @@ class LandingPosts:
             debate_id=debate.id,
             thread_key=board_key(debate.id),
         )
-        await self.posts.post([marked(debate, post)])
+        await self.posts.post([with_example_mark(debate, post)])

@@ -12,9 +12,9 @@ from bot.log import logger
 from bot.queue.outgoing import Outgoing, digest
 from bot.queue.rows import PostRow
 from bot.queue.slack_calls import SESSION, SlackCall, edit
-from bot.queue.worker import unhurried
+from bot.queue.worker import with_grace
 from bot.slack.clients import NotInstalled
-from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Rejected, Retry, Unknown, outcome_of
+from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Rejection, Retry, Unknown, outcome_of
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
 
 _log = logger(__name__)
@@ -39,7 +39,7 @@ class Edits:
         The pace is waited for first: nothing is rendered for a lane that waits.
         """
         outgoing, rest = self.outgoing, self.outgoing.pace.rest
-        if wait := outgoing.limits.left(lane):
+        if wait := outgoing.limits.seconds_left(lane):
             return wait
         rows = await outgoing.posts.stale(lane, rest)
         if not rows:
@@ -48,10 +48,10 @@ class Edits:
         try:
             return await self._bring_up(lane, rows)
         except NotInstalled as error:
-            await self._refuse(rows[0], Rejected(str(error), "not_installed"), 0, None)
+            await self._refuse(rows[0], Rejection(str(error), "not_installed"), 0, None)
         except _NO_CLIENT as error:
             # Nothing was sent, so the call may come later.
-            outgoing.limits.hold(lane, outgoing.failed(lane))
+            outgoing.limits.hold(lane, outgoing.count_failure(lane))
             _log.warning("not edited", post=rows[0].key, reason=outcome_of(error).words)
         return 0.0
 
@@ -68,7 +68,7 @@ class Edits:
             raise
         except Exception:  # noqa: BLE001 - a fault of ours: these rows alone wait, not the workspace's edits
             _log.exception("cannot be shown", post=rows[0].key)
-            pause = outgoing.failed(rows[0].key)
+            pause = outgoing.count_failure(rows[0].key)
             for row in rows:
                 await outgoing.posts.put_off(row, pause)
             return 0.0
@@ -78,7 +78,7 @@ class Edits:
             if row.key not in rendered.contents:
                 await outgoing.posts.fail(row, "There is nothing to show any more.")
                 continue
-            content, is_early = await outgoing.filled(
+            content, is_early = await outgoing.with_addresses(
                 row, rendered.contents[row.key], workspace.identity.url, rendered.seq
             )
             if is_early:
@@ -88,7 +88,7 @@ class Edits:
                 same.append(row)
             else:
                 call = SlackCall(client=workspace.client, row=row, content=content)
-                await unhurried(self._edit(lane, call, rendered.seq))
+                await with_grace(self._edit(lane, call, rendered.seq))
                 break
         noted = not same or await self._note_same(same, rendered.seq)
         if not noted:
@@ -112,43 +112,43 @@ class Edits:
         outgoing, row = self.outgoing, call.row
         lease = time.monotonic() + outgoing.pace.lease_of(row.method)
         deadline = min(lease, outgoing.leases.deadline(lane))
-        outgoing.limits.passed(lane)
+        outgoing.limits.count_call(lane)
         try:
             await self._carry_out(call, deadline)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
-            await self._failed(lane, call, seq, outcome_of(error))
+            await self._handle_failure(lane, call, seq, outcome_of(error))
             return
-        outgoing.succeeded(lane, row.key)
+        outgoing.forget_failures(lane, row.key)
         await self._note(row, seq, digest(call.content), None)
 
     async def _note(self, row: PostRow, seq: int, hash_: str, error: str | None) -> None:
         """Note what Slack shows now, unless nobody knows that any more."""
         posts = self.outgoing.posts
-        if not await posts.note_shown(
+        if not await posts.record_version(
             row, self.outgoing.leases.owner, seq=seq, hash_=hash_, error=error
         ):
             # The lane was lost during the call, or somebody distrusts the row: an older state may
             # have come after a newer one.
             await posts.distrust(row.key)
 
-    async def _failed(
-        self, lane: str, call: SlackCall, seq: int, outcome: Retry | Unknown | Rejected
+    async def _handle_failure(
+        self, lane: str, call: SlackCall, seq: int, outcome: Retry | Unknown | Rejection
     ) -> None:
         """It is stale still: what is tried next is newer."""
         outgoing, row = self.outgoing, call.row
         outgoing.on_error(type(outcome).__name__)
-        if row.method != SESSION or not isinstance(outcome, Rejected):
+        if row.method != SESSION or not isinstance(outcome, Rejection):
             _log.warning("not edited", post=row.key, reason=outcome.words)
-        if isinstance(outcome, Rejected):
+        if isinstance(outcome, Rejection):
             await self._refuse(row, outcome, seq, call.content)
         elif isinstance(outcome, Retry):
-            after = outgoing.failed(lane) if outcome.after is None else outcome.after
+            after = outgoing.count_failure(lane) if outcome.after is None else outcome.after
             outgoing.limits.hold(lane, after)
         else:  # one that always fails must not starve the lane
-            await outgoing.posts.put_off(row, outgoing.failed(row.key))
+            await outgoing.posts.put_off(row, outgoing.count_failure(row.key))
 
     async def _refuse(
-        self, row: PostRow, refusal: Rejected, seq: int, content: Mapping[str, Any] | None
+        self, row: PostRow, refusal: Rejection, seq: int, content: Mapping[str, Any] | None
     ) -> None:
         """Try it no more, or not until it looks different."""
         posts = self.outgoing.posts
@@ -172,7 +172,7 @@ class Edits:
             await self.outgoing.carry_out(call, edit, deadline)
         except SlackApiError as error:
             outcome = outcome_of(error)
-            is_starter_gone = isinstance(outcome, Rejected) and outcome.code == _STARTER_GONE
+            is_starter_gone = isinstance(outcome, Rejection) and outcome.code == _STARTER_GONE
             if not is_starter_gone or _STARTER not in call.content:
                 raise
             # The starter has left the channel: make the session without them.

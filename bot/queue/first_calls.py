@@ -21,16 +21,16 @@ from bot.queue.slack_calls import (
     find_post,
     send,
 )
-from bot.queue.worker import unhurried
+from bot.queue.worker import with_grace
 from bot.slack.clients import NotInstalled
 from bot.slack.limits import UPDATE_TEXT
-from bot.slack.outcomes import PLACE_GONE, Rejected, Retry, Unknown, outcome_of
+from bot.slack.outcomes import PLACE_GONE, Rejection, Retry, Unknown, outcome_of
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
 
 _log = logger(__name__)
 
-_NO_ROOT = Rejected("the message it belongs to was never posted", "root_missing")
-_FAILS = Rejected("Slack keeps failing with it.", "keeps_failing")
+_NO_ROOT = Rejection("the message it belongs to was never posted", "root_missing")
+_FAILS = Rejection("Slack keeps failing with it.", "keeps_failing")
 #: What a bare text lacks.
 _EXTRAS = frozenset({"blocks", "username", "icon_emoji", "files"})
 _MOST_CHARACTERS = UPDATE_TEXT - 100
@@ -67,18 +67,18 @@ class FirstCalls:
         try:
             if is_in_doubt and row.method in UNREPEATABLE:
                 return await self._reconcile(lane, row)
-            return self.outgoing.limits.left(lane) or await self._send(lane, row)
+            return self.outgoing.limits.seconds_left(lane) or await self._send(lane, row)
         except NotInstalled as error:
-            return await self._refuse(row, Rejected(str(error), "not_installed"))
+            return await self._refuse(row, Rejection(str(error), "not_installed"))
         except _NO_CLIENT as error:
             # Nothing was sent, so the call may come later.
             self._hold(lane, outcome_of(error))
-            return self.outgoing.limits.left(lane)
+            return self.outgoing.limits.seconds_left(lane)
 
     async def _send(self, lane: str, row: PostRow) -> float:
         if row.method not in METHODS:
             return await self._refuse(
-                row, Rejected(f"unknown method {row.method}", "unknown_method")
+                row, Rejection(f"unknown method {row.method}", "unknown_method")
             )
         if row.root_state is PostState.GONE and row.root_ts is None:
             await self.outgoing.posts.fail(row, "Its place cannot be reached.")
@@ -88,7 +88,7 @@ class FirstCalls:
                 return await self._refuse(row, _NO_ROOT)
             return await self._put_off(row)
         try:
-            rendered = await self._rendered(row)
+            rendered = await self._rendered_posts(row)
             target = await self._target(row)
             beneath = await self._shown_by(row, target)
         except StoreError:
@@ -97,7 +97,7 @@ class FirstCalls:
             _log.exception("cannot be shown", post=row.key)
             if self.outgoing.fails_since(row.key) > self.outgoing.pace.fails:
                 return await self._refuse(row, _FAILS)
-            pause = self.outgoing.failed(row.key)
+            pause = self.outgoing.count_failure(row.key)
             await self.outgoing.posts.put_off(row, pause)
             return 0.0
         if rendered is None:
@@ -118,7 +118,7 @@ class FirstCalls:
         outgoing = self.outgoing
         workspace = await outgoing.clients.of(row.workspace)
         content = {**row.payload, **rendered.contents[row.key]}
-        content, is_early = await outgoing.filled(
+        content, is_early = await outgoing.with_addresses(
             row, content, workspace.identity.url, rendered.seq
         )
         if is_early and not row.post:
@@ -135,7 +135,7 @@ class FirstCalls:
         state = (0 if is_early else rendered.seq, digest(rendered_content)) if row.post else None
         if state and is_bare:
             state = (UNKNOWN, None)  # an edit adds the rest, where Slack takes it
-        return await unhurried(self._call(lane, call, state))
+        return await with_grace(self._call(lane, call, state))
 
     async def _call(
         self, lane: str, call: SlackCall, version: tuple[int, str | None] | None
@@ -149,12 +149,12 @@ class FirstCalls:
         row = replace(row, root_ts=call.row.root_ts, method=call.row.method)
         lease = began + outgoing.pace.lease_of(row.method)
         deadline = min(lease, outgoing.leases.deadline(lane))
-        outgoing.limits.passed(lane)
+        outgoing.limits.count_call(lane)
         try:
             ts = await outgoing.carry_out(replace(call, row=row), send, deadline)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
-            return await self._failed(lane, row, call.content, outcome_of(error))
-        outgoing.succeeded(lane, row.key)
+            return await self._handle_failure(lane, row, call.content, outcome_of(error))
+        outgoing.forget_failures(lane, row.key)
         self._bare.discard(row.key)
         if UNDER in call.content:  # it may show an older state now
             await posts.distrust(row.payload["target_key"])
@@ -170,17 +170,17 @@ class FirstCalls:
             for kind in ("edit", "pin"):
                 self.outgoing.wake(f"{kind}/{row.workspace}")
 
-    async def _failed(
+    async def _handle_failure(
         self,
         lane: str,
         row: PostRow,
         content: Mapping[str, Any],
-        outcome: Retry | Unknown | Rejected,
+        outcome: Retry | Unknown | Rejection,
     ) -> float:
         outgoing, posts, words = self.outgoing, self.outgoing.posts, outcome.words
         outgoing.on_error(type(outcome).__name__)
         _log.warning("not sent", post=row.key, reason=words)
-        if isinstance(outcome, Rejected):
+        if isinstance(outcome, Rejection):
             if outcome.code in PLACE_GONE or not self._strip(row, content):
                 return await self._refuse(row, outcome)
             await posts.settle(row, PostState.WAITING, error=words)
@@ -188,13 +188,13 @@ class FirstCalls:
             self._hold(lane, outcome)
             await posts.settle(row, PostState.WAITING, error=words)
         elif row.method in UNREPEATABLE:
-            outgoing.failed(row.key)
+            outgoing.count_failure(row.key)
             grace = outgoing.pace.grace_of(row.method)
             await posts.settle(row, PostState.SENDING, error=words, after=grace)
         elif outgoing.fails_since(row.key) > outgoing.pace.fails:
             return await self._refuse(row, _FAILS)
         else:
-            pause = outgoing.failed(row.key)
+            pause = outgoing.count_failure(row.key)
             await posts.settle(row, PostState.WAITING, error=words, after=pause)
         return 0.0
 
@@ -205,7 +205,7 @@ class FirstCalls:
         if row.method != "post" and ALONE not in content:
             return False
         self._bare.add(row.key)
-        self.outgoing.succeeded(row.key)
+        self.outgoing.forget_failures(row.key)
         return True
 
     async def _reconcile(self, lane: str, row: PostRow) -> float:
@@ -219,7 +219,7 @@ class FirstCalls:
             return 0.0
         workspace = await outgoing.clients.of(row.workspace)
         looks = f"look/{row.workspace}"
-        if wait := outgoing.limits.left(looks):
+        if wait := outgoing.limits.seconds_left(looks):
             await posts.put_off(row, wait)
             return 0.0
         claimed = await posts.claim(row, outgoing.leases.owner)
@@ -231,7 +231,7 @@ class FirstCalls:
             since = None  # posted before the backup
         row = replace(claimed, root_ts=row.root_ts)
         call = SlackCall(client=workspace.client, row=row, content=row.payload)
-        outgoing.limits.passed(looks)
+        outgoing.limits.count_call(looks)
         try:
             ts = await find_post(call, since)
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
@@ -243,7 +243,7 @@ class FirstCalls:
             await posts.settle(row, PostState.WAITING, error="It had not arrived.")
             return 0.0
         await self._renew_restored(call, ts, workspace.identity.url)
-        outgoing.succeeded(row.key)
+        outgoing.forget_failures(row.key)
         # Nobody knows which state of a living one went out.
         await self._settle_sent(row, ts, (UNKNOWN, None) if row.post else None)
         return 0.0
@@ -253,33 +253,33 @@ class FirstCalls:
         row = call.row
         if row.debate_id not in self.restored or row.method != "post" or row.post:
             return
-        content, _ = await self.outgoing.filled(row, row.payload, team_url, 0)
-        self.outgoing.limits.passed(f"edit/{row.workspace}")
+        content, _ = await self.outgoing.with_addresses(row, row.payload, team_url, 0)
+        self.outgoing.limits.count_call(f"edit/{row.workspace}")
         try:
             await edit(replace(call, row=replace(row, ts=ts), content=content))
         except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
             _log.warning("not edited", post=row.key, reason=outcome_of(error).words)
 
-    async def _not_found_out(self, row: PostRow, outcome: Retry | Unknown | Rejected) -> float:
+    async def _not_found_out(self, row: PostRow, outcome: Retry | Unknown | Rejection) -> float:
         """Slack did not let us look: look later, or send it again where it never will.
 
         A post that comes twice is worse than none only until nobody can tell: then it is sent.
         """
         outgoing, posts = self.outgoing, self.outgoing.posts
         _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
-        if isinstance(outcome, Rejected):
+        if isinstance(outcome, Rejection):
             if outcome.code in PLACE_GONE:
                 return await self._refuse(row, outcome)
             await posts.settle(row, PostState.WAITING, error=outcome.words)
             return 0.0
         pause = outcome.after if isinstance(outcome, Retry) else None
-        pause = pause or outgoing.failed(f"look/{row.key}")
+        pause = pause or outgoing.count_failure(f"look/{row.key}")
         if isinstance(outcome, Retry):
             outgoing.limits.hold(f"look/{row.workspace}", pause)
         await posts.settle(row, PostState.SENDING, error=outcome.words, after=pause)
         return 0.0
 
-    async def _rendered(self, row: PostRow) -> RenderedPosts | None:
+    async def _rendered_posts(self, row: PostRow) -> RenderedPosts | None:
         """What a living post shows now; of another one nothing is made."""
         if not row.post:
             return RenderedPosts(seq=0, contents={row.key: {}})
@@ -299,10 +299,10 @@ class FirstCalls:
         """What the post shows now that a row's files hang on; nothing where there is none."""
         if row.method != "upload" or not target or not target.ts:
             return {}
-        if (rendered := await self._rendered(target)) is None:
+        if (rendered := await self._rendered_posts(target)) is None:
             return {}
         url = (await self.outgoing.clients.of(row.workspace)).identity.url
-        content, _ = await self.outgoing.filled(
+        content, _ = await self.outgoing.with_addresses(
             target, rendered.contents[target.key], url, rendered.seq
         )
         return {UNDER: content["text"], "blocks": content.get("blocks")} if content else {}
@@ -311,17 +311,19 @@ class FirstCalls:
         await self.outgoing.posts.put_off(row, self.outgoing.pace.first_pause)
         return 0.0
 
-    def _hold(self, lane: str, outcome: Retry | Unknown | Rejected) -> None:
+    def _hold(self, lane: str, outcome: Retry | Unknown | Rejection) -> None:
         """Let nothing of the lane go for as long as Slack asks, or longer each time."""
         after = outcome.after if isinstance(outcome, Retry) else None
-        self.outgoing.limits.hold(lane, self.outgoing.failed(lane) if after is None else after)
+        self.outgoing.limits.hold(
+            lane, self.outgoing.count_failure(lane) if after is None else after
+        )
 
-    async def _refuse(self, row: PostRow, refusal: Rejected) -> float:
+    async def _refuse(self, row: PostRow, refusal: Rejection) -> float:
         """Give a row up, so that what stands behind it goes on."""
         _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
         await self.outgoing.on_refused(row, refusal)
         self._bare.discard(row.key)
-        self.outgoing.succeeded(row.key)
+        self.outgoing.forget_failures(row.key)
         if row.state is PostState.SENDING and row.owner == self.outgoing.leases.owner:
             await self.outgoing.posts.settle(row, PostState.FAILED, error=refusal.words)
         else:

@@ -106,7 +106,7 @@ class Landings(TableUser):
         """How many have not landed."""
         return await self._database.read(_backlog)
 
-    async def unlanded(self, most: int) -> LandingBacklog:
+    async def backlog_rows(self, most: int) -> LandingBacklog:
         """What has not landed and needs somebody's eye.
 
         Also of databases that an earlier version made: nothing.
@@ -118,7 +118,7 @@ class Landings(TableUser):
             rows = connection.execute(_FAILED, {"most": most}).all()
             closed = connection.execute(_CLOSED).all()
             return LandingBacklog(
-                [_unlanded(row) for row in rows],
+                [_backlog_row(row) for row in rows],
                 _backlog(connection),
                 {row.channel: row.error for row in closed},
             )
@@ -165,7 +165,7 @@ def _backlog(connection: Connection) -> Backlog:
     )
 
 
-def _unlanded(row: Any) -> UnlandedRow:
+def _backlog_row(row: Any) -> UnlandedRow:
     return UnlandedRow(
         id=row.id,
         receiver=row.channel,

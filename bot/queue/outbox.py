@@ -10,7 +10,7 @@ from bot.queue.first_calls import FirstCalls
 from bot.queue.outgoing import Outgoing
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
 from bot.queue.worker import Step, Worker
-from bot.slack.outcomes import Rejected
+from bot.slack.outcomes import Rejection
 from bot.store.channel import Channel
 from core.models import Place
 from core.ports import Clock
@@ -125,7 +125,7 @@ class Outbox:
         Raises:
             StoreDown: The database failed; nothing was changed.
         """
-        rejection = Rejected("it was deleted.", "message_not_found")
+        rejection = Rejection("it was deleted.", "message_not_found")
         await self.outgoing.on_refused(row, rejection)
         await self.posts.fail(row, rejection.words)
 

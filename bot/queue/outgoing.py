@@ -16,9 +16,9 @@ from bot.queue.rows import PostRow, Posts, PostState
 from bot.queue.slack_calls import SESSION, SlackCall
 from bot.slack.client import leaving_before
 from bot.slack.clients import WorkspaceClients
-from bot.slack.ids import addressed, fill_in
+from bot.slack.ids import address_keys, fill_in
 from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
-from bot.slack.outcomes import Rejected
+from bot.slack.outcomes import Rejection
 from bot.slack.payloads import refusal_of
 from core.ports import Clock
 from core.recent import Recent
@@ -45,7 +45,7 @@ class RenderedPosts:
 Render = Callable[[Sequence[PostRow]], Awaitable[RenderedPosts]]
 
 
-async def _nobody(row: PostRow, refusal: Rejected) -> None:
+async def _nobody(row: PostRow, refusal: Rejection) -> None:
     """Tell nobody."""
 
 
@@ -71,7 +71,7 @@ class Outgoing:
     render: Render = _render_nothing
     #: Told of every row that Slack refuses for good, before the row is given up: maybe twice. The
     #: row of an edit is *sent*.
-    on_refused: Callable[[PostRow, Rejected], Awaitable[None]] = _nobody
+    on_refused: Callable[[PostRow, Rejection], Awaitable[None]] = _nobody
     #: Told of every call that Slack did not take: "Retry", "Unknown" or "Rejected".
     on_error: Callable[[str], None] = _ignore
     #: Told of lanes in which there is something to do.
@@ -86,7 +86,7 @@ class Outgoing:
         #: Workspaces that refused newer blocks since the start.
         self.without_newer_blocks: set[str] = set()
 
-    def failed(self, name: str) -> float:
+    def count_failure(self, name: str) -> float:
         """Count a failure in a row; return how long to wait."""
         since, times = self._failing.get(name, (time.monotonic(), 0))
         self._failing[name] = since, times + 1
@@ -97,12 +97,12 @@ class Outgoing:
         since, _ = self._failing.get(name, (time.monotonic(), 0))
         return time.monotonic() - since
 
-    def succeeded(self, *names: str) -> None:
+    def forget_failures(self, *names: str) -> None:
         """Forget failures."""
         for name in names:
             self._failing.pop(name, None)
 
-    async def filled(
+    async def with_addresses(
         self, row: PostRow, content: Mapping[str, Any], team_url: str, seq: int
     ) -> tuple[Mapping[str, Any], bool]:
         """Redact the content and fill in addresses of posts; for a missing one, its channel's.
@@ -121,7 +121,7 @@ class Outgoing:
         content = without_secrets(content)
         texts = {name: value for name, value in content.items() if name != "files"}
         text = json.dumps(texts)
-        keys = addressed(text)
+        keys = address_keys(text)
         if not keys:
             return content, False
         rows = await self.posts.rows_with_keys(list(keys))

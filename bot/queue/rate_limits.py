@@ -86,11 +86,11 @@ class RateLimits:
     pace: Pace
     _free_at: dict[str, float] = field(default_factory=dict[str, float])
 
-    def left(self, lane: str) -> float:
+    def seconds_left(self, lane: str) -> float:
         """Return how many seconds to wait."""
         return max(0.0, self._free_at.get(lane, 0.0) - time.monotonic())
 
-    def passed(self, lane: str) -> None:
+    def count_call(self, lane: str) -> None:
         """Count a call that begins now."""
         self.hold(lane, self.pace.between(lane))
 

@@ -281,7 +281,7 @@ class Posts:
         values = {"in_lane": lane, "rest": rest}
         return await self.database.read(lambda c: c.execute(_EDIT_DUE, values).scalar())
 
-    async def note_shown(
+    async def record_version(
         self, row: PostRow, owner: str, *, seq: int, hash_: str, error: str | None = None
     ) -> bool:
         """Record the version that a living post shows after an edit; False: it is unknown.

@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.queue.rows import PostRow
 from bot.slack.ids import METADATA_EVENT
-from bot.slack.outcomes import Rejected, outcome_of
+from bot.slack.outcomes import Rejection, outcome_of
 from bot.slack.payloads import Page, body_of
 
 _PAGE = 200
@@ -106,7 +106,7 @@ async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
             channel=call.channel, ts=call.target_ts or "", file_ids=ids, **fields
         )
     except SlackApiError as error:
-        if isinstance(outcome_of(error), Rejected):
+        if isinstance(outcome_of(error), Rejection):
             return False
         raise
     return bool(body_of(answer).get("message", {}).get("files"))
@@ -164,7 +164,7 @@ async def _unless_done(calling: Awaitable[str | None]) -> str | None:
         return await calling
     except SlackApiError as error:
         outcome = outcome_of(error)
-        if isinstance(outcome, Rejected) and outcome.code in _DONE_ALREADY:
+        if isinstance(outcome, Rejection) and outcome.code in _DONE_ALREADY:
             return None
         raise
 

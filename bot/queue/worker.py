@@ -121,7 +121,7 @@ async def _wait(news: asyncio.Event, seconds: float) -> None:
     news.clear()
 
 
-async def unhurried(work: Coroutine[None, None, T]) -> T:
+async def with_grace(work: Coroutine[None, None, T]) -> T:
     """Let a call in hand, and its note, end by itself for a few seconds when we are to stop."""
     task = asyncio.ensure_future(work)
     try:

@@ -102,14 +102,14 @@ class DebateRunner:
         return debate
 
 
-async def unfinished(store: DebateStore, clock: Clock) -> Sequence[str]:
+async def unfinished_ids(store: DebateStore, clock: Clock) -> Sequence[str]:
     """Return the ids of unfinished debates; keeps trying while the database is down."""
 
     def again(error: StoreError, wait: float) -> float:
         _log.warning("cannot look for unfinished debates", reason=str(error))
         return wait
 
-    return await retry(store.unfinished, RETRIES, clock.sleep, on=StoreError, again=again)
+    return await retry(store.unfinished_ids, RETRIES, clock.sleep, on=StoreError, again=again)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +130,7 @@ class Runner(Protocol):
     """Sees to it that every unfinished debate is being worked on."""
 
     @property
-    def held(self) -> Sequence[str]:
+    def held_ids(self) -> Sequence[str]:
         """Ids of the debates being worked on in this process."""
         ...
 

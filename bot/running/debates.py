@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.log import logger
-from bot.running.debate_runner import DebateEngine, DebateRunner, unfinished
+from bot.running.debate_runner import DebateEngine, DebateRunner, unfinished_ids
 from bot.running.keyed_tasks import KeyedTasks
 from core.errors import StoreError
 from core.models import Status
@@ -54,7 +54,7 @@ class LocalRunner:
         self._alarms: dict[str, asyncio.Task[None]] = {}
 
     @property
-    def held(self) -> Sequence[str]:
+    def held_ids(self) -> Sequence[str]:
         """Ids of the debates being worked on."""
         return self._debates.keys
 
@@ -80,7 +80,7 @@ class LocalRunner:
         await asyncio.gather(*alarms, return_exceptions=True)
 
     async def _take_up(self, _: str) -> None:
-        for debate_id in await unfinished(self._store, self._clock):
+        for debate_id in await unfinished_ids(self._store, self._clock):
             self.wake(debate_id)
 
     async def _remind(self) -> None:
@@ -91,7 +91,7 @@ class LocalRunner:
         while True:
             await asyncio.sleep(self._remind_seconds)
             try:
-                owed = await self._store.unpublished()
+                owed = await self._store.unpublished_ids()
             except StoreError as error:
                 _log.warning("cannot look for forgotten debates", reason=str(error))
             else:

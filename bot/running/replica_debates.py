@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from bot.log import logger
-from bot.running.debate_runner import DebateEngine, DebateRunner, Heartbeat, unfinished
+from bot.running.debate_runner import DebateEngine, DebateRunner, Heartbeat, unfinished_ids
 from bot.running.job_queue import Jobs, JobTasks
 from bot.running.keyed_tasks import KeyedTasks
 from core.errors import StoreError
@@ -53,7 +53,7 @@ class ReplicatedRunner:
         self._jobs.reminders.append(self._remind)
 
     @property
-    def held(self) -> Sequence[str]:
+    def held_ids(self) -> Sequence[str]:
         """Ids of the debates being worked on here."""
         return self._debates.keys
 
@@ -82,13 +82,13 @@ class ReplicatedRunner:
         await self._jobs.close()
 
     async def _take_up(self, _: str) -> None:
-        for debate_id in await unfinished(self._store, self._clock):
+        for debate_id in await unfinished_ids(self._store, self._clock):
             self._debates.wake(debate_id)
 
     async def _remind(self) -> None:
         """Somebody added to a log and died before saying so."""
         try:
-            for debate_id in await self._store.unpublished():
+            for debate_id in await self._store.unpublished_ids():
                 self._debates.wake(debate_id)
         except StoreError as error:
             _log.warning("cannot look for forgotten debates", reason=str(error))
@@ -96,8 +96,8 @@ class ReplicatedRunner:
     async def _look(self, _: str) -> None:
         while True:
             await asyncio.sleep(_LOOK_AGAIN)
-            if self.held:
-                for debate_id in await self._store.unpublished():
+            if self.held_ids:
+                for debate_id in await self._store.unpublished_ids():
                     self._engine.wake(debate_id)
 
     async def _hold(self, debate_id: str) -> None:

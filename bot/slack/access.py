@@ -19,7 +19,7 @@ from bot.slack.payloads import (
     ChannelFacts,
     Page,
     PostedMessage,
-    UserFound,
+    SlackUser,
     body_of,
     refusal_of,
 )
@@ -71,8 +71,8 @@ class Access:
         default_factory=dict[str, tuple[float, Mapping[str, str]]], init=False
     )
     #: What Slack said of people, and when.
-    _people: Recent[str, tuple[float, UserFound]] = field(
-        default_factory=lambda: Recent[str, tuple[float, UserFound]](_REMEMBERED), init=False
+    _people: Recent[str, tuple[float, SlackUser]] = field(
+        default_factory=lambda: Recent[str, tuple[float, SlackUser]](_REMEMBERED), init=False
     )
 
     @asynccontextmanager
@@ -109,7 +109,7 @@ class Access:
         Raises:
             SlackSilent: Slack did not say in time.
         """
-        if channel in self._remembered(person):
+        if channel in self._cached_channels(person):
             return True
         async with self._asking("who is in a channel", self.timeouts.membership) as client:
             return await self._is_member(client, person, channel)
@@ -130,12 +130,12 @@ class Access:
         Raises:
             SlackSilent: Slack did not say in time.
         """
-        if names := self._remembered(person):
+        if names := self._cached_channels(person):
             return names
         async with self._asking("a person's channels", self.timeouts.call) as client:
             return await self._ask_channels(client, person)
 
-    def _remembered(self, person: str) -> Mapping[str, str]:
+    def _cached_channels(self, person: str) -> Mapping[str, str]:
         """The channels a person was in a moment ago; none if nobody asked."""
         until, channels = self._channels.get(person, (0.0, dict[str, str]()))
         return channels if until > time.monotonic() else {}
@@ -175,7 +175,7 @@ class Access:
         author = await self._who(message.user)
         return bool(author.name) and not author.is_bot
 
-    async def active(self, person: str) -> UserFound | None:
+    async def active(self, person: str) -> SlackUser | None:
         """Return who somebody is as long as they are in the workspace; None once they are not.
 
         Presence is cached for 15 s; absence is not cached.
@@ -224,24 +224,24 @@ class Access:
         """Return somebody's time zone; UTC when Slack does not say in time."""
         return (await self._who(person)).zone
 
-    async def _who(self, person: str) -> UserFound:
+    async def _who(self, person: str) -> SlackUser:
         """A person's profile; the earlier or an empty one when Slack does not answer in time."""
         with suppress(SlackSilent):
             return await self._user(person, _NAMES_SECONDS)
         # An old name is better than none.
-        return self._people.get(person, (0.0, UserFound()))[1]
+        return self._people.get(person, (0.0, SlackUser()))[1]
 
-    async def _user(self, person: str, seconds: float) -> UserFound:
+    async def _user(self, person: str, seconds: float) -> SlackUser:
         """A person's profile, at most so many seconds old.
 
         Raises:
             SlackSilent: Slack did not answer in time.
         """
-        at, user = self._people.get(person, (-math.inf, UserFound()))
+        at, user = self._people.get(person, (-math.inf, SlackUser()))
         if time.monotonic() - at < seconds:
             return user
         async with self._asking("a person", self.timeouts.call) as client:
-            user = UserFound.model_validate((await client.users_info(user=person)).data)
+            user = SlackUser.model_validate((await client.users_info(user=person)).data)
         self._people[person] = (time.monotonic(), user)
         return user
 

@@ -27,7 +27,7 @@ from bot.slack.payloads import (
 from bot.slack.typed_text import links_in, people_in, readable
 from core.errors import BadInput, MootError
 from core.evidence.reader import FetchedFile
-from core.evidence.reading import joined
+from core.evidence.reading import joined_sections
 from core.figures import size, when
 from core.models import Person, Place, SourceKind, SourceReference, SourceText
 from core.redaction import redact
@@ -120,7 +120,7 @@ def linked_references(
     references = dict[str, SourceReference]()
     for word in typed.split():
         link = word.strip("<>,;").partition("|")[0]
-        reference = _linked(link, channel, workspace_url, by)
+        reference = _linked_reference(link, channel, workspace_url, by)
         host = urlsplit(link).hostname or ""
         if reference.kind is SourceKind.LINK and not is_allowed(host, hosts):
             raise BadInput(
@@ -188,7 +188,7 @@ def written_links(
     return WrittenLinks(tuple(references.values()), tuple(refusals))
 
 
-def _linked(link: str, channel: str, workspace_url: str, by: Person) -> SourceReference:
+def _linked_reference(link: str, channel: str, workspace_url: str, by: Person) -> SourceReference:
     """What a link leads to.
 
     Raises:
@@ -247,7 +247,7 @@ class SlackSources:
             BadInput: It cannot be had.
         """
         workspace = await self._workspace(place)
-        answer = await _asked(lambda: workspace.client.files_info(file=reference.fetch))
+        answer = await _patient_answer(lambda: workspace.client.files_info(file=reference.fetch))
         file = SharedFile.model_validate(body_of(answer)["file"])
         if place.channel not in file.shared_in:
             raise BadInput("it was not shared in this channel")
@@ -285,7 +285,7 @@ class SlackSources:
         ]
         cut = f"only the first {_MOST_MESSAGES} messages were read"
         warnings = (cut,) if len(posts) > _MOST_MESSAGES else ()
-        whole = await asyncio.to_thread(joined, sections, warnings=warnings)
+        whole = await asyncio.to_thread(joined_sections, sections, warnings=warnings)
         if not sections:
             raise BadInput("nobody has written anything in it")
         files = [
@@ -335,7 +335,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
     messages = list[PostedMessage]()
     arguments = dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE)
     while True:
-        answer = await _asked(lambda: client.conversations_replies(**arguments))
+        answer = await _patient_answer(lambda: client.conversations_replies(**arguments))
         page = Page.model_validate(answer.data)
         messages += page.messages
         if not page.next_cursor or len(messages) > _MOST_MESSAGES:
@@ -343,7 +343,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
         arguments["cursor"] = page.next_cursor
 
 
-async def _asked(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
+async def _patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
     """The answer of Slack, asked again when it asks for patience.
 
     Raises:

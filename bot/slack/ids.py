@@ -226,7 +226,7 @@ def address_of(key: str) -> str:
     return f"{_ADDRESSES}{key}"
 
 
-def addressed(text: str) -> frozenset[str]:
+def address_keys(text: str) -> frozenset[str]:
     """The keys of all posts whose addresses are to be filled in."""
     return frozenset(_ADDRESS.findall(text))
 

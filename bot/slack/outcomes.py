@@ -30,7 +30,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Rejected:
+class Rejection:
     """Slack refuses this call for good."""
 
     words: str
@@ -38,7 +38,7 @@ class Rejected:
     code: str
 
 
-Outcome = Retry | Unknown | Rejected
+Outcome = Retry | Unknown | Rejection
 
 #: Slack's words for "it may have happened": "It's possible some aspect of the operation
 #: succeeded before the error was raised" (https://docs.slack.dev/reference/methods/chat.postMessage).
@@ -131,12 +131,12 @@ def outcome_of(error: BaseException) -> Outcome:
             return Unknown(f"Slack failed ({refusal.error or status})")
         if refusal.error in REFUSED_TOKENS:
             return Retry(f"Slack refuses the bot token ({refusal.error})")
-        return Rejected(in_words(refusal), refusal.error)
+        return Rejection(in_words(refusal), refusal.error)
     if isinstance(error, aiohttp.ClientConnectorError):
         return Retry("Slack cannot be reached")
     if isinstance(error, OSError | aiohttp.ClientError):  # TimeoutError is an OSError
         return Unknown(f"no answer from Slack ({type(error).__name__})")
-    return Rejected(f"Moot itself failed ({type(error).__name__})", "our_fault")
+    return Rejection(f"Moot itself failed ({type(error).__name__})", "our_fault")
 
 
 def in_words(refusal: Refusal) -> str:

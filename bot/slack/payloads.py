@@ -264,7 +264,7 @@ class ChangeOfMessage(Payload):
     previous_message: PostedMessage | None = None
 
     @property
-    def edited(self) -> PostedMessage | None:
+    def edit(self) -> PostedMessage | None:
         """The reply whose words a person changed; None for all other changes.
 
         Slack also says that a message changed when links in it were unfolded or replies counted.
@@ -277,7 +277,7 @@ class ChangeOfMessage(Payload):
         return now.model_copy(update={"channel": self.channel})
 
     @property
-    def deleted(self) -> PostedMessage | None:
+    def deletion(self) -> PostedMessage | None:
         """The reply that was deleted; None for all other changes."""
         before = self.previous_message
         if self.subtype != "message_deleted" or before is None or not before.thread_ts:
@@ -292,7 +292,7 @@ class ChangeEvent(Delivery):
     change: ChangeOfMessage = Field(validation_alias="event")
 
 
-class OptionChosen(Payload):
+class ChosenOption(Payload):
     """An option of a menu, or a box that is ticked."""
 
     value: str = ""
@@ -305,8 +305,8 @@ class FieldState(Payload):
     """
 
     value: str | None = None
-    selected_option: OptionChosen | None = None
-    selected_options: tuple[OptionChosen, ...] | None = None
+    selected_option: ChosenOption | None = None
+    selected_options: tuple[ChosenOption, ...] | None = None
     selected_users: tuple[str, ...] | None = None
     selected_conversation: str | None = None
     selected_date: str | None = None
@@ -328,23 +328,23 @@ class FormValues(Interaction):
     )
 
     @property
-    def kept(self) -> Mapping[str, str]:
+    def metadata(self) -> Mapping[str, str]:
         """What the form kept for us; nothing where it is not as we wrote it."""
         try:
             return _KEPT.validate_json(self.private_metadata)
         except ValidationError:
             return {}
 
-    def typed(self, field: str) -> str:
+    def text_of(self, field: str) -> str:
         """What was typed into a field; empty if nothing."""
         return (self._state(field).value or "").strip()
 
-    def chosen(self, field: str) -> str:
+    def choice(self, field: str) -> str:
         """The value chosen in a menu; empty if none."""
         option = self._state(field).selected_option
         return option.value if option else ""
 
-    def all_chosen(self, field: str) -> tuple[str, ...]:
+    def choices(self, field: str) -> tuple[str, ...]:
         """The values chosen in a menu of several, or the boxes ticked."""
         return tuple(option.value for option in self._state(field).selected_options or ())
 
@@ -405,7 +405,7 @@ class Click(FormValues):
         return "" if in_channel else self.thread_ts
 
 
-class FormSubmitted(FormValues):
+class FormSubmission(FormValues):
     """A submitted form: a `view_submission` payload.
 
     Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
@@ -448,7 +448,7 @@ class ChannelEvent(Delivery):
         return self.kind in {"channel_unarchive", "group_unarchive"}
 
 
-class UserFound(Payload):
+class SlackUser(Payload):
     """Who somebody is: the answer of `users.info`.
 
     Source: https://docs.slack.dev/reference/methods/users.info
@@ -488,7 +488,7 @@ class UserFound(Payload):
             return UTC
 
 
-class ChannelFound(Payload):
+class SlackChannel(Payload):
     """A channel of a list."""
 
     id: str
@@ -499,7 +499,7 @@ class Page(Payload):
     """One page of a list of messages or of channels."""
 
     messages: tuple[PostedMessage, ...] = ()
-    channels: tuple[ChannelFound, ...] = ()
+    channels: tuple[SlackChannel, ...] = ()
     next_cursor: str = Field(
         default="", validation_alias=AliasPath("response_metadata", "next_cursor")
     )

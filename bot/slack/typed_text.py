@@ -118,7 +118,7 @@ def told_bot(text: str, bot: str) -> str:
     return words[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else words
 
 
-def addressed(text: str) -> tuple[str, str]:
+def split_addressee(text: str) -> tuple[str, str]:
     """Return whom a text is for, as the mentions before its first word, and what it says."""
     end = 0
     while match := _LEADING_MENTION.match(text, end):

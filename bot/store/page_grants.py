@@ -28,7 +28,7 @@ class DebatePageGrants(TableUser):
 
         return await self._database.write(make_or_read)
 
-    async def granted(self, debate_id: str) -> str:
+    async def grant_of(self, debate_id: str) -> str:
         """The debate's grant; empty where it has none."""
         query = _of(debate_id)
         return str(await self._database.read(lambda c: c.execute(query).scalar()) or "")

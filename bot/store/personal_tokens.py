@@ -97,7 +97,7 @@ class PersonalTokens(TableUser):
         rows = await self._database.read(lambda c: c.execute(query).mappings().all())
         return [_token(row) for row in rows]
 
-    async def owned(self, bearer: str, now: datetime) -> PersonalToken | None:
+    async def find(self, bearer: str, now: datetime) -> PersonalToken | None:
         """Return the token that this is; None where it is none, was revoked or has expired."""
         match = _TOKEN.fullmatch(bearer)
         if match is None:

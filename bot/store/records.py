@@ -167,7 +167,7 @@ class RestoredIds(TableUser):
         """
         return await self._database.write(_find_out)
 
-    async def held(self) -> None:
+    async def mark_held(self) -> None:
         """Remember that the debates are held; the database is a backup no more."""
         row = delete(INSTALLATION).where(INSTALLATION.c.name == BACKUP)
         await self._database.write(lambda c: c.execute(row))

@@ -24,7 +24,7 @@ def sdk_engine(url: str) -> AsyncEngine:
 
 
 @contextmanager
-def explained(engine: AsyncEngine) -> Generator[None]:
+def translated_errors(engine: AsyncEngine) -> Generator[None]:
     """Turn what the driver raises into what our own tables raise.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from bot.terminal.screen import Screen
 from core.models import Clarification, Debate
-from core.transcript.cited import cited
+from core.transcript.cited import link_citations
 from core.transcript.words import name_of
 
 
@@ -28,7 +28,9 @@ class TerminalQuestions:
         """Put one question; return the answer; empty (no text, end of input): its assumption."""
         names = ", ".join(name_of(debate, agent) for agent in clarification.asked_by)
         self._screen.show("")
-        self._screen.say(f"{clarification.number}. {cited(clarification.question, ())}  ({names})")
+        self._screen.say(
+            f"{clarification.number}. {link_citations(clarification.question, ())}  ({names})"
+        )
         self._screen.say(f"   Enter alone: {clarification.assumption}")
         return (await self._lines.next()).strip()
 

@@ -205,7 +205,7 @@ def _question(command: DebateCommand) -> str:
             another question.
         MootError: The file is there and cannot be read.
     """
-    typed, file = command.typed, command.problem_file
+    typed, file = command.question_text, command.problem_file
     if command.resume is not None:
         _check_resumed(command)
         return ""
@@ -233,7 +233,7 @@ def _check_resumed(command: DebateCommand) -> None:
     """Make sure that a debate is to go on as it is."""
     if command.dry_run:
         raise BadInput("--dry-run shows a debate before it is held: it does not go with --resume.")
-    if command.typed is not None or command.problem_file is not None:
+    if command.question_text is not None or command.problem_file is not None:
         raise BadInput("--resume goes on with a debate as it is: leave the question out.")
 
 

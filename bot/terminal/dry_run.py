@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from core.acts.act import ACTS
 from core.acts.request_for import request_for
-from core.estimate import Estimate, PlannedCall, cap_words, estimate_words, started
-from core.figures import counted, money, number
+from core.estimate import Estimate, PlannedCall, cap_words, estimate_words, initial_debate
+from core.figures import money, number, quantity
 from core.llm.prompt_text import prompt_text
 from core.models import OFFLINE, Debate, Setup, Turn, When
 from core.rules import casting
@@ -19,7 +19,7 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     """The prompts of the first turns, calls by act, and the whole cost."""
     yield "Dry run: no model is asked and nothing is spent. All figures are estimates."
     yield "Later prompts hold what was said before, and the sources, which are read when it runs."
-    debate = started(setup)
+    debate = initial_debate(setup)
     if questions := list(standing_questions(debate)):
         yield "People are asked before round 1:"
         yield from (f"    {question.text}" for question in questions)
@@ -40,7 +40,7 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
 
 def first_prompts(setup: Setup) -> Iterator[str]:
     """The prompts that are known before anybody has spoken, each under who reads it."""
-    debate = started(setup)
+    debate = initial_debate(setup)
     for turn in _first_turns(debate):
         prompt = prompt_text(request_for(debate, turn)).rstrip()
         indented = textwrap.indent(prompt, "    | ", lambda _line: True)
@@ -76,6 +76,6 @@ def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:
         costs = [cost for cost in usual if cost is not None]
         cost = money(sum(costs, start=costs[0] * 0)) if len(costs) == len(usual) else "n/a"
         yield (
-            f"Round {round_number}: {label} → {model}: {counted(len(calls), 'call')}, "
+            f"Round {round_number}: {label} → {model}: {quantity(len(calls), 'call')}, "
             f"about {number(tokens_in)} tokens in, {number(tokens_out)} out, {cost}"
         )

@@ -143,7 +143,7 @@ class DebateCommand:
     ] = False
 
     @property
-    def typed(self) -> str | None:
+    def question_text(self) -> str | None:
         """The question as it was typed."""
         return " ".join(self.question) if self.question else None
 

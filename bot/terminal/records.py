@@ -19,10 +19,10 @@ from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.files import check_writable, form_for, put_json, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
 from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
-from core.events import Recorded, fold
-from core.figures import counted, duration, money, when
+from core.events import RecordedEvent, fold
+from core.figures import duration, money, quantity, when
 from core.ports import DebateEntry, DebateFilter, DebateStore
-from core.rules.ending import how_it_ended, rounds_words, state_of, state_words, why_held
+from core.rules.ending import ending_sentences, round_reasons, rounds_words, state_of, state_words
 from core.transcript.adr import adr, title_of
 from core.transcript.ballots import options_words
 from core.transcript.cited import decision_line, title_in
@@ -58,7 +58,7 @@ def quiet_settings() -> BotSettings:
     return environment
 
 
-async def read_log(debate_id: str) -> Sequence[Recorded]:
+async def read_log(debate_id: str) -> Sequence[RecordedEvent]:
     """The log of a debate in the database of the environment.
 
     Raises:
@@ -72,7 +72,7 @@ async def read_log(debate_id: str) -> Sequence[Recorded]:
 
 async def log_in(
     store: DebateStore, debate_id: str, environment: BotSettings
-) -> Sequence[Recorded]:
+) -> Sequence[RecordedEvent]:
     """The log of a debate in this store.
 
     Raises:
@@ -94,7 +94,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
     filters = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
         entries = await store.find(filters)
-        listed = [await _listed(store, entry) for entry in entries]
+        listed = [await _debate_line(store, entry) for entry in entries]
     if as_json:
         put_json([listing.values for listing in listed])
     elif not entries:
@@ -222,7 +222,7 @@ class DebateLine:
         }
 
 
-async def _listed(store: DebateStore, entry: DebateEntry) -> DebateLine:
+async def _debate_line(store: DebateStore, entry: DebateEntry) -> DebateLine:
     try:
         debate = fold(await store.events(entry.debate_id))
         with reading(debate.id):
@@ -262,7 +262,7 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
         parts.append(f"The team's decision: {decision_state}.")
     if debate.outcome:
         parts.append(f"How it turned out: {outcome_words(debate.outcome)}")
-    so_far = (*why_held(debate), *how_it_ended(debate))
+    so_far = (*round_reasons(debate), *ending_sentences(debate))
     if debate.verdict is None and so_far:
         parts.append("\n".join(so_far))
     if minds := options_words(debate):
@@ -304,7 +304,7 @@ async def export_record(debate_id: str, form: str | None, output: Path | None) -
     put_out(in_form(await read_log(debate_id), form), output)
 
 
-def in_form(log: Sequence[Recorded], form: str) -> str:
+def in_form(log: Sequence[RecordedEvent], form: str) -> str:
     """A debate as json (the whole record), adr, md (report), or of a review a list for GitHub.
 
     Raises:
@@ -343,7 +343,7 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
             except (LogBroken, BadInput) as error:  # the others are written all the same
                 tell(f"Left out {debate_id}: {error}")
     _write_all(folder, texts, "json" if form == "json" else "md")
-    tell(f"Wrote {counted(len(texts), 'debate')} into {folder}.")
+    tell(f"Wrote {quantity(len(texts), 'debate')} into {folder}.")
 
 
 def _write_all(folder: Path, texts: Mapping[str, str], ending: str) -> None:

@@ -8,7 +8,7 @@ from bot.terminal.files import check_writable, form_for, put_out, tell
 from bot.terminal.records import quiet_settings, read_log
 from core.errors import BadInput
 from core.events import fold
-from core.figures import counted, money
+from core.figures import money, quantity
 from core.opening import ALONE, DebateRequest, open_debate
 from core.transcript.comparison import (
     CALLS,
@@ -79,8 +79,8 @@ async def score(
     try:
         most = CALLS if against_single else 1
         tell(
-            f"{counted(len(roster.agents), 'evaluator')}, {counted(most, 'call')} each. Their cost "
-            f"comes beside the debate's: {money(debate.usage.cost)}."
+            f"{quantity(len(roster.agents), 'evaluator')}, {quantity(most, 'call')} each. Their "
+            f"cost comes beside the debate's: {money(debate.usage.cost)}."
         )
         if against_single:
             comparison = await compare(calls, debate, roster.agents)

@@ -25,7 +25,7 @@ from core.events import (
     OutageBegan,
     OutageEnded,
     QuestionsAsked,
-    Recorded,
+    RecordedEvent,
     SourceRead,
     StopRequested,
     SummaryMade,
@@ -34,15 +34,15 @@ from core.events import (
     VerdictReached,
     VoteTallied,
 )
-from core.figures import counted, duration, money, number
+from core.figures import duration, money, number, quantity
 from core.models import Act, Agent, Debate, Ending, Setup, Turn, When
 from core.rules.ending import SENTENCES, EndingReason
-from core.rules.findings import counted_words, told
+from core.rules.findings import counted_words, line_of
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import in_words
 from core.transcript.ballots import vote_words
-from core.transcript.cited import cited, source_words
+from core.transcript.cited import link_citations, source_words
 from core.transcript.markdown import visible
 from core.transcript.options import (
     cross_check_line,
@@ -147,7 +147,7 @@ class ProgressSink:
         self._phases: set[tuple[int, Act]] = set()
         self._begun: dict[str, Turn] = {}
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Say what happened."""
         for line in news(debate, recorded.event, verbose=self._verbose):
             self._screen.say(line)
@@ -171,8 +171,8 @@ class ProgressSink:
 
 def phase_line(debate: Debate, turn: Turn) -> str:
     """That a phase begins, and how many turns it has where that is known."""
-    count = len(_planned(debate, turn))
-    turns = f" ({counted(count, 'turn')})" if count else ""
+    count = len(_planned_turns(debate, turn))
+    turns = f" ({quantity(count, 'turn')})" if count else ""
     if turn.act is Act.SYNTHESIS:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
@@ -187,7 +187,7 @@ def phase_line(debate: Debate, turn: Turn) -> str:
 
 def rounds_to_come(setup: Setup) -> str:
     """How many rounds may be held: `2 rounds`, `up to 3 rounds where first answers differ`."""
-    rounds = counted(setup.rounds, "round")
+    rounds = quantity(setup.rounds, "round")
     if setup.format == review.NAME and setup.when is not When.NEVER:
         return "a second look where its author answers"
     if setup.when is When.NEVER or (len(setup.agents) == 1 and not setup.casting):
@@ -204,7 +204,7 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     if not working:
         return f"debate {debate.id} · {cost}"
     turn = working[0]
-    planned = _planned(debate, turn)
+    planned = _planned_turns(debate, turn)
     count = sum(debate.is_done(turn) for turn in planned)
     phase = work_words(debate, turn).lower() + (f" {count}/{len(planned)}" if planned else "")
     names = list(dict.fromkeys(name_of(debate, turn.agent) for turn in working))
@@ -239,17 +239,17 @@ _WARNS: Mapping[type, str] = {
 }
 
 
-def _started(debate: Debate, event: DebateStarted) -> Iterator[str]:
+def _start_lines(debate: Debate, event: DebateStarted) -> Iterator[str]:
     setup = event.setup
     names = ", ".join(agent.name for agent in setup.agents)
     who = "agents to be chosen for the question" if setup.casting else names
     kind = f"{visible(setup.playbook.title)} ({setup.format})" if setup.playbook else setup.format
     yield f"Debate {debate.id}: {kind}, {rounds_to_come(setup)}, {who}"
     if not setup.casting:
-        yield from _cast(setup.agents, setup.reasons)
+        yield from _cast_lines(setup.agents, setup.reasons)
 
 
-def _spoken(debate: Debate, event: ContributionMade) -> str:
+def _speech(debate: Debate, event: ContributionMade) -> str:
     contribution = event.contribution
     origin = (
         "carried over"
@@ -275,7 +275,7 @@ def _ballot(debate: Debate, event: BallotCast) -> str:
 def _questions(debate: Debate, event: ClarificationsOpened) -> str:
     count = len(event.clarifications.items)
     if debate.findings:
-        return f"Put to the author: {counted(count, 'finding')}"
+        return f"Put to the author: {quantity(count, 'finding')}"
     return f"Questions to people: {count or 'none'}"
 
 
@@ -289,7 +289,7 @@ def _options(debate: Debate, event: OptionsMerged) -> Iterator[str]:
 def _findings(_debate: Debate, event: FindingsMerged) -> Iterator[str]:
     items = event.findings.items
     yield f"Findings: {counted_words(items) or 'none'}"
-    yield from (f"  {item.number}. {cited(told(item), ())}" for item in items)
+    yield from (f"  {item.number}. {link_citations(line_of(item), ())}" for item in items)
 
 
 def _guidance(debate: Debate, event: FacilitatorDecided) -> str:
@@ -302,7 +302,7 @@ def _guidance(debate: Debate, event: FacilitatorDecided) -> str:
 
 def _summary(debate: Debate, event: SummaryMade) -> str:
     summary = event.summary
-    sizes = f"{number(summary.before_chars)} → {counted(summary.after_chars, 'character')}"
+    sizes = f"{number(summary.before_chars)} → {quantity(summary.after_chars, 'character')}"
     return f"  {turn_words(debate, summary.turn)}: {sizes}"
 
 
@@ -312,9 +312,9 @@ def _vote(debate: Debate, event: VoteTallied) -> Iterator[str]:
     yield from (f"  Changed their mind: {move}" for move in map(line_words, move_lines(debate)))
 
 
-def _audited(_debate: Debate, event: Audited) -> str:
+def _audit_line(_debate: Debate, event: Audited) -> str:
     audit = event.audit
-    result = audit.failure or f"{counted(len(audit.faults), 'fault')} to mend"
+    result = audit.failure or f"{quantity(len(audit.faults), 'fault')} to mend"
     return f"  Audit of the verdict by {audit.auditor}: {result}"
 
 
@@ -337,9 +337,9 @@ _STOPPING = (
 _OUTAGE = "Waiting: nothing can go on until a model answers. It goes on by itself then."
 #: Event → what it is worth saying: a line, or several.
 _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
-    DebateStarted: _started,
-    AgentsCast: lambda _, it: _cast(it.cast.agents, it.cast.reasons),
-    ContributionMade: _spoken,
+    DebateStarted: _start_lines,
+    AgentsCast: lambda _, it: _cast_lines(it.cast.agents, it.cast.reasons),
+    ContributionMade: _speech,
     SourceRead: _source,
     TurnFailed: lambda debate, it: (
         f"  {turn_words(debate, it.failure.turn)}: failed: {it.failure.reason}"
@@ -361,7 +361,7 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     SummaryMade: _summary,
     VoteTallied: _vote,
     CrossChecked: lambda debate, _: line.text if (line := cross_check_line(debate, None)) else "",
-    Audited: _audited,
+    Audited: _audit_line,
     StopRequested: lambda _debate, _event: _STOPPING,
     ModelWentAway: lambda debate, it: (
         f"  {name_of(debate, it.agent)} waits for its model: {it.reason}"
@@ -374,7 +374,7 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
 }
 
 
-def _cast(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator[str]:
+def _cast_lines(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator[str]:
     """Who was chosen for the question, with which model, and why; nothing where people chose."""
     if reasons:
         yield "Agents, chosen for this question:"
@@ -382,9 +382,9 @@ def _cast(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator[str]:
         yield f"  {agent.name} ({agent.full_name}): {reasons.get(agent.id, '')}"
 
 
-def _planned(debate: Debate, turn: Turn) -> Sequence[Turn]:
+def _planned_turns(debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The turns of the phase a turn belongs to, as far as can be foreseen."""
     form = format_of(debate)
     if turn.act not in form.phases or not turn.round:
         return ()
-    return [step for step in form.planned(debate, turn.round) if step.act is turn.act]
+    return [step for step in form.planned_turns(debate, turn.round) if step.act is turn.act]

@@ -15,7 +15,7 @@ from bot.terminal.files import tell
 from core.errors import BadInput
 from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.reader import Fetch, fetch_path
-from core.figures import counted, size
+from core.figures import quantity, size
 from core.models import Person, SourceKind, SourceReference
 from core.ports import DebateStore
 from core.redaction import redact
@@ -85,7 +85,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
             else:
                 yield file
     if ignored:
-        tell(f"Left out of {folder}: {counted(ignored, 'entry', 'entries')} that .gitignore names.")
+        tell(
+            f"Left out of {folder}: {quantity(ignored, 'entry', 'entries')} that .gitignore names."
+        )
 
 
 def _rules_in(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:

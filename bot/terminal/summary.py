@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.events import Recorded, fold
-from core.figures import counted, duration, money, number, percent
+from core.events import RecordedEvent, fold
+from core.figures import duration, money, number, percent, quantity
 from core.models import Act, Debate, Forecast
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
@@ -28,7 +28,7 @@ def verbose_summary(debate: Debate) -> str:
         call = contribution.call
         figures = (
             f"{duration(call.latency_ms / 1000)}, "
-            f"{counted(call.usage.input_tokens + call.usage.output_tokens, 'token')}"
+            f"{quantity(call.usage.input_tokens + call.usage.output_tokens, 'token')}"
             if call
             else "carried over, 0 s, 0 tokens"
         )
@@ -40,7 +40,7 @@ def verbose_summary(debate: Debate) -> str:
     return "\n".join(lines)
 
 
-def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
+def metrics(log: Sequence[RecordedEvent], forecast: Forecast | None = None) -> str:
     """Tokens, money and time per agent, how good the estimate was, how well summaries did.
 
     Args:
@@ -72,7 +72,7 @@ def metrics(log: Sequence[Recorded], forecast: Forecast | None = None) -> str:
 def _totals(debate: Debate) -> Iterator[str]:
     took = duration(seconds_taken(debate))
     yield f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}"
-    text = counted(len(debate.contributions), "contribution")
+    text = quantity(len(debate.contributions), "contribution")
     failed = [
         failure for failure in debate.failures.values() if failure.turn.act is not Act.SUMMARY
     ]
@@ -87,7 +87,7 @@ def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
     shorter = percent(metrics.compression)
     failed = f", {metrics.failed} failed" if metrics.failed else ""
     yield f"Summaries: {metrics.generated}{failed}, {shorter} shorter than what they stand for"
-    tokens = counted(round(metrics.average_tokens), "token")
+    tokens = quantity(round(metrics.average_tokens), "token")
     yield f"  {tokens} and {duration(metrics.average_seconds)} on average"
     yield f"  {usage_words(metrics.usage)}"
     late = f"late: {metrics.late}"
@@ -102,6 +102,6 @@ def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
             if not timing.wanted
             else "in time"
             if not timing.late
-            else (f"late by {duration(timing.late)} for {counted(len(timing.missed_by), 'turn')}")
+            else (f"late by {duration(timing.late)} for {quantity(len(timing.missed_by), 'turn')}")
         )
         yield f"  {timing.key}: {there}, {use}"

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, link, literal
-from bot.views.message import listed
+from bot.views.message import item_list
 from bot.views.words import icon, is_offline, name_of, title
-from core.figures import counted
+from core.figures import quantity
 from core.models import EXAMPLE, Agent, Debate, FindingStatus, ReviewFinding, Status
 from core.rules import casting
 from core.rules.findings import (
@@ -15,12 +15,12 @@ from core.rules.findings import (
     counted_words,
     not_put_words,
     standing,
-    struck,
+    struck_count,
     struck_words,
 )
 from core.rules.formats import review
 from core.rules.subject import handed_in, references
-from core.transcript.cited import cited
+from core.transcript.cited import link_citations
 from core.transcript.models_used import model_count_words
 
 _LIMIT = 1000
@@ -28,7 +28,7 @@ _REASON_LIMIT = 80
 _MODEL_LIMIT = 60
 
 
-def agents_shown(debate: Debate) -> str:
+def agent_list(debate: Debate) -> str:
     """Return who takes part; why, where they were chosen for the question."""
     agents, reasons = debate.setup.agents, debate.setup.reasons
     if casting.is_due(debate) and debate.status is Status.RUNNING:
@@ -42,12 +42,12 @@ def agents_shown(debate: Debate) -> str:
     if reasons:
         head = "*Agents, chosen for this question*"
         why = {agent.id: gist(reasons.get(agent.id, ""), _REASON_LIMIT) for agent in agents}
-        text = listed([f"{name}: {why[item]}" for item, name in names.items()], _LIMIT)
+        text = item_list([f"{name}: {why[item]}" for item, name in names.items()], _LIMIT)
     else:
-        head, text = "*Agents*", listed(names.values(), _LIMIT, " · ")
+        head, text = "*Agents*", item_list(names.values(), _LIMIT, " · ")
     foot = f"\n_{shared}:_{_model(agents[0])}" if shared else ""
     if all(map(is_offline, agents)):
-        foot = f"\n:warning: _{counted(len(agents), 'point')} of view, no model: checklists only_"
+        foot = f"\n:warning: _{quantity(len(agents), 'point')} of view, no model: checklists only_"
     return f"{head}\n{text}{foot}"
 
 
@@ -65,7 +65,7 @@ _WRONG_LIMIT = 200
 _LINES_LIMIT = 1400
 
 
-def subject_shown(debate: Debate) -> str:
+def subject_line(debate: Debate) -> str:
     """What is reviewed, and what its author handed in since; empty where nothing is."""
     if debate.setup.format != review.NAME:
         return ""
@@ -79,21 +79,21 @@ def subject_shown(debate: Debate) -> str:
         f"{gist(source.reference.title, _TITLE_LIMIT)} ({source.id})"
         for source in handed_in(debate)
     ]
-    lines = [listed(named, _SUBJECT_LIMIT, ", ")]
-    lines += [f"Handed in since: {listed(changed, _SUBJECT_LIMIT, ', ')}"] if changed else []
+    lines = [item_list(named, _SUBJECT_LIMIT, ", ")]
+    lines += [f"Handed in since: {item_list(changed, _SUBJECT_LIMIT, ', ')}"] if changed else []
     return f"*Subject*\n{chr(10).join(lines)}" if named else ""
 
 
-def findings_counted(debate: Debate) -> str:
+def finding_counts(debate: Debate) -> str:
     """How many findings are open, resolved and struck out; empty before there are reviews."""
     if debate.setup.format != review.NAME or not review.FORMAT.positions(debate):
         return ""
     findings = standing(debate)
     resolved = sum(finding.status is FindingStatus.RESOLVED for finding in findings)
     texts = [counted_words(findings) or "none open"]
-    texts += [f"{counted(resolved, 'finding')} resolved"] if resolved else []
+    texts += [f"{quantity(resolved, 'finding')} resolved"] if resolved else []
     texts += [words] if (words := answered_words(findings)) else []
-    texts += [f"{lost} struck out"] if (lost := struck(debate)) else []
+    texts += [f"{lost} struck out"] if (lost := struck_count(debate)) else []
     return f"*Findings*: {'; '.join(texts)}"
 
 
@@ -101,9 +101,9 @@ def findings_in_short(debate: Debate, findings: Sequence[ReviewFinding], most: i
     """So many of the open findings, the gravest first; the rest is counted."""
     open_findings = [finding for finding in findings if finding.is_open]
     lines = [f"• {finding_line(debate, finding)}" for finding in open_findings]
-    texts = [listed(lines[:most], _LINES_LIMIT)]
+    texts = [item_list(lines[:most], _LINES_LIMIT)]
     more = len(open_findings) - most
-    texts += [f"• … and {counted(more, 'more finding')}"] if more > 0 else []
+    texts += [f"• … and {quantity(more, 'more finding')}"] if more > 0 else []
     texts += [f"_{struck_words(debate)}_"] if struck_words(debate) else []
     return "\n".join(filter(None, texts))
 
@@ -118,14 +118,16 @@ def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False)
     words = gist(about.words, _WORDS_LIMIT)
     name, wrong = (
         f"*{finding.severity.value.capitalize()}{number}*",
-        gist(cited(finding.wrong, ()), limit),
+        gist(link_citations(finding.wrong, ()), limit),
     )
     if not whole:
         return f"{name} ({where}): {wrong}"
     line = f"{name} “{words}” ({where}): {wrong}"
-    line += f" _To mend it_: {gist(cited(finding.mend, ()), limit)}" if finding.mend else ""
+    line += (
+        f" _To mend it_: {gist(link_citations(finding.mend, ()), limit)}" if finding.mend else ""
+    )
     line += f" – *{finding.status.value}*" + (
-        f": {gist(cited(finding.why, ()), limit)}" if finding.why else ""
+        f": {gist(link_citations(finding.why, ()), limit)}" if finding.why else ""
     )
     line += "".join(f"\n> {gist(change, limit)}" for change in finding.changed)
     by = ", ".join(name_of(debate, agent) for agent in finding.raised_by)
@@ -136,7 +138,7 @@ def card_head(debate: Debate, who: str, number: int, until: str) -> str:
     """What the author is told above the findings they are asked about."""
     items = debate.findings.items if debate.findings else ()
     rest = sum(item.severity not in WEIGHTY for item in items)
-    more = f" {counted(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""
+    more = f" {quantity(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""
     more = more or (" One lighter finding is in the agents' posts." if rest else "")
     more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
     return (
@@ -151,4 +153,5 @@ def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]
     for item in [finding for finding in findings if finding.counts][:most]:
         status = "" if item.status is FindingStatus.OPEN else f", {item.status.value}"
         name = f"{item.severity.value.capitalize()}{status}"
-        yield f"*{name}* “{gist(item.citation.words, 80)}”: {gist(cited(item.wrong, ()), 150)}"
+        wrong = gist(link_citations(item.wrong, ()), 150)
+        yield f"*{name}* “{gist(item.citation.words, 80)}”: {wrong}"

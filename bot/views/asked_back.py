@@ -28,7 +28,7 @@ def asked_back(
     """
     missing = "" if command else f" The command is `/debate {form}`."
     command = command or (_LIST if "ID" in form.split() else _HELP)
-    text = f"“{_shown(typed)}”: nothing was started yet. What did you mean?"
+    text = f"“{_shown_fields(typed)}”: nothing was started yet. What did you mean?"
     return _with_buttons(
         text if thread else f"{text}{missing}",
         _debate_it(typed, origin=origin, ts=ts, thread=thread),
@@ -44,7 +44,7 @@ def asked_back(
 def preview(text: str, *, origin: str, ts: str) -> MessageView:
     """Ask whether to debate a mention that has no question mark and names no choice."""
     return _with_buttons(
-        f"Shall the agents debate this? Nothing was started yet.\n> {_shown(text)}",
+        f"Shall the agents debate this? Nothing was started yet.\n> {_shown_fields(text)}",
         _debate_it(text, origin=origin, ts=ts, thread=""),
         _open_form(),
     )
@@ -98,5 +98,5 @@ def _with_buttons(text: str, *buttons: Block) -> MessageView:
     return MessageView(text=text, blocks=blocks)
 
 
-def _shown(text: str) -> str:
+def _shown_fields(text: str) -> str:
     return plain(" ".join(redact(text).split()))

@@ -13,7 +13,7 @@ _REASON_LIMIT = 600
 _QUESTION_LIMIT = 300
 
 
-def begun(debate: Debate, board: str) -> MessageView:
+def start_line(debate: Debate, board: str) -> MessageView:
     """Return where the debate is held; `board` is an address."""
     return notice(
         f":eyes: {person(debate.setup.asked_by)}, the agents debate this now: <{board}|the board>. "
@@ -32,7 +32,7 @@ def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
     return notice("\n".join(line for line in lines if line))
 
 
-def failed(debate: Debate, board: str) -> MessageView:
+def failure_line(debate: Debate, board: str) -> MessageView:
     """Return that there is no verdict, and why; `board` is an address."""
     reason = gist(debate.failure, _REASON_LIMIT)
     return notice(f":x: *The debate ended without a decision.* {reason} <{board}|The board>")

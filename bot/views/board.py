@@ -9,7 +9,7 @@ from bot.slack.ids import ActionId, BlockId, address_of, board_key
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.slack.mrkdwn.split import split
-from bot.views.agents import agents_shown, findings_counted, subject_shown
+from bot.views.agents import agent_list, finding_counts, subject_line
 from bot.views.decision import standing
 from bot.views.group_post import answer_of
 from bot.views.message import (
@@ -18,7 +18,7 @@ from bot.views.message import (
     MessageView,
     context,
     header,
-    listed,
+    item_list,
     sections,
 )
 from bot.views.notices import decided_earlier
@@ -32,7 +32,7 @@ from bot.views.options import (
     who_stands_where,
 )
 from bot.views.progress import plan, progress, stage
-from bot.views.results import line_shown
+from bot.views.results import line_text
 from bot.views.verdict import disclaimer, shortcomings
 from bot.views.vote import in_a_line, team_count
 from bot.views.words import (
@@ -46,7 +46,7 @@ from bot.views.words import (
     person,
     turn_noun,
 )
-from core.figures import counted
+from core.figures import quantity
 from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
 from core.rules.ending import DebateState, rounds_words, state_of, state_words
@@ -123,10 +123,10 @@ def board(
     playbook = debate.setup.playbook
     held_as = f"\n:clipboard: Playbook: {gist(playbook.title, _REASON_LIMIT)}" if playbook else ""
     top = [
-        f"*Question*\n{_asked(debate)}{more}{goes_on}{held_as}",
-        subject_shown(debate),
-        agents_shown(debate),
-        _sealed(debate),
+        f"*Question*\n{_question_line(debate)}{more}{goes_on}{held_as}",
+        subject_line(debate),
+        agent_list(debate),
+        _sealed_line(debate),
         *_troubles(debate, remarks),
     ]
     middle = list(_now(debate) if is_running else _result(debate))
@@ -143,7 +143,7 @@ def board(
         blocks += anyway_button(debate)
     # Notifications and the list of pins show its beginning.
     way = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
-    lines = [f"{_headline(debate)}: {_asked(debate)}", *top[1:], way, *middle]
+    lines = [f"{_headline(debate)}: {_question_line(debate)}", *top[1:], way, *middle]
     text = "\n".join(line for line in lines if line)
     return MessageView(text=split(text, PAGE_LIMIT)[0], blocks=blocks)
 
@@ -153,7 +153,7 @@ def question_is_whole(debate: Debate) -> bool:
     return len(plain(debate.setup.question)) <= _QUESTION_LIMIT and not debate.setup.context
 
 
-def _sealed(debate: Debate) -> str:
+def _sealed_line(debate: Debate) -> str:
     """That the ballot is sealed, between what, and who has voted; never what."""
     if not debate.is_sealed:
         return ""
@@ -179,7 +179,7 @@ def _headline(debate: Debate) -> str:
     return "Debate stopping" if is_stopping else f"Debate {state_words(debate)}"
 
 
-def _asked(debate: Debate) -> str:
+def _question_line(debate: Debate) -> str:
     pieces = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
     return f"{pieces[0]}{'…' if len(pieces) > 1 else ''}"
 
@@ -204,7 +204,7 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
     if debate.verdict and (banner := shortcomings(debate, debate.verdict)):
         yield banner
     elif lines:
-        yield ":warning: *Please note*\n" + listed((f"• {x}" for x in lines), _TROUBLE_LIMIT)
+        yield ":warning: *Please note*\n" + item_list((f"• {x}" for x in lines), _TROUBLE_LIMIT)
 
 
 def _waiting(debate: Debate) -> Iterator[str]:
@@ -226,7 +226,7 @@ def _now(debate: Debate) -> Iterator[str]:
     if debate.tally:
         yield in_a_line(debate, debate.tally)
     yield _summary(debate)
-    yield findings_counted(debate)
+    yield finding_counts(debate)
     yield "" if debate.is_sealed else who_stands_where(debate) or _positions(debate)
     yield "\n".join(how_it_goes(debate))
 
@@ -260,7 +260,7 @@ def _working(debate: Debate, turns: Sequence[Turn]) -> str:
         f"{f' and {len(agent_turns) - 1} more' if len(agent_turns) > 1 else ''})"
         for agent, agent_turns in own.items()
     )
-    names = listed(lines, _WORKING_LIMIT, " · ")
+    names = item_list(lines, _WORKING_LIMIT, " · ")
     return f"At work: {names}" if names else ""
 
 
@@ -271,7 +271,7 @@ def _positions(debate: Debate) -> str:
         f"{answer_of(debate.setup.agent(position.turn.agent), position, _POSITION_LIMIT)}"
         for position in contributions
     )
-    text = listed(lines, _POSITIONS_LIMIT)
+    text = item_list(lines, _POSITIONS_LIMIT)
     return f"*Positions so far*\n{text}" if text else ""
 
 
@@ -281,10 +281,10 @@ def _result(debate: Debate) -> Iterator[str]:
         decision = decided_on(debate, debate.verdict, _DECISION_LIMIT)
         sure = confidence(debate.verdict)
         yield f"*The agents' verdict*\n{decision}\n*Confidence*: {sure}"
-        yield findings_counted(debate)
+        yield finding_counts(debate)
         yield how_it_went(debate)
         if (checked := cross_check_line(debate, debate.verdict)) and checked.is_warning:
-            yield line_shown(debate, checked)
+            yield line_text(debate, checked)
         yield single_answer(debate)
         yield standing(debate)
     if debate.tally:
@@ -316,7 +316,7 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
     spent = f"cost {cost(debate.usage)}"
     yield f"{'Total' if debate.status is not Status.RUNNING else 'So far'}: {spent}"
     if links:
-        yield listed(
+        yield item_list(
             (f"<{address}|{literal(name)}>" for name, address in links.items()), 600, " · "
         )
     if debate.status is Status.RUNNING:
@@ -349,7 +349,7 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
         BoardAction.BALLOT: has_options > 1,
         BoardAction.REVEAL: debate.is_sealed,
     }
-    texts = {BoardAction.ANSWER: f"Answer {counted(waiting, 'question')}"}
+    texts = {BoardAction.ANSWER: f"Answer {quantity(waiting, 'question')}"}
     visible_actions = (
         action for action in BoardAction if action in enabled and possible.get(action)
     )

@@ -10,9 +10,9 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
 from bot.views.agents import card_head
 from bot.views.forms import Field, Form, checkbox, form, text_input
-from bot.views.message import Block, MessageView, context, header, listed, sections
+from bot.views.message import Block, MessageView, context, header, item_list, sections
 from bot.views.words import moment, name_of, person, plain_name
-from core.figures import counted
+from core.figures import quantity
 from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status
 from core.rules import schedule
 from core.rules.formats import clarifying
@@ -40,7 +40,7 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
     head = _head(debate, clarifications, waiting)
     lines = [
         f"*{item.number}. {gist(item.question, limit)}*\n"
-        f"_asked by {listed((name_of(debate, agent) for agent in item.asked_by), 300, ', ')}_\n"
+        f"_asked by {item_list((name_of(debate, agent) for agent in item.asked_by), 300, ', ')}_\n"
         f"{_outcome(debate, item, limit, is_open=item in waiting)}"
         for item in clarifications.items
     ]
@@ -51,7 +51,7 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
         title = f"{what.capitalize()}s from {who}: answered"
     if waiting:
         suffix = " still open" if len(waiting) < len(clarifications.items) else ""
-        title = f"{counted(len(waiting), what)} from {who}{suffix}"
+        title = f"{quantity(len(waiting), what)} from {who}{suffix}"
     blocks: list[Block] = [header(title), *sections(head)]
     blocks += _listed(debate, clarifications, lines, waiting)
     if waiting:

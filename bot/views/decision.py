@@ -8,10 +8,10 @@ from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.limits import BUTTON_TEXT, OPTION_TEXT
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, plain
-from bot.views.forms import Field, Form, form, labelled, select, text_input
+from bot.views.forms import Field, Form, field_block, form, select, text_input
 from bot.views.message import Block, MessageView, notice_of, sections
 from bot.views.words import moment, person
-from core.figures import counted, day
+from core.figures import day, quantity
 from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Relation
 from core.ports import DebateEntry
 from core.redaction import redact
@@ -50,7 +50,7 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
         debate: The debate.
         of: Which of the team's decisions; None: the newest one to accept.
     """
-    accepted = of or debate.accepted
+    accepted = of or debate.acceptance
     outcome = debate.outcome_of(accepted)
     verdict = decided_or_asked(debate)
     whom, at = "", debate.now
@@ -85,7 +85,7 @@ def turned_out(debate: Debate) -> str:
     return _words(debate, debate.outcome) if debate.outcome else ""
 
 
-def recorded(debate: Debate, outcome: DecisionOutcome) -> str:
+def form_failure(debate: Debate, outcome: DecisionOutcome) -> str:
     """Return what only who clicked is told where the form to say why did not open."""
     return (
         f"Recorded: {_CHOICES[outcome.kind].lower()}. To add a reason, type "
@@ -102,7 +102,7 @@ def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after
         again_after: Days until people are asked again where it is too early; 0: never.
     """
     verdict = decided_or_asked(debate)
-    later = f" Asked again after {counted(again_after, 'day')}." if again_after else ""
+    later = f" Asked again after {quantity(again_after, 'day')}." if again_after else ""
     how = Field(
         id=FieldId.OUTCOME.value,
         label="How did it turn out?",
@@ -266,9 +266,9 @@ def decision_form(
     )
 
 
-def already_decided(decision: Decision, why: str) -> str:
+def earlier_decision(decision: Decision, why: str) -> str:
     """Return that a decision is recorded already, with the person's unrecorded reason."""
-    text = f"{_decided(decision)} already: nothing more was recorded.{_why(decision)}"
+    text = f"{_decision_text(decision)} already: nothing more was recorded.{_why(decision)}"
     wrote = f"\nYou wrote:\n>>> {plain(redact(why))}" if why.strip() else ""
     return text + wrote
 
@@ -277,7 +277,7 @@ def standing(debate: Debate) -> str:
     """Return what the team has decided; empty without a verdict."""
     if debate.decision:
         at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
-        text = f"{_decided(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
+        text = f"{_decision_text(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
         after = turned_out(debate)
         return "\n".join(filter(None, ("*The team's decision*", text, after)))
     if debate.is_decidable:
@@ -285,9 +285,9 @@ def standing(debate: Debate) -> str:
     return ""
 
 
-def decided(decision: Decision) -> MessageView:
+def decision_line(decision: Decision) -> MessageView:
     """Return the line in the thread about a decision."""
-    return notice_of(f":classical_building: {_decided(decision)}.{_why(decision)}")
+    return notice_of(f":classical_building: {_decision_text(decision)}.{_why(decision)}")
 
 
 def reminder(debate: Debate, decision: Decision) -> MessageView:
@@ -300,7 +300,7 @@ def reminder(debate: Debate, decision: Decision) -> MessageView:
     )
 
 
-def _decided(decision: Decision) -> str:
+def _decision_text(decision: Decision) -> str:
     who = person(decision.by)
     match decision.kind:
         case DecisionKind.ACCEPT:
@@ -329,7 +329,7 @@ def _more(
             hint="A reminder comes to the thread at 8 that morning, in your time zone.",
         )
         day_shown = initial or today + timedelta(days=30)
-        return [labelled(field, "datepicker", initial_date=day_shown.isoformat())]
+        return [field_block(field, "datepicker", initial_date=day_shown.isoformat())]
     if kind is DecisionKind.SUPERSEDE:
         options = {
             entry.debate_id: bare(f"{entry.debate_id}: {entry.question}", OPTION_TEXT)

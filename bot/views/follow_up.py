@@ -13,13 +13,13 @@ from bot.views.message import (
     MessageView,
     context,
     in_pages,
-    named,
     notice_of,
+    plain_name,
     sections,
 )
 from bot.views.turn_groups import post_key
 from bot.views.words import cost, icon, person, title
-from core.evidence.citations import RawCitation, rendered
+from core.evidence.citations import RawCitation, render_citations
 from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, Feedback, FollowUp, FollowUpAnswer
 from core.redaction import redact
 from core.transcript.cited import decided_or_asked, where
@@ -72,7 +72,7 @@ def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
     return MessageView(text=words, blocks=[*sections(words), actions(BlockId.ASK_THIS, asking)])
 
 
-def offered(value: str) -> Mapping[str, str]:
+def button_values(value: str) -> Mapping[str, str]:
     """The values of that button: `debate`, `message` and `text`."""
     return {key: str(item) for key, item in json.loads(value).items()}
 
@@ -98,12 +98,12 @@ def ask_form(debate: Debate) -> Form:
     )
 
 
-def asked(question: FollowUp) -> MessageView:
+def question_line(question: FollowUp) -> MessageView:
     """Return the line in the thread about a question that came from the form."""
     return notice_of(f":speech_balloon: {person(question.by)} asks: {plain(question.text)}")
 
 
-def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
+def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
     """Return the answer, with a link to everything it quotes."""
     judge = debate.setup.judge
     quoted = dict[str, str]()
@@ -129,7 +129,7 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
             return f"~~“{mention.words}”~~ (not found)"
         return f"“{mention.words}” ({places.get((mention.source, mention.words), mention.source)})"
 
-    text = rendered(answer.text, show, of_record=True)
+    text = render_citations(answer.text, show, of_record=True)
     body = mrkdwn(text)
     head = f"{person(question.by)} asked: “{gist(question.text, _QUESTION_LIMIT)}”"
     if answer.fault:
@@ -145,7 +145,7 @@ def answered(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list
         MessageView(
             text=page,
             blocks=[*sections(page), *(context(*foot) if page is pages[-1] else ())],
-            username=named(title(judge)),
+            username=plain_name(title(judge)),
             icon=icon(judge),
         )
         for page in pages

@@ -62,12 +62,12 @@ def form(
     }
 
 
-def said(title: str, text: str) -> Form:
+def message_form(title: str, text: str) -> Form:
     """Return a form that only says something; safe mrkdwn."""
     return _frame(title, "Close", sections(text))
 
 
-def shown(title: str, blocks: Sequence[Block]) -> Form:
+def text_form(title: str, blocks: Sequence[Block]) -> Form:
     """Return a form that only shows something."""
     return _frame(title, "Close", blocks)
 
@@ -94,21 +94,21 @@ def text_input(
 ) -> Block:
     """Return a field to type into."""
     more = {"initial_value": value} if value else {}
-    return labelled(field, "plain_text_input", **more, max_length=most, multiline=multiline)
+    return field_block(field, "plain_text_input", **more, max_length=most, multiline=multiline)
 
 
 def checkbox(field: Field, choice: str, *, on: bool = False) -> Block:
     """Return one box to tick; nothing need be ticked."""
     option = {"text": {"text": choice, "type": "mrkdwn"}, "value": "yes"}
     more = {"initial_options": [option]} if on else {}
-    return labelled(field, "checkboxes", **more, options=[option])
+    return field_block(field, "checkboxes", **more, options=[option])
 
 
 def select(field: Field, options: Mapping[str, str], initial: str = "") -> Block:
     """Return a menu for one value; options are value → words."""
     entries = _options(options)
     more = {"initial_option": entries[initial]} if initial in entries else {}
-    return labelled(field, "static_select", **more, options=list(entries.values()))
+    return field_block(field, "static_select", **more, options=list(entries.values()))
 
 
 def multi_select(field: Field, options: Mapping[str, str], initial: Sequence[str] = ()) -> Block:
@@ -116,10 +116,10 @@ def multi_select(field: Field, options: Mapping[str, str], initial: Sequence[str
     entries = _options(options)
     first = [entries[value] for value in initial if value in entries]
     more = {"initial_options": first} if first else {}
-    return labelled(field, "multi_static_select", **more, options=list(entries.values()))
+    return field_block(field, "multi_static_select", **more, options=list(entries.values()))
 
 
-def labelled(field: Field, kind: str, **more: object) -> Block:
+def field_block(field: Field, kind: str, **more: object) -> Block:
     """Return a field of a form with its label.
 
     Args:

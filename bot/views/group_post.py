@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.views.agents import finding_lines
 from bot.views.fold import FoldedBlock, folded, pieces_of
-from bot.views.message import MessageView, context, named, pages, sections
+from bot.views.message import MessageView, context, pages, plain_name, sections
 from bot.views.words import (
     EXAMPLE_NOTE,
     OFFLINE_NOTE,
@@ -20,7 +20,7 @@ from bot.views.words import (
 from core.figures import duration
 from core.models import EXAMPLE, Act, Agent, Contribution, Debate, Failure, Turn, Usage
 from core.rules.formats import council
-from core.transcript.cited import cited
+from core.transcript.cited import link_citations
 
 _WARNING_LIMIT = 400
 _MODEL_LIMIT = 120
@@ -56,7 +56,7 @@ def turn(debate: Debate, contribution: Contribution) -> list[MessageView]:
         message = MessageView(
             text="\n".join([head, part, *(note for note in foot if note == OFFLINE_NOTE)]),
             blocks=blocks,
-            username=named(title(agent)),
+            username=plain_name(title(agent)),
             icon=icon(agent),
         )
         messages.append(message)
@@ -73,7 +73,7 @@ def words_of(agent: Agent, contribution: Contribution) -> str:
 
     Without the engine's own last line: the post's foot says the same.
     """
-    text = cited(contribution.text, contribution.citations)
+    text = link_citations(contribution.text, contribution.citations)
     if is_offline(agent):
         rest, _, last = text.rstrip().rpartition("\n")
         text = (rest if last.strip("_ ").startswith(_MARK) else text).rstrip()
@@ -124,7 +124,7 @@ def group_post(
             [*context(head), *sections(text)],
             context(*foot),
         ),
-        username=named(title(agent)),
+        username=plain_name(title(agent)),
         icon=icon(agent),
     )
 

@@ -8,7 +8,7 @@ from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal
-from bot.views.message import Block, MessageView, context, header, listed, sections
+from bot.views.message import Block, MessageView, context, header, item_list, sections
 from bot.views.options import decided_on
 from bot.views.words import moment, person
 from core.calibration import (
@@ -33,7 +33,7 @@ def calibration_blocks(counts: Calibration) -> list[Block]:
     if not counts.accepted:
         return []
     lines = [*map(literal, counts.findings), f"_{literal(states(counts))}_"]
-    blocks = [header("How decisions turned out"), *sections(listed(lines, _LIMIT))]
+    blocks = [header("How decisions turned out"), *sections(item_list(lines, _LIMIT))]
     for group in dict.fromkeys(row.group for row in counts.rows[1:] if counts.known >= FEWEST):
         rows = [
             f"• {literal(row.name)}: {row.held} of {row.count} held, {interval_words(row.share)}"
@@ -42,7 +42,7 @@ def calibration_blocks(counts: Calibration) -> list[Block]:
             for row in counts.rows
             if row.group == group
         ]
-        blocks += sections(listed([f"*{literal(group)}*", *rows], _LIMIT))
+        blocks += sections(item_list([f"*{literal(group)}*", *rows], _LIMIT))
     return [*blocks, *context(*([_ROWS_NOTE] if counts.known >= FEWEST else []), _NOTE)]
 
 

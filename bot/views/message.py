@@ -77,12 +77,12 @@ def in_pages(text: str) -> list[str]:
     return [*pieces[: MOST_PAGES - 1], f"_… {rest} more posts are left out; the report has them._"]
 
 
-def named(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name as Slack's `username`: plain text on one line."""
     return bare(name, _USERNAME_LIMIT)
 
 
-def listed(items: Iterable[str], limit: int, joint: str = "\n") -> str:
+def item_list(items: Iterable[str], limit: int, joint: str = "\n") -> str:
     """Return as many items as fit into the limit, and say how many do not."""
     fitting, size = list[str](), 0
     whole = list(items)

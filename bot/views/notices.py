@@ -13,14 +13,14 @@ from bot.views.message import (
     MessageView,
     context,
     header,
-    listed,
+    item_list,
     notice_of,
     sections,
 )
 from bot.views.message import notice_of as notice
-from bot.views.results import line_shown
+from bot.views.results import line_text
 from bot.views.words import moment, name_of, person, turn_noun
-from core.figures import counted, day, duration, money
+from core.figures import day, duration, money, quantity
 from core.models import (
     Debate,
     Failure,
@@ -62,14 +62,14 @@ def problem(what: str, try_this: str = "") -> MessageView:
 def usage(commands: Mapping[str, str], retention_days: int | None = None) -> MessageView:
     """Return the help text."""
     lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
-    text = listed(lines, PAGE_LIMIT - 200)
+    text = item_list(lines, PAGE_LIMIT - 200)
     intro = (
         "Agents with different points of view debate your question in a thread and write a verdict."
     )
     blocks: list[Block] = [header("How to use Moot"), *sections(f"{intro}\n{text}")]
     remark = "Only you can see this."
     if retention_days is not None:
-        days = counted(retention_days, "day")
+        days = quantity(retention_days, "day")
         remark += f" Moot deletes what it keeps of a debate {days} after its end; the thread stays."
     blocks += context(remark)
     return MessageView(text=f"How to use Moot\n{intro}\n{text}", blocks=blocks)
@@ -96,19 +96,19 @@ def decided_earlier(debate: Debate, most: int = PAGE_LIMIT - 200) -> str:
                 title = link(address, reference.title) if address else plain(reference.title)
                 lines.append(f"• {label_of(debate.references, number)}: {title}")
         lines += [f"• {gist(warning, _TITLE_LIMIT)}" for warning in register.warnings]
-    text = listed(lines, most)
+    text = item_list(lines, most)
     heading = ":books: Decided here earlier, for agents to cite where it bears on this:"
     return f"{heading}\n{text}" if text else ""
 
 
-def continued(board: str, question: str, by: Person) -> MessageView:
+def continuation_line(board: str, question: str, by: Person) -> MessageView:
     """Return that another debate goes on from this verdict; `board` is its board's address."""
     return notice(
         f":arrow_right: {person(by)} has it debated on: <{board}|“{gist(question, _TITLE_LIMIT)}”>"
     )
 
 
-def source_read(source: Source) -> MessageView:
+def source_line(source: Source) -> MessageView:
     """Return the line that says how a source is cited; or who brought it what cannot be read."""
     title = gist(source.reference.title, _TITLE_LIMIT)
     if source.fault:
@@ -123,19 +123,19 @@ def source_read(source: Source) -> MessageView:
     ):  # notes.log reads as another address
         where = f"{title} ({link(address, 'open')})"
     warnings = "".join(f"; {gist(warning, _REASON_LIMIT)}" for warning in source.warnings)
-    read = counted(len(source.text), "character")
+    read = quantity(len(source.text), "character")
     return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{warnings}.")
 
 
-def settings_changed(by: Person, settings: ChannelChoices) -> MessageView:
+def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
     """Return the line that says who changed a channel's settings, and to what."""
     choices, cap = settings.choices, settings.choices.debate_cost
     stewards = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
-    minutes = counted(choices.wait_minutes, "minute") if choices.wait_minutes else ""
+    minutes = quantity(choices.wait_minutes, "minute") if choices.wait_minutes else ""
     words: Mapping[str, object] = {
         f"playbook {literal(choices.playbook or '')}": choices.playbook,
         f"format {choices.format}": choices.format,
-        counted(choices.rounds or 0, "round"): choices.rounds,
+        quantity(choices.rounds or 0, "round"): choices.rounds,
         f"agents {literal(', '.join(choices.agents or ()))}": choices.agents,
         "agents ask people first": choices.clarify,
         "agents begin at once": choices.clarify is False,
@@ -153,14 +153,14 @@ def settings_changed(by: Person, settings: ChannelChoices) -> MessageView:
         "only people of this workspace start debates and answer": settings.open_to_others is False,
     }
     texts = [text for text, is_set in words.items() if is_set]
-    now = listed(texts, 1000, "; ") or "as Moot is set up"
+    now = item_list(texts, 1000, "; ") or "as Moot is set up"
     return notice(
         f":gear: {person(by)} changed what holds for debates in this channel: {now}. "
         "`/debate settings` shows all of it."
     )
 
 
-def turn_failed(debate: Debate, failure: Failure) -> MessageView:
+def turn_failure_line(debate: Debate, failure: Failure) -> MessageView:
     """Return the line that says a turn is missing and why."""
     who, what = name_of(debate, failure.turn.agent), turn_noun(debate, failure.turn)
     reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
@@ -168,14 +168,14 @@ def turn_failed(debate: Debate, failure: Failure) -> MessageView:
     return notice(f":warning: *{who}* failed to give a {what} ({place}): {reason}. It is missing.")
 
 
-def added(note: Note) -> MessageView:
+def added_note(note: Note) -> MessageView:
     """Return a note that did not come as a message, so that everybody reads it."""
     head = f":memo: {person(note.author)} adds for the agents:"
     texts = split(plain(note.text), PAGE_LIMIT - len(head) - 1)
     return notice(f"{head}\n{texts[0] if texts else ''}")
 
 
-def stopped(stop: Stop) -> MessageView:
+def stop_line(stop: Stop) -> MessageView:
     """Return the line that says who stopped a debate in which there are positions."""
     text = SENTENCES[EndingReason.STOPPED].format(who=person(stop.by))
     return notice(
@@ -183,7 +183,7 @@ def stopped(stop: Stop) -> MessageView:
     )
 
 
-def vote_called(by: Person) -> MessageView:
+def vote_call_line(by: Person) -> MessageView:
     """Return the line that says who asked for the vote at once."""
     return notice(
         f":ballot_box_with_ballot: {SENTENCES[EndingReason.VOTE_CALLED].format(who=person(by))} "
@@ -191,7 +191,7 @@ def vote_called(by: Person) -> MessageView:
     )
 
 
-def paused(by: Person) -> MessageView:
+def pause_line(by: Person) -> MessageView:
     """Return the line that says who paused the debate."""
     return notice(
         f":double_vertical_bar: {person(by)} paused the debate. "
@@ -199,30 +199,30 @@ def paused(by: Person) -> MessageView:
     )
 
 
-def resumed(by: Person) -> MessageView:
+def resume_line(by: Person) -> MessageView:
     """Return the line that says who let the debate go on."""
     return notice(f":arrow_forward: {person(by)} let the debate go on.")
 
 
-def options_changed(debate: Debate, edit: OptionEdit) -> MessageView:
+def option_change_line(debate: Debate, edit: OptionEdit) -> MessageView:
     """Return the line that says what a person did to the options."""
     origins = [edit.origin for edit in debate.option_edits]
-    text = line_shown(debate, edit_lines(debate)[origins.index(edit.origin)])
+    text = line_text(debate, edit_lines(debate)[origins.index(edit.origin)])
     return notice(f":pencil2: {text} The agents go by it from their next turn on.")
 
 
-def rounds_ended(debate: Debate, gate: Gate) -> MessageView:
+def rounds_end_line(debate: Debate, gate: Gate) -> MessageView:
     """Return the line that says why no round, or no further one, is held."""
     return notice(f":scales: {gist(in_words(debate, gate), _REASON_LIMIT)}")
 
 
-def wanted(by: Person, *, had_verdict: bool) -> MessageView:
+def debate_request_line(by: Person, *, had_verdict: bool) -> MessageView:
     """Return the line that says who wants the skipped debate after all."""
     again = " The verdict above counts no more; another one follows." if had_verdict else ""
     return notice(f":speech_balloon: {person(by)} wants it debated anyway.{again}")
 
 
-def superseded(by: Person) -> str:
+def superseded_note(by: Person) -> str:
     """Return what stands above a vote and a verdict that count no more."""
     return (
         f":warning: *Counts no more:* {person(by)} wanted it debated; "
@@ -233,7 +233,7 @@ def superseded(by: Person) -> str:
 def guidance(debate: Debate, decided: Guidance) -> MessageView:
     """Return what the facilitator, or a rule in its place, decided after a round."""
     if decided.gate and decided.gate.ends_rounds:
-        return rounds_ended(debate, decided.gate)
+        return rounds_end_line(debate, decided.gate)
     text = f":compass: *After round {decided.turn.round}*: {_STEPS[decided.next_step]}."
     if decided.focus.strip():
         text += f"\nFocus: {gist(decided.focus, _REASON_LIMIT)}"
@@ -262,7 +262,7 @@ def out_of_time(*, of_outage: bool = False) -> MessageView:
     return notice(f":hourglass: {why} What is there goes to the vote and the judge.")
 
 
-def failed(debate: Debate, reason: str) -> MessageView:
+def failure_line(debate: Debate, reason: str) -> MessageView:
     """Return the line that says a debate ended without a decision, and who stopped it if any."""
     who = SENTENCES[EndingReason.STOPPED].format(who=person(debate.stop.by)) if debate.stop else ""
     why = " ".join(filter(None, (who, gist(reason, _REASON_LIMIT))))
@@ -272,7 +272,7 @@ def failed(debate: Debate, reason: str) -> MessageView:
 _MOST_LETTERS = 300
 
 
-def landed(
+def landing_line(
     place: str, inside: str, *, branch: str = "", commit: str = "", pull_page: str = ""
 ) -> MessageView:
     """Return the line that says where the record is.
@@ -291,7 +291,9 @@ def landed(
     return notice_of(f"{words}.{opened}")
 
 
-def not_landed(debate: Debate, undone: str, why: str, *, again_after: float | None) -> MessageView:
+def landing_failure_line(
+    debate: Debate, undone: str, why: str, *, again_after: float | None
+) -> MessageView:
     """Return the line that says what could not be done and why, to whoever decided last.
 
     Args:
@@ -317,7 +319,7 @@ def _code(text: str) -> str:
     return literal(text.replace("`", "'"))
 
 
-def shared(debate: Debate, link: PageLink) -> MessageView:
+def page_link(debate: Debate, link: PageLink) -> MessageView:
     """Return the link with what passing it on means."""
     return notice_of(
         f":page_facing_up: A page of debate `{debate.id}`: <{link.address}>\n"
@@ -350,7 +352,9 @@ _BY_MEANING = (
 )
 
 
-def recalled(rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False) -> MessageView:
+def decision_matches(
+    rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False
+) -> MessageView:
     """Return the decisions that fit best, with their boards' addresses.
 
     Args:

@@ -7,7 +7,7 @@ from bot.slack.blocks import actions, button, confirmation
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.limits import OPTION_TEXT
 from bot.slack.mrkdwn.convert import bare_gist, gist
-from bot.views.message import Block, listed
+from bot.views.message import Block, item_list
 from bot.views.words import name_of
 from core.figures import money, percent
 from core.models import (
@@ -17,8 +17,8 @@ from core.models import (
     Verdict,
 )
 from core.rules.agreement import GAP_FROM, agreement
-from core.rules.ending import how_it_ended as ended
-from core.rules.ending import why_held
+from core.rules.ending import ending_sentences as ended
+from core.rules.ending import round_reasons
 from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
@@ -72,7 +72,7 @@ def who_stands_where(debate: Debate) -> str:
             for agent, shares in shares_by_agent.items()
             if (leading(shares) == option if shares else agent in drafted)
         )
-        text = listed(names, _NAMES_LIMIT, ", ") or _NOBODY[debate.is_sealed]
+        text = item_list(names, _NAMES_LIMIT, ", ") or _NOBODY[debate.is_sealed]
         lines.append(f"• *{option_name(debate, option)}* – {text}")
     level = [name_of(debate, agent) for agent, shares in stated.items() if not leading(shares)]
     if level:
@@ -84,7 +84,7 @@ def who_stands_where(debate: Debate) -> str:
             f"Widest gap: *{option_name(debate, how.widest)}*, "
             f"{percent(min(widest))} to {percent(max(widest))}."
         )
-    return f"*Options*\n{listed(lines, _LIST_LIMIT)}"
+    return f"*Options*\n{item_list(lines, _LIST_LIMIT)}"
 
 
 def _with_share(debate: Debate, agent: str, shares: Mapping[str, float], option: str) -> str:
@@ -99,17 +99,17 @@ def how_it_goes(debate: Debate) -> Iterator[str]:
     first = gate_after(debate, 0)
     # While a split is debated, the list of options says what it is about now.
     is_split = first is not None and first.reason is GateReason.SPLIT
-    yield from map(_sentence, (*why_held(debate)[int(is_split) :][-2:], *ended(debate)))
+    yield from map(_sentence, (*round_reasons(debate)[int(is_split) :][-2:], *ended(debate)))
 
 
-def how_it_ended(debate: Debate) -> str:
+def ending_text(debate: Debate) -> str:
     """What ended the rounds and how many were really held, as safe mrkdwn."""
     return " ".join(map(_sentence, ended(debate)))
 
 
 def how_it_went(debate: Debate) -> str:
     """The same, and before it why rounds were held."""
-    return " ".join(map(_sentence, (*why_held(debate), *ended(debate))))
+    return " ".join(map(_sentence, (*round_reasons(debate), *ended(debate))))
 
 
 def single_answer(debate: Debate) -> str:

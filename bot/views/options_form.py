@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from bot.slack.ids import CallbackId, FieldId, name_field
 from bot.slack.mrkdwn.convert import gist
-from bot.slack.payloads import FormSubmitted
+from bot.slack.payloads import FormSubmission
 from bot.views.forms import Field, Form, form, select, text_input
 from bot.views.message import sections
 from bot.views.options import option_labels
 from core.models import Debate, OptionChange, OptionEdit, Person
-from core.rules.options import NAME_MAX_CHARS, after_edits, as_named, options_of
+from core.rules.options import NAME_MAX_CHARS, after_edits, named_options, options_of
 
 _QUESTION_LIMIT = 300
 _HOW = (
@@ -72,32 +72,32 @@ def options_form(debate: Debate) -> Form:
     )
 
 
-def edits_in(debate: Debate, submitted: FormSubmitted, by: Person) -> Sequence[OptionEdit]:
+def edits_in(debate: Debate, submitted: FormSubmission, by: Person) -> Sequence[OptionEdit]:
     """Return the edits of the form: renames first, then the merge, then the new option."""
     edits = list[OptionEdit]()
     # Compared with the names that the form showed: another form may have changed some since.
-    count = submitted.kept.get("edits", "")
+    count = submitted.metadata.get("edits", "")
     then = debate.option_edits[: int(count)] if count.isdecimal() else debate.option_edits
-    for item in after_edits(as_named(debate), then).items:
+    for item in after_edits(named_options(debate), then).items:
         field = name_field(item.id)
-        if field in submitted.values and submitted.typed(field) != item.name:
+        if field in submitted.values and submitted.text_of(field) != item.name:
             edits.append(
                 OptionEdit(
                     change=OptionChange.RENAME,
                     option=item.id,
-                    name=submitted.typed(field),
+                    name=submitted.text_of(field),
                     by=by,
                     origin=f"{submitted.view_id}/{item.id}",
                 )
             )
-    merged = submitted.chosen(FieldId.MERGED.value)
-    into = submitted.chosen(FieldId.MERGED_INTO.value)
+    merged = submitted.choice(FieldId.MERGED.value)
+    into = submitted.choice(FieldId.MERGED_INTO.value)
     if merged or into:
         origin = f"{submitted.view_id}/merge"
         edits.append(
             OptionEdit(change=OptionChange.MERGE, option=merged, into=into, by=by, origin=origin)
         )
-    if added := submitted.typed(FieldId.NEW_OPTION.value):
+    if added := submitted.text_of(FieldId.NEW_OPTION.value):
         origin = f"{submitted.view_id}/add"
         edits.append(OptionEdit(change=OptionChange.ADD, name=added, by=by, origin=origin))
     return edits

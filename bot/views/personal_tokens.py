@@ -7,10 +7,10 @@ from bot.slack.mrkdwn.escape import literal
 from bot.store.personal_tokens import PersonalToken
 from bot.views.message import MessageView, notice_of
 from bot.views.words import moment
-from core.figures import counted
+from core.figures import quantity
 
 
-def made(token: str, until: datetime) -> MessageView:
+def new_token(token: str, until: datetime) -> MessageView:
     """Return a token that was just made, and what it is for."""
     return notice_of(
         f":key: Your token, shown this once:\n```{token}```\n"
@@ -21,7 +21,7 @@ def made(token: str, until: datetime) -> MessageView:
     )
 
 
-def listed(tokens: Sequence[PersonalToken]) -> MessageView:
+def token_list(tokens: Sequence[PersonalToken]) -> MessageView:
     """Return a person's tokens without their secrets."""
     if not tokens:
         return notice_of("You have no tokens. `/debate token` makes one for your programs.")
@@ -34,9 +34,9 @@ def listed(tokens: Sequence[PersonalToken]) -> MessageView:
     return notice_of("\n".join(["*Your tokens*", *lines]))
 
 
-def revoked(count: int) -> MessageView:
+def revocation(count: int) -> MessageView:
     """Return that tokens have ended."""
     if not count:
         return notice_of("You have no tokens; nothing was changed.")
     it = "it" if count == 1 else "them"
-    return notice_of(f"{counted(count, 'token')} ended: nothing can be done with {it} any more.")
+    return notice_of(f"{quantity(count, 'token')} ended: nothing can be done with {it} any more.")

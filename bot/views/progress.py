@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.slack.mrkdwn.newer_blocks import PLAN
 from bot.views.message import Block
-from core.figures import counted, percent
+from core.figures import percent, quantity
 from core.models import BESIDE, Act, Debate, Ending, Status, Turn, once_per_debate
 from core.rules import schedule
 from core.rules.formats import clarifying
@@ -52,7 +52,7 @@ def plan(debate: Debate) -> Block:
     for step in steps(debate):
         text = step.title
         if step.done and step.total > 1:
-            turns = counted(step.total, "turn")
+            turns = quantity(step.total, "turn")
             text += f": {turns}" if step.done == step.total else f": {step.done} of {turns}"
         task = {"status": step.status, "task_id": step.title, "title": text, "type": "task_card"}
         tasks.append(task)
@@ -84,7 +84,7 @@ def steps(debate: Debate) -> Sequence[PlanStep]:
 @once_per_debate
 def progress(debate: Debate) -> Progress:
     """Turns done and in total. Turns of failed agents do not count."""
-    count = len(_taken(debate)) + (debate.verdict is not None)
+    count = len(_finished_turns(debate)) + (debate.verdict is not None)
     if debate.status is not Status.RUNNING:
         return Progress(max(count, 1), max(count, 1))
     turns = [turn for step in _way(debate).values() for turn in step]
@@ -98,7 +98,7 @@ def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
     cut = schedule.is_cut_short(debate)
     rounds = 0 if cut else rounds_foreseen(debate)
     last = schedule.rounds_open(debate) if cut else rounds
-    turns = [*_taken(debate), *_foreseen(debate, rounds, last, cut=cut)]
+    turns = [*_finished_turns(debate), *_foreseen(debate, rounds, last, cut=cut)]
     most = max((turn.round for turn in turns if is_read(debate, turn)), default=0)
     only = "First answers" if not rounds and not cut else ""
     parts = {only or f"Round {number}": list[Turn]() for number in range(1, most + 1)}
@@ -113,7 +113,7 @@ def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
     return parts
 
 
-def _taken(debate: Debate) -> Sequence[Turn]:
+def _finished_turns(debate: Debate) -> Sequence[Turn]:
     """Turns with an outcome."""
     outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
     return [outcome.turn for group in outcomes for outcome in group.values()]
@@ -123,7 +123,7 @@ def _foreseen(debate: Debate, rounds: int, last: int, *, cut: bool) -> Iterator[
     """Turns of all rounds that are foreseen, and the ballots after the last one."""
     form = format_of(debate)
     for number in range(1, rounds + 1):
-        yield from form.planned(debate, number)
+        yield from form.planned_turns(debate, number)
     if debate.stop or debate.tally:
         return
     for number in (*([0] if votes_blind(debate) and not cut else []), last):

@@ -2,7 +2,7 @@
 
 from bot.slack.ids import address_of
 from bot.slack.mrkdwn.convert import gist, mrkdwn
-from bot.views.message import listed
+from bot.views.message import item_list
 from bot.views.turn_groups import post_key
 from bot.views.words import name_of, person
 from core.models import Debate
@@ -13,22 +13,22 @@ _TITLE_LIMIT = 60
 _LABEL_LIMIT = 300
 
 
-def section_shown(debate: Debate, section: ResultSection, limit: int = 0) -> str:
+def section_text(debate: Debate, section: ResultSection, limit: int = 0) -> str:
     """A section of a result, safe, under its title; its lines within a limit, if there is one."""
     if section.is_empty:
         return ""
-    lines = [f"• {line_shown(debate, line)}" for line in section.lines]
+    lines = [f"• {line_text(debate, line)}" for line in section.lines]
     table_of = table(section.head, section.rows) if section.rows else ""
     parts = (
         mrkdwn(section.text),
-        listed(lines, limit or sum(map(len, lines)) + len(lines)),
+        item_list(lines, limit or sum(map(len, lines)) + len(lines)),
         mrkdwn(table_of),
         mrkdwn(section.note),
     )
     return f"*{gist(section.title, _TITLE_LIMIT)}*\n" + "\n".join(filter(None, parts))
 
 
-def line_shown(debate: Debate, line: ResultLine) -> str:
+def line_text(debate: Debate, line: ResultLine) -> str:
     """A line, safe: who said it is mentioned, and a link leads to the post that says more."""
     label = f"*{gist(line.label, _LABEL_LIMIT)}*" if line.label else ""
     if line.by:

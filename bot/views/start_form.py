@@ -18,14 +18,14 @@ from bot.views.forms import (
     Field,
     Form,
     checkbox,
+    field_block,
     form,
-    labelled,
     multi_select,
     select,
     text_input,
 )
 from bot.views.message import Block, context, sections
-from core.figures import counted, money
+from core.figures import money, quantity
 from core.models import MOST_ROUNDS, Agenda, Role, SourceReference, Value
 from core.rules.casting import by_topics
 from core.rules.formats.registry import FORMATS
@@ -185,20 +185,20 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
         text_input(_SOURCES, multiline=True),
         *([checkbox(thread, "Give the agents what was said in it")] if target.thread else []),
         {**block, "block_id": _ESTIMATE_BLOCK},
-        *_menus(choices, options, empty=_cast(draft, options), filled_by=kind),
+        *_menus(choices, options, empty=_cast_line(draft, options), filled_by=kind),
         *_money(choices, options),
         checkbox(
             asking,
             "Agents may ask people before round 1 what they need to know",
             on=bool(choices.clarify),
         ),
-        _sealed(on=bool(choices.sealed)),
+        _sealed_box(on=bool(choices.sealed)),
     ]
     return form(
         CallbackId.START_FORM,
         title="Start a debate",
         submit="Start",
-        blocks=[_heard(block) for block in blocks],
+        blocks=[_with_dispatch(block) for block in blocks],
         metadata=target.metadata,
     )
 
@@ -239,8 +239,8 @@ def settings_form(
         _menu(_WAITING, waits, str(choices.wait_minutes or AS_USUAL), usual_wait),
         *_money(choices, options),
         _menu(_ALONE, _ALONE_WORDS, _STATES[choices.shadow], _SHADOW_WORDS[usual.shadow]),
-        labelled(_STEWARDS, "multi_users_select", **initial_users),
-        _sealed(on=bool(usual.sealed if choices.sealed is None else choices.sealed)),
+        field_block(_STEWARDS, "multi_users_select", **initial_users),
+        _sealed_box(on=bool(usual.sealed if choices.sealed is None else choices.sealed)),
         *(checkbox(box, words, on=getattr(now, box.id)) for box, words in CHANNEL_BOXES),
         _menu(_OPEN, _OPEN_WORDS, _STATES[now.open_to_others], _OTHERS_WORDS[is_open]),
         *context("A line in the channel says that you changed this."),
@@ -254,7 +254,7 @@ def settings_form(
     )
 
 
-def _heard(block: Block) -> Block:
+def _with_dispatch(block: Block) -> Block:
     """The same block; we hear of every choice at once in a menu that changes the estimate."""
     name = str(block.get("block_id", "")).partition("~")[0]
     return {**block, "dispatch_action": True} if name in set(COSTLY) else block
@@ -281,7 +281,7 @@ _SOURCES = _field(
     "pages that Moot may read. Agents quote them, and every quote is checked. For a review: what "
     "is to be reviewed.",
 )
-_CHANNEL = labelled(
+_CHANNEL = field_block(
     Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
     "conversations_select",
     filter={"exclude_bot_users": True, "include": ["public", "private"]},
@@ -354,7 +354,7 @@ def _from(target: FormTarget) -> Iterator[str]:
         yield f":page_facing_up: The agents will read: {named}"
     if target.long:
         yield (
-            f"It has {counted(target.long, 'character')}, more than a field takes: "
+            f"It has {quantity(target.long, 'character')}, more than a field takes: "
             "the agents get it as context all the same."
         )
 
@@ -386,7 +386,7 @@ def _menus(
     field = Field(id=FieldId.FORMAT.value, label="Format", filled_by=filled_by)
     yield _menu(field, formats, choices.format or "", usual and usual.format)
     yield _agents(choices.agents or (), options, empty=empty, filled_by=filled_by)
-    rounds = {str(n): counted(n, "round") for n in range(1, MOST_ROUNDS + 1)}
+    rounds = {str(n): quantity(n, "round") for n in range(1, MOST_ROUNDS + 1)}
     field = Field(id=FieldId.ROUNDS.value, label="Rounds", filled_by=filled_by)
     usual_rounds = str(usual.rounds) if usual and usual.rounds else None
     yield _menu(field, rounds, str(choices.rounds or ""), usual_rounds)
@@ -398,7 +398,7 @@ def _menu(field: Field, words: Mapping[str, str], initial: str, usual: str | Non
     return select(field, menu, initial if initial in menu else AS_USUAL)
 
 
-def _sealed(*, on: bool) -> Block:
+def _sealed_box(*, on: bool) -> Block:
     """The box that seals a debate, in both forms."""
     return checkbox(_SEALED, "People vote before they see what the agents say", on=on)
 
@@ -424,7 +424,7 @@ def _agents(
     return multi_select(field, options.agents, initial)
 
 
-def _cast(draft: FormDraft, options: FormOptions) -> str:
+def _cast_line(draft: FormDraft, options: FormOptions) -> str:
     """Who would be chosen for the question, as far as its words tell; empty: nobody is."""
     if not options.casts:
         return ""
@@ -459,7 +459,7 @@ def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
 
 def _wait(minutes: int) -> str:
     hours, rest = divmod(minutes, 60)
-    return counted(hours, "hour") if hours and not rest else counted(minutes, "minute")
+    return quantity(hours, "hour") if hours and not rest else quantity(minutes, "minute")
 
 
 def _as_usual(words: str) -> str:

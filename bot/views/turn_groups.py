@@ -58,7 +58,7 @@ def are_held(debate: Debate) -> bool:
 
 def is_complete(debate: Debate, agent: str, group: Group) -> bool:
     """Whether nothing more can come of an agent's group, as far as can be foreseen."""
-    for turn in format_of(debate).planned(debate, group[0]):
+    for turn in format_of(debate).planned_turns(debate, group[0]):
         if turn.agent != agent or debate.is_done(turn) or group_of(debate, turn) != group:
             continue
         # A critique that comes too late is not written any more.

@@ -19,17 +19,17 @@ from bot.views.message import (
     context,
     header,
     in_pages,
-    listed,
-    named,
+    item_list,
+    plain_name,
     sections,
 )
 from bot.views.options import (
     anyway_button,
     decided_on,
-    how_it_ended,
+    ending_text,
     how_it_went,
 )
-from bot.views.results import line_shown, section_shown
+from bot.views.results import line_text, section_text
 from bot.views.vote import ballot_button, each_ballot, in_a_line, in_figures, outcome, people_votes
 from bot.views.words import (
     EXAMPLE_NOTE,
@@ -42,7 +42,7 @@ from bot.views.words import (
     title,
 )
 from core.acts.verdict_faults import DOUBTED, audit_words, open_faults
-from core.figures import counted, without_stops
+from core.figures import quantity, without_stops
 from core.models import (
     Debate,
     Verdict,
@@ -99,7 +99,7 @@ def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
     text = "\n\n".join([*([banner] if banner else []), *sections_of])
     parts = in_pages(text)
     judge = debate.setup.judge
-    spent = _spent(debate, reached)
+    spent = _cost_line(debate, reached)
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
         first, last = number == 1, number == len(parts)
@@ -112,7 +112,7 @@ def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
                 *sections(part),
                 *context(*foot),
             ],
-            username=named(title(judge)),
+            username=plain_name(title(judge)),
             icon=icon(judge),
         )
         messages.append(message)
@@ -125,7 +125,7 @@ def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
     if debate.tally:
         ballots = filter(None, each_ballot(debate, debate.tally))
         parts.append(_titled("The agents' ballots", "\n".join(ballots)))
-    parts.append(_spent(debate, reached))
+    parts.append(_cost_line(debate, reached))
     return FoldedBlock(
         title="The whole reasoning",
         parts=[piece for part in parts for piece in split(part, SECTION_TEXT)],
@@ -145,7 +145,7 @@ def headline(
         pages: Debates can be shared as pages.
     """
     judge, quiet = debate.setup.judge, debate.setup.quiet
-    text = "\n".join(filter(None, (superseded, told(debate, reached))))
+    text = "\n".join(filter(None, (superseded, short_text(debate, reached))))
     # People's ballots: only where the vote has no post of its own, and while it counts.
     is_vote_here = quiet and debate.tally and not superseded
     beside = [words for words in people_votes(debate) if words] if is_vote_here else []
@@ -165,7 +165,7 @@ def headline(
     # Edited when the team decides: an edit takes less text than a post.
     beginning = split("\n".join([text, *beside]), PAGE_LIMIT)[0]
     return MessageView(
-        text=beginning, blocks=blocks, username=named(title(judge)), icon=icon(judge)
+        text=beginning, blocks=blocks, username=plain_name(title(judge)), icon=icon(judge)
     )
 
 
@@ -176,7 +176,7 @@ def _row(*rows: Sequence[Block]) -> list[Block]:
     return [{**blocks[0], "elements": elements}] if blocks else []
 
 
-def told(debate: Debate, reached: Verdict) -> str:
+def short_text(debate: Debate, reached: Verdict) -> str:
     """Return the verdict in few words, 150 at most but for long names of options and sources.
 
     What is decided, the vote and the confidence stand as they are. The words that are left go to
@@ -253,7 +253,7 @@ def _overturns(whole: Verdict, most: int) -> str:
     texts = (gist(fact, _NOTE_LIMIT) for fact in whole.overturned_by)
     facts = without_stops([*filter(None, texts)])
     for count in range(len(facts), 0, -1):
-        text = "*What would overturn it*: " + listed(facts[:count], _OVERTURNS_LIMIT, "; ")
+        text = "*What would overturn it*: " + item_list(facts[:count], _OVERTURNS_LIMIT, "; ")
         if len(text.split()) <= most:
             return text
     return ""
@@ -270,14 +270,14 @@ def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
 def _below(debate: Debate, reached: Verdict) -> Iterator[str]:
     """The lines below reasons and dissent, from earlier verdicts to the team's decision."""
     for line in earlier_lines(reached, whole=False):
-        yield line_shown(debate, line)
+        yield line_text(debate, line)
     if debate.tally:
         yield in_a_line(debate, debate.tally)
     if (checked := cross_check_line(debate, reached)) and checked.is_warning:
-        yield line_shown(debate, checked)
+        yield line_text(debate, checked)
     if was_skipped(debate):
         # The vote's line has the figures.
-        ended = re.sub(r" \([^()]*\)", "", how_it_ended(debate))
+        ended = re.sub(r" \([^()]*\)", "", ending_text(debate))
         yield few_words(ended, _SKIPPED_WORDS)
     yield f"*Confidence*: {_sure(reached)}"
     if debate.decision:
@@ -302,7 +302,7 @@ def _decided(debate: Debate, reached: Verdict, most: int, room: int) -> Iterator
     if left := len(warnings) - fitting:
         doubts = len(open_faults(debate))
         kind = "more doubt" if doubts == len(warnings) else "more note"
-        more = f"• … and {counted(left, kind)}"
+        more = f"• … and {quantity(left, kind)}"
     words = min(_WARNING_WORDS, room - len(f"{name} {more} {decision}".split()))
     yield name
     for start, line in zip(starts, warnings[:fitting], strict=False):
@@ -327,7 +327,7 @@ def _sure(reached: Verdict) -> str:
     return f"{confidence(reached)}: {told_grounds}.{CUT}"
 
 
-def _spent(debate: Debate, reached: Verdict) -> str:
+def _cost_line(debate: Debate, reached: Verdict) -> str:
     """What the debate cost, and who judged."""
     own = reached.judge_confidence
     # A footnote: what models say of themselves runs high.
@@ -370,7 +370,7 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
             lines = (finding_line(debate, finding, whole=True) for finding in reached.findings)
             yield _titled(FINDINGS, "\n".join(f"• {line}" for line in lines))
         else:
-            yield section_shown(debate, section)
+            yield section_text(debate, section)
     alone, notes = single_answer_section(debate, level=1), notes_section(debate, reached)
     texts = (
         ("Sources", mrkdwn(source_names(debate, reached.model_dump_json()))),
@@ -381,7 +381,7 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
     )
     yield from (_titled(name, text) for name, text in texts if text)
     if notes.lines:
-        yield section_shown(debate, notes)
+        yield section_text(debate, notes)
 
 
 def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
@@ -391,7 +391,7 @@ def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
         yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on)
     checked = cross_check_line(debate, reached)
     yield literal(hinge_words(debate, reached))
-    yield line_shown(debate, checked) if checked else ""
+    yield line_text(debate, checked) if checked else ""
     yield literal(audit_words(debate))
 
 

@@ -16,13 +16,13 @@ from bot.views.message import (
     MessageView,
     context,
     header,
-    listed,
+    item_list,
     sections,
 )
 from bot.views.options import option_labels, option_name
-from bot.views.results import line_shown, section_shown
+from bot.views.results import line_text, section_text
 from bot.views.words import name_of
-from core.figures import counted, percent
+from core.figures import percent, quantity
 from core.models import Debate, Tally
 from core.rules import voting
 from core.rules.options import NAME_MAX_CHARS, by_option, listed_scores, options_of
@@ -78,7 +78,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
     ]
     again = _AGAIN if choices else ""
     question = gist(debate.setup.question, _QUESTION_LIMIT)
-    intro = f"*{question}*\n{listed(lines, _OPTIONS_LIMIT)}{_HOW}{again}"
+    intro = f"*{question}*\n{item_list(lines, _OPTIONS_LIMIT)}{_HOW}{again}"
     return form(
         CallbackId.BALLOT_FORM,
         title="Your ballot",
@@ -92,21 +92,21 @@ def team_count(debate: Debate) -> str:
     """What the team would choose, and how far that is from the agents' choice."""
     if len(options_of(debate).items) <= 1 and not debate.people_ballots:
         return ""
-    lines = [line_shown(debate, line) for line in team_vote_lines(debate)]
+    lines = [line_text(debate, line) for line in team_vote_lines(debate)]
     if not lines:
         # Older versions took ballots on positions.
         ranked = sum(bool(ballot.ranking) for ballot in debate.people_ballots.values())
         if not ranked:
             return _NOBODY_DID if is_people_vote_closed(debate) else _NOBODY
-        cast = counted(ranked, "ballot")
+        cast = quantity(ranked, "ballot")
         return f"*The team's vote*: {cast} on the agents' texts; the report has them."
-    return listed(lines, _NAMES_LIMIT)
+    return item_list(lines, _NAMES_LIMIT)
 
 
 def people_votes(debate: Debate) -> Iterator[str]:
     """What stands beside the agents' count."""
     yield team_count(debate)
-    yield section_shown(debate, moves_section(debate), _MOVES_LIMIT)
+    yield section_text(debate, moves_section(debate), _MOVES_LIMIT)
 
 
 def ballot_button(debate: Debate) -> list[Block]:
@@ -169,7 +169,7 @@ def in_figures(debate: Debate, tally: Tally, heading: str = "") -> list[Block]:
 def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
     """Return what every agent's ballot says, and how ballots are counted."""
     ballots = list[str]()
-    for ballot in voting.counted(debate, tally):
+    for ballot in voting.counted_ballots(debate, tally):
         ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
         share_text = gist(shares(debate, ballot.probabilities), _OPTIONS_LIMIT)
         sure = ""
@@ -179,7 +179,7 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
         ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}{sure}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
     rules = (f"{MEAN_LIKELIHOOD} {_BY_TEXT}" if tally.options else _RULES).format(own=own)
-    return [listed(ballots, _BALLOTS_LIMIT), rules]
+    return [item_list(ballots, _BALLOTS_LIMIT), rules]
 
 
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:
@@ -245,8 +245,11 @@ def _table(rows: Sequence[Sequence[object]], right: Collection[int]) -> Block:
 
 def outcome(debate: Debate, tally: Tally) -> str:
     """The vote by option, then whose text was ranked best."""
-    lines = [line_shown(debate, line) for line in option_lines(debate, tally)]
-    parts = (listed(lines if tally.voters else [], _BY_OPTION_LIMIT), _beside_table(debate, tally))
+    lines = [line_text(debate, line) for line in option_lines(debate, tally)]
+    parts = (
+        item_list(lines if tally.voters else [], _BY_OPTION_LIMIT),
+        _beside_table(debate, tally),
+    )
     return "\n".join(filter(None, parts))
 
 
@@ -265,7 +268,7 @@ def _close(debate: Debate, tally: Tally) -> str:
 
 def in_a_line(debate: Debate, tally: Tally) -> str:
     """The vote by option in a line, the best ones named; by text in debates of older versions."""
-    lines = [line_shown(debate, line) for line in option_lines(debate, tally, short=True)]
+    lines = [line_text(debate, line) for line in option_lines(debate, tally, short=True)]
     if not lines or not tally.voters:
         return outcome(debate, tally)
     # The runner-up, and whatever an agent puts first.
@@ -276,7 +279,7 @@ def in_a_line(debate: Debate, tally: Tally) -> str:
         if place < _LEAST_IN_LINE or score.first_choices
     ]
     more = len(lines) - len(named)
-    others = [f"{counted(more, 'more option')}"] if more > 0 else []
+    others = [f"{quantity(more, 'more option')}"] if more > 0 else []
     parts = (f"*Vote*: {'; '.join([*named, *others])}", _close(debate, tally))
     return "\n".join(filter(None, parts))
 
@@ -287,6 +290,6 @@ def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
         for agent, why in missing_ballots(debate).items()
     ]
     if missing:
-        yield f"Without a ballot: {listed(missing, 800, '; ')}."
+        yield f"Without a ballot: {item_list(missing, 800, '; ')}."
     if len(tally.scores) > _MOST_ROWS and not tally.options:
         yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ActSpec, declare
-from core.acts.context import candidates, options_shown, told_in_short
+from core.acts.context import candidates, option_labels, told_in_short
 from core.acts.replies import NOBODY, figure_in, narrowed, one_of
 from core.acts.request_for import ask_model
 from core.errors import ReplyUnreadable
@@ -77,9 +77,9 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
         LimitReached: A cap forbids the call.
     """
     positions = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
-    movers = {label: _mover(text) for label, text in movers_shown(debate, turn).items()}
-    movers |= {source: source for source in sources_shown(debate)}
-    options = options_shown(debate)
+    movers = {label: _mover(text) for label, text in possible_movers(debate, turn).items()}
+    movers |= {source: source for source in source_labels(debate)}
+    options = option_labels(debate)
     try:
         reply, call = await ask_model(
             calls,
@@ -171,7 +171,7 @@ def held_before(debate: Debate, turn: Turn) -> str:
     return leading(options_of(debate).probabilities(blind.probabilities))
 
 
-def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
+def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     """Contributions of others that can have changed a voter's first choice, by label.
 
     Where positions are criticised one by one: the newest critiques of positions for the option
@@ -211,7 +211,7 @@ def movers_shown(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
 
 
-def sources_shown(debate: Debate) -> tuple[str, ...]:
+def source_labels(debate: Debate) -> tuple[str, ...]:
     """Ids of the sources as prompts name them: e1, e2."""
     return tuple(source.id for source in debate.evidence)
 
@@ -222,7 +222,7 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
     So all ballots have one form: a vendor's cache is another one for each form.
     """
     agents = [agent.id for agent in debate.setup.agents]
-    sources = sources_shown(debate)
+    sources = source_labels(debate)
     if any(act is Act.CRITIQUE for act in format_of(debate).phases):
         # Nobody is shown more than all others' critiques of everybody.
         most = (len(agents) - 1) ** 2
@@ -250,10 +250,10 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
             text=in_brief(contribution),
             trim_priority=3,
         )
-        for label, contribution in movers_shown(debate, turn).items()
+        for label, contribution in possible_movers(debate, turn).items()
         if contribution.turn.act is Act.CRITIQUE
     ]
-    history = (*told_in_short(debate, turn), *format_of(debate).shown(debate, turn))
+    history = (*told_in_short(debate, turn), *format_of(debate).shown_parts(debate, turn))
     return (*history, *positions, *critiques)
 
 
@@ -286,15 +286,15 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
         "review": debate.setup.format == review.NAME,
         "count": len(slate),
         "labels": ", ".join(candidate.label for candidate in slate),
-        "options": ", ".join(options_shown(debate)),
+        "options": ", ".join(option_labels(debate)),
         "before": options_of(debate).name(held_before(debate, turn)),
-        "movers": ", ".join(movers_shown(debate, turn)),
+        "movers": ", ".join(possible_movers(debate, turn)),
         "letters": ", ".join(letters),
-        "sources": ", ".join(sources_shown(debate)),
+        "sources": ", ".join(source_labels(debate)),
         "answered": any(
             turn_of(Act.REFINEMENT, contribution.turn.round, contribution.turn.target or "").key
             in debate.contributions
-            for contribution in movers_shown(debate, turn).values()
+            for contribution in possible_movers(debate, turn).values()
         ),
     }
 

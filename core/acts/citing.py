@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from core.acts.act import ACTS
-from core.evidence.citations import checked, rendered
+from core.evidence.citations import check_citations, render_citations
 from core.evidence.passages import Passage, headings_of, passages_of
 from core.evidence.search import best_first
-from core.figures import counted, number
+from core.figures import number, quantity
 from core.models import (
     Act,
     Citation,
@@ -40,16 +40,16 @@ def source_parts(debate: Debate) -> Sequence[Part]:
     sources = debate.evidence
     if not sources:
         return ()
-    by_source, counts = _shown(debate)
+    by_source, counts = _shown_passages(debate)
     lines = list[str]()
     for source in sources:
         there, here = counts[source.id], len(by_source[source.id])
         extent = (
-            "in full below" if there == here else f"{here} of {counted(there, 'passage')} below"
+            "in full below" if there == here else f"{here} of {quantity(there, 'passage')} below"
         )
         title, by = _in_line(source.reference.title), _in_line(source.reference.by.name)
         brought = f", brought by {by}" if by else ""
-        size = counted(len(source.text), "character")
+        size = quantity(len(source.text), "character")
         lines.append(
             f"{source.id}: {title} ({source.reference.kind.value}{brought}; {size}, {extent})"
         )
@@ -90,7 +90,7 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
                 verified = sum(citation.status is CitationStatus.VERIFIED for citation in quoted)
                 struck = number(len(_struck(quoted)))
                 lines.append(
-                    f"{agent.name}: {counted(verified, 'quote')} verified, {struck} struck out"
+                    f"{agent.name}: {quantity(verified, 'quote')} verified, {struck} struck out"
                 )
         label = "Quotes that were checked"
     else:
@@ -126,7 +126,7 @@ def look_up_in(reply: str) -> str:
 def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
     """The request once more, with the passages that fit these words best."""
     room, lines = debate.setup.evidence_characters // 4, list[str]()
-    visible = {passage for passages in _shown(debate)[0].values() for passage in passages}
+    visible = {passage for passages in _shown_passages(debate)[0].values() for passage in passages}
     everything = [passage for source in debate.evidence for passage in passages_of(source)]
     hidden = [passage for passage in everything if passage not in visible]
     for passage in best_first(hidden, words):
@@ -145,7 +145,7 @@ def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRe
 
 def left_out(debate: Debate) -> Mapping[str, int]:
     """How many passages no prompt holds, of each source that is not held in full."""
-    by_source, counts = _shown(debate)
+    by_source, counts = _shown_passages(debate)
     missing = {name: count - len(by_source[name]) for name, count in counts.items()}
     return {name: count for name, count in missing.items() if count}
 
@@ -155,9 +155,9 @@ def with_checked_quotes(debate: Debate, contribution: Contribution) -> Contribut
 
     Its answer and points are shown without quotes.
     """
-    text, citations = checked(contribution.text, debate.evidence)
+    text, citations = check_citations(contribution.text, debate.evidence)
     struck = len(_struck(citations))
-    warning = f"{counted(struck, 'quote')} not found in the sources, and struck out."
+    warning = f"{quantity(struck, 'quote')} not found in the sources, and struck out."
     return contribution.model_copy(
         update={
             "text": text,
@@ -183,7 +183,7 @@ class QuoteCheck:
 
     def text(self, text: str) -> str:
         """The text with quotes that were not found struck out."""
-        text, citations = checked(text, self._debate.evidence)
+        text, citations = check_citations(text, self._debate.evidence)
         self._citations |= dict.fromkeys(citations)
         return text
 
@@ -206,11 +206,11 @@ def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
 
 def without_quotes(text: str) -> str:
     """The text as one line, without its quotes."""
-    return _in_line(rendered(text, lambda _found, _is_verified: ""))
+    return _in_line(render_citations(text, lambda _found, _is_verified: ""))
 
 
 @once_per_sources
-def _shown(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
+def _shown_passages(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Mapping[str, int]]:
     """The passages of each source that a prompt holds, in the source's order; how many it has.
 
     Chosen by the question and its context only, so that the beginning of every prompt stays the

@@ -133,7 +133,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
 
 async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
     """Say whether another round, or a step of this one, is worth holding. Asks no model."""
-    comparison = gate.weighed(debate, turn)
+    comparison = gate.gate_decision(debate, turn)
     if comparison is None:
         raise AssertionError(f"{turn.key} was taken before it was clear.")
     return GatePassed(gate=comparison)

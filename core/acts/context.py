@@ -45,7 +45,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
     history: Sequence[Part] = ()
     if act.sees_history and turn.round:
         history = strategy_of(debate, turn.agent).history(debate, turn)
-    about = (act.about or format_of(debate).shown)(debate, turn)
+    about = (act.about or format_of(debate).shown_parts)(debate, turn)
     if turn.act is Act.CRITIQUE:
         history, about = _common_to_critiques(history, about)
     chooses = turn.act is Act.BALLOT or act.states_stance
@@ -58,7 +58,7 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         *_notes(debate),
         *struck_parts(debate, turn),
     )
-    return unmarked(parts) if act.is_alone(debate) else parts
+    return without_cache_marks(parts) if act.is_alone(debate) else parts
 
 
 def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
@@ -90,7 +90,7 @@ def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
     )
 
 
-def options_shown(debate: Debate) -> tuple[str, ...]:
+def option_labels(debate: Debate) -> tuple[str, ...]:
     """Ids of the options as prompts name them, in a fixed order; none before they were merged."""
     return tuple(item.id for item in options_of(debate).items)
 
@@ -103,7 +103,7 @@ def note_labels(debate: Debate) -> tuple[str, ...]:
     return tuple(f"note{note.number}" for note in debate.notes)
 
 
-def earlier_shown(debate: Debate) -> tuple[str, ...]:
+def earlier_decision_labels(debate: Debate) -> tuple[str, ...]:
     """How the earlier decisions that a debate knows are cited: d1, d2."""
     decided = (source for source in debate.evidence if source.reference.kind is SourceKind.DECISION)
     return tuple(source.id for source in decided)
@@ -132,7 +132,7 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
     ):
         answer = debate.answers.get(item.number)
         words = answer.text if answer else ""
-        finding = review.finding_put(debate, item) if to_list else None
+        finding = review.finding_number(debate, item) if to_list else None
         question = f"Finding {finding}, listed below" if finding else _inset(item.question)
         lines.append(f"{item.number}. {question}")
         fallback = (
@@ -160,7 +160,7 @@ def _said_once(
     priorities = [part.trim_priority for part in history]
     long_parts = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
     parts = list(about)
-    shared = _shared(history)
+    shared = _shared_count(history)
     for at, part in enumerate(history):
         text = part.text
         for place, own in enumerate(long_parts):
@@ -184,9 +184,9 @@ def _common_to_critiques(
 ) -> tuple[Sequence[Part], Sequence[Part]]:
     """Both; an agent's own history, which all its critiques of a round show, is shared."""
     is_longer = sum(len(part.text) for part in history) > sum(len(part.text) for part in about)
-    if not history or not is_longer or _shared(history):
+    if not history or not is_longer or _shared_count(history):
         return history, about
-    return [*history[:-1], replace(history[-1], ends_shared=True)], unmarked(about)
+    return [*history[:-1], replace(history[-1], ends_shared=True)], without_cache_marks(about)
 
 
 def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
@@ -195,18 +195,18 @@ def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
     A provider caches the common beginning of prompts: what only one agent has, such as its own
     history, would end it there, and what follows would be cached for nobody.
     """
-    ends = [_shared(group) for group in groups]
+    ends = [_shared_count(group) for group in groups]
     shared = [part for group, end in zip(groups, ends, strict=True) for part in group[:end]]
     own = [part for group, end in zip(groups, ends, strict=True) for part in group[end:]]
     return [*shared, *own]
 
 
-def _shared(parts: Sequence[Part]) -> int:
+def _shared_count(parts: Sequence[Part]) -> int:
     """How many of the parts, from the first on, other turns see as well."""
     return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
 
 
-def unmarked(parts: Sequence[Part]) -> tuple[Part, ...]:
+def without_cache_marks(parts: Sequence[Part]) -> tuple[Part, ...]:
     """The parts without marks for a cache."""
     return tuple(replace(part, ends_shared=False) for part in parts)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from core.acts.act import ActSpec, always, declare
-from core.acts.context import options_part, options_shown, told_in_short
+from core.acts.context import option_labels, options_part, told_in_short
 from core.acts.judge import (
     final_positions,
     is_answered,
@@ -33,7 +33,7 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
     """
     judge = judge_of(debate)
     reply, call = await ask_model(
-        calls, debate, turn, choice_reply(options_shown(debate)), agent=judge
+        calls, debate, turn, choice_reply(option_labels(debate)), agent=judge
     )
     option = "" if reply.option == NOBODY else reply.option
     check = CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
@@ -53,7 +53,7 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     return {
-        "options": ", ".join(options_shown(debate)),
+        "options": ", ".join(option_labels(debate)),
         "answered": is_answered(debate),
         "lost": lost_turns(debate),
     }

@@ -14,9 +14,9 @@ from core.acts.judge import judged_case
 from core.acts.request_for import request_with, terms_for
 from core.errors import CallFailed
 from core.events import FollowUpAnswered
-from core.evidence.citations import checked
+from core.evidence.citations import check_citations
 from core.evidence.passages import Passage, passages_of
-from core.evidence.reading import joined
+from core.evidence.reading import joined_sections
 from core.evidence.search import best_first
 from core.figures import day
 from core.llm.call import ModelCalls
@@ -98,7 +98,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     # The prompt holds the sources, too, and positions that quote them.
     record = _sources(entries)
     quotable = (*record, *debate.evidence)
-    text, citations = await asyncio.to_thread(checked, text.strip(), quotable)
+    text, citations = await asyncio.to_thread(check_citations, text.strip(), quotable)
     ids = {source.id for source in record}
     named = {
         citation.source: _entry(entries, citation.source).key
@@ -210,7 +210,7 @@ def _sources(entries: Sequence[Entry]) -> Sequence[Source]:
                 kind=SourceKind.RECORD, title=entry.title, fetch=entry.key, by=Person(id="")
             ),
             label=f"r{number}",
-            **dict(joined([(entry.title, "", entry.text, "")])),
+            **dict(joined_sections([(entry.title, "", entry.text, "")])),
         )
         for number, entry in enumerate(entries, start=1)
     ]

@@ -12,18 +12,18 @@ import structlog
 from core.acts.act import ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
-    earlier_shown,
+    earlier_decision_labels,
     letters,
     note_labels,
+    option_labels,
     options_part,
-    options_shown,
     told_in_short,
 )
 from core.acts.overruling import binding_option, bound_by_vote
 from core.acts.playbook_part import judges_parts
 from core.acts.replies import NOBODY, first_sentence
 from core.acts.request_for import request_for, terms_for
-from core.acts.review_verdict import reviewed
+from core.acts.review_verdict import verdict_of_review
 from core.acts.verdict_faults import audited_parts, fault_words, left_standing
 from core.acts.verdict_replies import (
     VerdictOnRaisedReply,
@@ -36,7 +36,7 @@ from core.acts.verdict_replies import (
 from core.acts.vote_part import name_of, raised_part, tally_part
 from core.errors import CallFailed
 from core.events import VerdictDrafted, VerdictReached
-from core.figures import counted, percent
+from core.figures import percent, quantity
 from core.llm.availability import is_outage
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
@@ -93,15 +93,15 @@ async def synthesise(
     """
     if debate.draft and debate.audit and not debate.audit.faults:
         return VerdictReached(verdict=debate.draft, edition=debate.edition)
-    verdict = await _written(calls, debate, turn)
+    verdict = await _first_verdict(calls, debate, turn)
     if debate.draft and debate.audit:
-        verdict = _mended(debate.draft, debate.audit, verdict)
+        verdict = _mended_verdict(debate.draft, debate.audit, verdict)
     elif verdict.source is not VerdictSource.WINNER and auditor_of(debate):
         return VerdictDrafted(turn=turn, verdict=verdict, edition=debate.edition)
     return VerdictReached(verdict=verdict, edition=debate.edition)
 
 
-def _mended(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
+def _mended_verdict(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
     """The mended verdict, else the draft, with the audit's open faults as first warnings."""
     spent = draft.lost + (draft.call.usage if draft.call else Usage())
     if verdict.source is VerdictSource.WINNER:  # no judge has mended it
@@ -114,15 +114,15 @@ def _mended(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
     return verdict.model_copy(update={"lost": spent, "warnings": warnings})
 
 
-async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
+async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
     """The verdict of the first judge that answers; the winner's position where none does."""
     labels = note_labels(debate)
     note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
     playbook = debate.setup.playbook
     form = verdict_reply(
         labels,
-        options_shown(debate),
-        earlier_shown(debate),
+        option_labels(debate),
+        earlier_decision_labels(debate),
         criteria=tuple(criteria_of(playbook)),
         parts=tuple(parts_of(playbook)),
         voted=bool(binding_option(debate)),
@@ -154,7 +154,7 @@ async def _written(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
         "partial": is_cut_short(debate),
         "warnings": tuple(dict.fromkeys(_lacking(debate, verdict, failed))),
     }
-    draft = reviewed(debate, verdict.model_copy(update=marks))
+    draft = verdict_of_review(debate, verdict.model_copy(update=marks))
     verdict = await asyncio.to_thread(with_checked_evidence, debate, draft)
     return _with_confidence(debate, _with_case_against(debate, verdict))
 
@@ -225,7 +225,7 @@ def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
     if verdict.dissent or verdict.is_undecided or not agreed_at_once(debate):
         return verdict
     options = options_of(debate)
-    ballots = voting.counted(debate, debate.tally) if debate.tally else ()
+    ballots = voting.counted_ballots(debate, debate.tally) if debate.tally else ()
     shares = {
         ballot.voter: options.probabilities(ballot.probabilities).get(
             options.resolve(verdict.option), 0
@@ -274,7 +274,7 @@ def _winners_position(debate: Debate) -> Verdict:
     elif len(winners) == 1:
         outcome = "won the vote"
     else:
-        outcome = f"is level with {counted(len(winners) - 1, 'other')} in the vote"
+        outcome = f"is level with {quantity(len(winners) - 1, 'other')} in the vote"
     return Verdict(
         decision=first_sentence(positions[best].answer) or first_sentence(positions[best].text),
         option=option_of(debate, best),
@@ -296,7 +296,7 @@ def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
         *told_in_short(debate, turn),
         *last_critiques(debate),
         *last_words(debate),
-        *format_of(debate).shown(debate, turn),
+        *format_of(debate).shown_parts(debate, turn),
         *raised_part(debate),
         *options_part(debate, by_name=True),
         *tally_part(debate),
@@ -403,7 +403,7 @@ def _more_tokens(debate: Debate) -> int:
     playbook = debate.setup.playbook
     if not playbook:
         return 0
-    cells = len(playbook.criteria) * len(options_shown(debate))
+    cells = len(playbook.criteria) * len(option_labels(debate))
     return _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
 
 
@@ -411,8 +411,8 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     ended, playbook = closing_gate(debate), debate.setup.playbook
     criteria = criteria_of(playbook)
     return {
-        "options": ", ".join(options_shown(debate)),
-        "earlier": ", ".join(earlier_shown(debate)),
+        "options": ", ".join(option_labels(debate)),
+        "earlier": ", ".join(earlier_decision_labels(debate)),
         "ended": in_words(debate, ended) if ended else "",
         "winner": _winner_words(debate),
         "voted": binding_option(debate),

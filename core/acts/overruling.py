@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from core.acts.citing import without_quotes
 from core.acts.replies import first_sentence, label_in
-from core.evidence.citations import checked
+from core.evidence.citations import check_citations
 from core.evidence.words import words_of
 from core.models import (
     JUDGE,
@@ -24,7 +24,7 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of
 from core.rules.playbook import criteria_of
-from core.rules.voting import best_texts, counted, option_voted_for
+from core.rules.voting import best_texts, counted_ballots, option_voted_for
 
 #: A requirement is named by at least so many of the team's words in a row.
 _LEAST_WORDS = 3
@@ -57,7 +57,7 @@ def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
     if overrule.stands:
         verdict = verdict.model_copy(update={"overrule": overrule})
     else:
-        verdict = _as_voted(debate, verdict.model_copy(update={"overrule": overrule}), voted)
+        verdict = _verdict_of_vote(debate, verdict.model_copy(update={"overrule": overrule}), voted)
     return verdict.model_copy(update={"warnings": (text, *verdict.warnings)})
 
 
@@ -80,7 +80,7 @@ def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
 
     A requirement has no source: it stands in what the team wrote, or the playbook names it.
     """
-    citations = checked(ground, debate.evidence)[1]
+    citations = check_citations(ground, debate.evidence)[1]
     quoted = (citation for citation in citations if citation.status is CitationStatus.VERIFIED)
     if quote := next(quoted, None):
         return quote.words, quote.source
@@ -111,7 +111,7 @@ def _holds(text: Sequence[str], words: Sequence[str]) -> bool:
     return any(text[at : at + count] == words for at in range(len(text) - count + 1))
 
 
-def _as_voted(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
+def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     """What the vote chose, in the words of the best text for it, with the judge's as the dissent.
 
     What the judge says of its own decision does not hold of this one: a requirement that nobody
@@ -120,7 +120,7 @@ def _as_voted(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     tally, positions = debate.tally, format_of(debate).positions(debate)
     best = best_texts(tally)[0] if tally else next(iter(positions))
     position = positions[best]
-    ballots = counted(debate, tally) if tally else ()
+    ballots = counted_ballots(debate, tally) if tally else ()
     reasons = (ballot.reasons[best] for ballot in ballots if ballot.ranking[:1] == (best,))
     objection = " ".join((verdict.decision, *verdict.reasons))
     unknown = {"status": RequirementStatus.UNKNOWN, "words": ""}

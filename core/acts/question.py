@@ -10,7 +10,7 @@ from core.acts.citing import without_quotes
 from core.acts.request_for import ask_for_same, ask_model
 from core.errors import CallFailed, ReplyUnreadable
 from core.events import ClarificationsOpened, QuestionsAsked
-from core.figures import counted
+from core.figures import quantity
 from core.llm.call import ModelCalls
 from core.models import EXAMPLE, OFFLINE, SUMMARIZER, Act, Debate, Question, Questions, Turn
 from core.request import Effort, Part, PartKind
@@ -54,7 +54,7 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     most = debate.setup.clarifying.per_agent
     warnings: list[str] = []
     if empty := len(reply.questions) - len(worded):
-        warnings.append(f"{counted(empty, 'question')} without words left out.")
+        warnings.append(f"{quantity(empty, 'question')} without words left out.")
     if surplus := worded[most:]:
         texts = ", ".join(f"“{reply.question.strip()}”" for reply in surplus)
         warnings.append(f"Asked more than the {most} questions an agent may; left out: {texts}")
@@ -75,7 +75,9 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
     A cheap model merges those that ask the same; where it fails, all are put.
     """
     merging = debate.setup.agent(SUMMARIZER)
-    questions: Sequence[clarifying.Asked] = () if turn.round else clarifying.asked_for(debate, turn)
+    questions: Sequence[clarifying.MergedQuestion] = (
+        () if turn.round else clarifying.asked_for(debate, turn)
+    )
     if len({question.agents for question in questions}) <= 1 or merging.provider in {
         OFFLINE,
         EXAMPLE,
@@ -97,7 +99,7 @@ def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:
     return tuple(f"q{n}" for n, _ in enumerate(clarifying.asked_for(debate, turn), start=1))
 
 
-def _asked(debate: Debate, turn: Turn) -> Sequence[Part]:
+def _question_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     """The questions to be merged, a line each."""
     questions = clarifying.asked_for(debate, turn)
     lines = (" ".join(question.question.text.split()) for question in questions)
@@ -137,7 +139,7 @@ declare(
         asks_model=False,
         is_numbered=True,
         values=lambda debate, turn: {"labels": ", ".join(_labels(debate, turn))},
-        about=_asked,
+        about=_question_parts,
         is_alone=always,
         perform=put,
     ),

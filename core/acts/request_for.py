@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.acts.citing import is_to_cite, may_look_up
-from core.acts.context import options_shown, parts_for
+from core.acts.context import option_labels, parts_for
 from core.acts.replies import firsts_in, same_fault, same_reply
 from core.figures import day
 from core.llm.call import CallOptions, ModelAnswer, ModelCalls, ModelRef
@@ -96,7 +96,7 @@ def request_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> Model
         values |= {"raises": True, "was_asked": debate.setup.clarifying.enabled}
     values |= act.values(debate, turn)
     if act.states_stance:
-        values["options"] = ", ".join(options_shown(debate))
+        values["options"] = ", ".join(option_labels(debate))
     agent = agent or debate.setup.agent(turn.agent)
     return request_with(debate, turn, agent, parts=parts_for(debate, turn), values=values)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from core.acts.citing import left_out
-from core.figures import counted
+from core.figures import quantity
 from core.models import Act, Debate, Judgement, NoteOutcome, Verdict
 from core.rules.findings import WEIGHTY, answered_words, counted_words, standing
 from core.rules.formats.review import FORMAT, NAME, NOT_READY, READY, VERDICTS, WITH_CHANGES
@@ -13,7 +13,7 @@ from core.rules.subject import is_handing_in, subject
 from core.rules.voting import option_voted_for
 
 
-def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
+def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
     """The verdict of a review with the state of every finding; its headline counts the open ones.
 
     The judge's sentence opens the reasoning. "Ready" becomes "with changes" while a finding of a
@@ -25,7 +25,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     texts = list[str]()
     read = {source.id for source in subject(debate)}
     if missing := sum(count for name, count in left_out(debate).items() if name in read):
-        passages = counted(missing, "passage")
+        passages = quantity(missing, "passage")
         texts.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
     notes, warnings = _notes(debate, verdict), (*verdict.warnings, *texts)
     verdict = verdict.model_copy(
@@ -39,7 +39,12 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
     count = ", ".join(filter(None, (counted_words(findings), answered_words(findings))))
     if why_none := _why_no_verdict(debate, option):
         decision = ": ".join(filter(None, (why_none, count)))
-        none = {"option": "", "decision": decision, "solution": _opened(verdict), "criteria": ()}
+        none = {
+            "option": "",
+            "decision": decision,
+            "solution": _solution_text(verdict),
+            "criteria": (),
+        }
         return verdict.model_copy(update=none)
     warnings = verdict.warnings
     if option == READY and is_weighty:
@@ -49,7 +54,7 @@ def reviewed(debate: Debate, verdict: Verdict) -> Verdict:
         update={
             "option": options.resolve(option),
             "decision": f"{name}: {count}" if count else name,
-            "solution": _opened(verdict),
+            "solution": _solution_text(verdict),
             "criteria": tuple(_criteria(verdict, option)),
             "warnings": warnings,
         }
@@ -95,7 +100,7 @@ def _why_no_verdict(debate: Debate, option: str) -> str:
     return "Not finished" if is_cut_short(debate) else "No verdict"
 
 
-def _opened(verdict: Verdict) -> str:
+def _solution_text(verdict: Verdict) -> str:
     """The solution, opened by what the judge decided in a sentence."""
     decision, solution = verdict.decision.strip(), verdict.solution.strip()
     return solution if decision in solution else f"{decision}\n\n{solution}".strip()

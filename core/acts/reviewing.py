@@ -15,9 +15,9 @@ from core.acts.replies import NOBODY, label_in, narrowed, one_of
 from core.acts.request_for import ask_for_same, ask_model
 from core.errors import CallFailed
 from core.events import ContributionMade, FindingsMerged
-from core.evidence.citations import check, checked
+from core.evidence.citations import check, check_citations
 from core.evidence.revisions import changes_at, is_gone, quoted_in, revision_of
-from core.figures import counted
+from core.figures import quantity
 from core.llm.call import ModelCalls
 from core.models import (
     Act,
@@ -32,7 +32,7 @@ from core.models import (
     Turn,
 )
 from core.request import Effort, Part
-from core.rules.findings import MOST_FINDINGS, merged, own, raised
+from core.rules.findings import MOST_FINDINGS, merge_findings, own, raised_findings
 from core.rules.formats.registry import format_of
 from core.rules.formats.review import VERDICTS
 from core.rules.subject import handed_in, subject
@@ -130,8 +130,10 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
     )
 
     def checked_reply() -> Contribution:
-        findings = _found(reply.findings, read)
-        return _said(debate, turn, reply.summary, findings, verdict=reply.verdict, call=call)
+        findings = _findings_in(reply.findings, read)
+        return _findings_text(
+            debate, turn, reply.summary, findings, verdict=reply.verdict, call=call
+        )
 
     return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
@@ -155,10 +157,12 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
             _looked_at(finding, looks.get(f"f{finding.number}"), subject(debate), changed)
             for finding in mine
         ]
-        fresh = _found(reply.new, read)
+        fresh = _findings_in(reply.new, read)
         new = [finding.model_copy(update={"status": FindingStatus.NEW}) for finding in fresh]
         findings = [finding.model_copy(update={"raised_by": ()}) for finding in (*again, *new)]
-        return _said(debate, turn, reply.summary, findings, verdict=reply.verdict, call=call)
+        return _findings_text(
+            debate, turn, reply.summary, findings, verdict=reply.verdict, call=call
+        )
 
     return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
@@ -184,16 +188,16 @@ def _looked_at(
     is_shown = mended_by is not None or is_gone(finding.citation, revision)
     if status is FindingStatus.RESOLVED and not is_shown:
         status = FindingStatus.ANSWERED
-    why, _ = checked(look.why.strip(), (*read, *changed))
+    why, _ = check_citations(look.why.strip(), (*read, *changed))
     state = {"status": status, "why": why, "changed": lines, "mended_by": mended_by}
     return finding.model_copy(update=state)
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:
     """Merge the same findings of several agents: by a model, or by their words where it fails."""
-    findings = raised(debate)
+    findings = raised_findings(debate)
     if len({finding.raised_by for finding in findings}) <= 1:
-        items = merged(findings, range(len(findings)))
+        items = merge_findings(findings, range(len(findings)))
         return FindingsMerged(findings=Findings(turn=turn, items=items))
     labels = tuple(f"f{number}" for number, _ in enumerate(findings, start=1))
     try:
@@ -201,16 +205,16 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
     except CallFailed as error:
         by_words = Findings(
             turn=turn,
-            items=merged(findings),
+            items=merge_findings(findings),
             lost=error.usage,
             warnings=(f"{_BY_WORDS} {error}",),
         )
         return FindingsMerged(findings=by_words)
-    items = merged(findings, firsts)
+    items = merge_findings(findings, firsts)
     return FindingsMerged(findings=Findings(turn=turn, items=items, call=call))
 
 
-def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
+def _findings_in(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
     """The findings of a reply, their words and the quotes in them looked for in what was read."""
     findings = list[ReviewFinding]()
     for reply in replies:
@@ -222,14 +226,14 @@ def _found(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[Revi
                 ReviewFinding(
                     severity=Severity(reply.severity),
                     citation=check(reply.source.lower(), words, read),
-                    wrong=checked(" ".join(reply.wrong.split()), read)[0],
-                    mend=checked(" ".join(reply.mend.split()), read)[0],
+                    wrong=check_citations(" ".join(reply.wrong.split()), read)[0],
+                    mend=check_citations(" ".join(reply.mend.split()), read)[0],
                 )
             )
     return findings[:MOST_FINDINGS]
 
 
-def _said(
+def _findings_text(
     debate: Debate,
     turn: Turn,
     summary: str,
@@ -246,8 +250,8 @@ def _said(
     if struck:
         why = "Struck out, because the words they are about are not in the subject:"
         text += "\n".join(("", "", why, "", *struck))
-    text, citations = checked(text, debate.evidence)
-    warning = f"{counted(len(struck), 'finding')} struck out: not about words of the subject."
+    text, citations = check_citations(text, debate.evidence)
+    warning = f"{quantity(len(struck), 'finding')} struck out: not about words of the subject."
     return Contribution(
         turn=turn,
         text=text,
@@ -290,11 +294,11 @@ def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
 
 def _parts_of_merging(debate: Debate, turn: Turn) -> Sequence[Part]:
     """Findings stand with the words they are about: the subject need not be read again."""
-    return (asked_parts(debate)[0], *format_of(debate).shown(debate, turn))
+    return (asked_parts(debate)[0], *format_of(debate).shown_parts(debate, turn))
 
 
 def _values_of_merging(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    numbers = range(1, len(raised(debate)) + 1)
+    numbers = range(1, len(raised_findings(debate)) + 1)
     return {"labels": ", ".join(f"f{number}" for number in numbers)}
 
 

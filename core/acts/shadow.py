@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from core.acts.act import ActSpec, declare
 from core.acts.citing import QuoteCheck
-from core.acts.context import asked_parts, options_part, options_shown, unmarked
+from core.acts.context import asked_parts, option_labels, options_part, without_cache_marks
 from core.acts.replies import NOBODY, choice_reply, lines_of
 from core.acts.request_for import ask_model
 from core.events import ShadowAnswered, ShadowPlaced
@@ -36,11 +36,11 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
         LimitReached: A cap forbids the call.
     """
     reply, call = await ask_model(calls, debate, turn, ShadowReply)
-    shadow = await asyncio.to_thread(_checked, debate, turn, reply, call)
+    shadow = await asyncio.to_thread(_checked_answer, debate, turn, reply, call)
     return ShadowAnswered(shadow=shadow)
 
 
-def _checked(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) -> ShadowAnswer:
+def _checked_answer(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) -> ShadowAnswer:
     """The answer with its quotes checked, and those not found struck out."""
     check = QuoteCheck(debate)
     return ShadowAnswer(
@@ -65,7 +65,7 @@ async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
     """
     background = debate.setup.agent(SUMMARIZER)
     reply, call = await ask_model(
-        calls, debate, turn, choice_reply(options_shown(debate)), agent=background
+        calls, debate, turn, choice_reply(option_labels(debate)), agent=background
     )
     option = "" if reply.option == NOBODY else reply.option
     return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))
@@ -76,7 +76,7 @@ def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
     alone = debate.shadow
     text = "\n".join((alone.decision, *alone.reasons)) if alone else ""
     answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if alone else []
-    return unmarked((asked_parts(debate)[0], *options_part(debate), *answer))
+    return without_cache_marks((asked_parts(debate)[0], *options_part(debate), *answer))
 
 
 declare(
@@ -85,7 +85,7 @@ declare(
         words=350,
         is_posted=False,
         values=lambda debate, _: {"sections": bool(parts_of(debate.setup.playbook))},
-        parts=lambda debate, _: unmarked(asked_parts(debate)),
+        parts=lambda debate, _: without_cache_marks(asked_parts(debate)),
         perform=answer,
     ),
 )
@@ -96,7 +96,7 @@ declare(
         max_tokens=512,
         effort=Effort.LOW,
         is_posted=False,
-        values=lambda debate, _: {"options": ", ".join(options_shown(debate))},
+        values=lambda debate, _: {"options": ", ".join(option_labels(debate))},
         parts=_parts_of_choice,
         perform=place,
     ),

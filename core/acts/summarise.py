@@ -77,7 +77,7 @@ async def _ask(
     calls: ModelCalls, debate: Debate, turn: Turn, material: SummaryMaterial, *, brief: bool = False
 ) -> Summary:
     """Ask once."""
-    text = material.shortened if brief else material.text
+    text = material.shorter_text if brief else material.text
     whole = Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2)
     # What will be summed up again is read from the cache then.
     read_again = len(material.grows_by) - material.is_last

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from core.evidence.words import words_of
-from core.figures import counted
+from core.figures import quantity
 from core.models import (
     Audit,
     AuditFault,
@@ -89,7 +89,9 @@ def audit_words(debate: Debate) -> str:
     if not audit.faults:
         return f"An audit of the verdict by {audit.auditor} found no fault."
     mended = len(audit.faults) - len(open_faults(debate))
-    text = f"An audit of the verdict by {audit.auditor} found {counted(len(audit.faults), 'fault')}"
+    text = (
+        f"An audit of the verdict by {audit.auditor} found {quantity(len(audit.faults), 'fault')}"
+    )
     return f"{text}, of which the judge mended {mended or 'none'}."
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.figures import counted, percent
+from core.figures import percent, quantity
 from core.models import Debate
 from core.request import Part, PartKind
 from core.rules import voting
@@ -29,17 +29,17 @@ def tally_part(debate: Debate) -> Sequence[Part]:
     by_weight = " by weight" if rules.weights else ""
     lines = [
         f"{options.name(score.option)} ({score.option}): first choice of "
-        f"{counted(score.first_choices, 'voter')}{by_weight}, "
+        f"{quantity(score.first_choices, 'voter')}{by_weight}, "
         f"{percent(score.mean_probability)} on average"
         for score in debate.tally.options
     ]
     lines += [
-        f"The text of {name_of(debate, score.position)}: {counted(score.points, 'point')}, "
-        f"{counted(score.first_places, 'first place')}"
+        f"The text of {name_of(debate, score.position)}: {quantity(score.points, 'point')}, "
+        f"{quantity(score.first_places, 'first place')}"
         for score in debate.tally.scores
     ]
     lines += [voting.OWN_TEXT] if rules.exclude_self else []
-    for ballot in voting.counted(debate, debate.tally):
+    for ballot in voting.counted_ballots(debate, debate.tally):
         order = ", then ".join(name_of(debate, position) for position in ballot.ranking)
         shares = ", ".join(
             f"{option} {percent(share)}"

@@ -36,7 +36,7 @@ _FEWEST_AGENTS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaybooksFound:
+class AvailablePlaybooks:
     """All playbooks there are."""
 
     #: Built-in ones, with a team's own in place of or after them, by name.
@@ -47,7 +47,7 @@ class PlaybooksFound:
     faults: Sequence[str]
 
 
-def find_playbooks(folder: FilePath | None, settings: Settings) -> PlaybooksFound:
+def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlaybooks:
     """The built-in playbooks, and those of a team.
 
     Args:
@@ -72,7 +72,7 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> PlaybooksFoun
         else:
             team[playbook.name], own[playbook.name] = playbook, file
     faults += [f"{file} is left out: {_MOST_FILES} are read." for file in files[_MOST_FILES:]]
-    return PlaybooksFound(playbooks=_Playbooks(settings, team), own=own, faults=faults)
+    return AvailablePlaybooks(playbooks=_Playbooks(settings, team), own=own, faults=faults)
 
 
 class _Playbooks(Mapping[str, Playbook]):
@@ -136,7 +136,7 @@ def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
 
     source = read_source(text, name, example="title: …")
     try:
-        playbook = _checked(source.values)
+        playbook = _checked_playbook(source.values)
     except ValidationError as error:
         errors = error.errors(include_url=False)
         lines = [in_words(source, error, Playbook, noun="key of a playbook") for error in errors]
@@ -155,11 +155,11 @@ def built_in() -> Mapping[str, Playbook]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     files = sorted(_BUILT_IN.glob("*.yaml"))
     read = (yaml.load(file.read_text("utf-8"), Loader=loader) for file in files)  # noqa: S506 - both are safe loaders
-    playbooks = [_checked(values) for values in read]
+    playbooks = [_checked_playbook(values) for values in read]
     return {playbook.name: playbook for playbook in playbooks}
 
 
-def _checked(values: Mapping[str, Any]) -> Playbook:
+def _checked_playbook(values: Mapping[str, Any]) -> Playbook:
     """The playbook with these values, which are taken as JSON.
 
     There an enum is a text and a tuple a list, also where types are strict.

@@ -167,7 +167,7 @@ def lines_of(words: str, text: str) -> tuple[int, int] | None:
     return (line_of(text, at[0]), line_of(text, at[1])) if at else None
 
 
-def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, ...]]:
+def check_citations(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, ...]]:
     """The text with every citation that is not verified struck out, and all citations.
 
     Checking a text that was checked before changes nothing. Entries of a record can be cited only
@@ -194,13 +194,13 @@ def checked(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Citation, 
     return _replaced(text, as_checked, of_record=of_record), tuple(citations)
 
 
-def rendered(
+def render_citations(
     text: str, show: Callable[[RawCitation, bool], str], *, of_record: bool = False
 ) -> str:
     """A checked text with each citation as `show` writes it.
 
     Args:
-        text: What `checked` returned.
+        text: What `check_citations` returned.
         show: Given a citation, and whether it is verified, what stands in its place.
         of_record: It was checked against entries of a debate's record, too.
     """

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from core.errors import BadInput, DebateUnknown, LogBroken, reading
 from core.events import fold
-from core.evidence.reading import joined
+from core.evidence.reading import joined_sections
 from core.evidence.search import best_of, terms
-from core.figures import counted, day, without_stops
+from core.figures import day, quantity, without_stops
 from core.models import (
     Debate,
     DecisionKind,
@@ -107,7 +107,7 @@ class FetchEarlierDecisions:
                 decided.append(debate)
         fitting = await asyncio.to_thread(_fitting, decided, reference.fetch)
         left_out = len(decided) - len(fitting)
-        warning = f"{counted(left_out, 'earlier decision')} left out that fit the question less"
+        warning = f"{quantity(left_out, 'earlier decision')} left out that fit the question less"
         return SourceText(
             references=tuple(
                 [
@@ -142,7 +142,7 @@ class FetchDecision:
         if debate.setup.place != place or not debate.verdict:
             raise error
         label = f"{debate.id}, {day(debate.ended_at or debate.now)}"
-        return joined([(label, reference.address, decision_words(debate), "")])
+        return joined_sections([(label, reference.address, decision_words(debate), "")])
 
 
 def decision_words(debate: Debate) -> str:

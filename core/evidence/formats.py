@@ -18,7 +18,7 @@ from typing import Any
 from core.evidence.extract import Extract, Section, Unreadable
 from core.evidence.office import read_package
 from core.evidence.page_doubts import doubts_of_page
-from core.figures import counted, number
+from core.figures import number, quantity
 
 #: Share of control characters from which a file is no text, and of how many characters.
 _MOST_CONTROLS, _LOOKED_AT = 0.01, 100_000
@@ -96,7 +96,7 @@ def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) 
         for section in extract.sections:
             text = section.text.strip("\n") if not section.counts else section.text.rstrip("\n")
             if len(text) > room:
-                extract.warnings.append(f"only the first {counted(most, 'character')} were read")
+                extract.warnings.append(f"only the first {quantity(most, 'character')} were read")
             sections.append({"label": section.label, "text": text[:room], "counts": section.counts})
             room -= len(text)
             if room <= 0:
@@ -159,7 +159,7 @@ def _text(content: bytes, ending: str, media_type: str) -> Extract:
     if is_page:
         hidden = len(_HIDDEN_PART.findall(text))
         if hidden:
-            warnings.append(f"{counted(hidden, 'hidden part')} of the page left out")
+            warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
         markdown = _markdown(text)
         warnings += doubts_of_page(text, markdown)
         return Extract("HTML", [Section("", markdown)], warnings)
@@ -324,7 +324,7 @@ def _notebook(text: str) -> Extract:
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Unreadable("the notebook is damaged") from None
     pictures = len(re.findall(r'"image/[\w+.-]{1,40}"\s{0,5}:', text))
-    left_out = f"{counted(pictures, 'picture')} left out"
+    left_out = f"{quantity(pictures, 'picture')} left out"
     return Extract("notebook", sections, [left_out] if pictures else [])
 
 
@@ -394,7 +394,7 @@ def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
     signs = [sign.char for sign in document.extract_chars(at)]
     if lost := sum(sign in "\ufffd\x00" for sign in signs):
         text = _with_gaps(text, signs)
-        doubts.append(f"{counted(lost, 'letter')} cannot be read")
+        doubts.append(f"{quantity(lost, 'letter')} cannot be read")
     lines = [text]
     for note in document.get_annotations(at):
         if note.get("subtype") == "Widget" and note.get("field_value"):

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 from core.evidence.extract import Extract, Section, Unreadable
 from core.evidence.word_numbers import with_numbers
-from core.figures import counted, number
+from core.figures import number, quantity
 
 #: A package may hold so many files, and so many bytes once unpacked: in all, and in one of XML.
 _MOST_ENTRIES, _MOST_UNPACKED, _MOST_XML = 10_000, 300_000_000, 60_000_000
@@ -118,7 +118,7 @@ class _Writer:
     def warnings(self) -> list[str]:
         """What was left out, counted."""
         counts = ((self.pictures, "picture"), (self.unknown, "part"))
-        return [f"{counted(count, what)} left out" for count, what in counts if count]
+        return [f"{quantity(count, what)} left out" for count, what in counts if count]
 
     def lines(self, elements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         """The lines of some elements, with an empty one after each block."""
@@ -187,9 +187,9 @@ def _word(content: bytes) -> Extract:
     # Words that take the place of others are one change.
     changes = deleted + added - len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
     if changes:
-        warnings.append(f"{counted(changes, 'tracked change')} taken as accepted")
+        warnings.append(f"{quantity(changes, 'tracked change')} taken as accepted")
     if hidden := len(re.findall(rb"<w:vanish\s?/>", document)):
-        warnings.append(f"{counted(hidden, 'hidden passage')} left out")
+        warnings.append(f"{quantity(hidden, 'hidden passage')} left out")
     try:
         content = with_numbers(content)
     except (
@@ -242,7 +242,7 @@ def _powerpoint(content: bytes, most_pages: int) -> Extract:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         remarks = sum(name.startswith("ppt/comments/") for name in archive.namelist())
     if remarks:
-        warnings.append(f"remarks on {counted(remarks, 'slide')} were not read")
+        warnings.append(f"remarks on {quantity(remarks, 'slide')} were not read")
     if len(slides) > most_pages:
         warnings.append(f"only the first {most_pages} of {number(len(slides))} slides were read")
     return Extract("PowerPoint", sections, warnings)
@@ -275,7 +275,7 @@ def _excel(content: bytes, parts: Sequence[str]) -> Extract:
     for begin, what in (("xl/charts/chart", "chart"), ("xl/drawings/drawing", "drawing")):
         if count := sum(name.startswith(begin) for name in parts):
             were = "was" if count == 1 else "were"
-            extract.warnings.append(f"{counted(count, what)} {were} not read")
+            extract.warnings.append(f"{quantity(count, what)} {were} not read")
     return extract
 
 
@@ -314,7 +314,7 @@ class _Sheets:
             yield Section(f"sheet {sheet.title}", "\n".join(self._lines(sheet)), counts="row")
 
     def _lines(self, sheet: Any) -> Sequence[str]:
-        rows, columns = _hidden(sheet)
+        rows, columns = _hidden_cells(sheet)
         lines, left_out = list[str](), dict[str, None]()
         # Only cells that are there: a single one at the edge makes billions of empty ones.
         cells = sorted(sheet._cells.items())  # noqa: SLF001 - `iter_rows` makes the empty ones
@@ -338,13 +338,13 @@ class _Sheets:
     def _text(self, sheet: Any, cell: Any) -> str:
         """What a cell shows; its formula where nobody has worked it out."""
         if cell.value is not None or self._formula_book is None:
-            return _shown(cell, self._book)
+            return _cell_text(cell, self._book)
         formula = self._formula_book[sheet.title].cell(cell.row, cell.column).value
         self._uncomputed += formula is not None
         return "" if formula is None else str(formula)
 
 
-def _hidden(sheet: Any) -> tuple[set[int], Mapping[int, str]]:
+def _hidden_cells(sheet: Any) -> tuple[set[int], Mapping[int, str]]:
     """The rows and the columns (with their letters) of a sheet that nobody sees."""
     from openpyxl.utils import get_column_letter
 
@@ -358,7 +358,7 @@ def _hidden(sheet: Any) -> tuple[set[int], Mapping[int, str]]:
     return rows, columns
 
 
-def _shown(cell: Any, book: Any) -> str:
+def _cell_text(cell: Any, book: Any) -> str:
     """What a cell shows: dates in ISO's form, numbers as formatted, struck-out words marked."""
     from openpyxl.utils.datetime import CALENDAR_MAC_1904
     from xlfmt import (  # pyright: ignore[reportMissingTypeStubs]

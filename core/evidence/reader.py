@@ -8,7 +8,7 @@ from typing import Protocol
 
 from core.errors import BadInput
 from core.evidence.diffs import with_hunks
-from core.evidence.reading import FileReader, joined
+from core.evidence.reading import FileReader, joined_sections
 from core.figures import size
 from core.models import Place, SourceKind, SourceReference, SourceText
 
@@ -65,7 +65,7 @@ async def fetch_text(
     reference: SourceReference, _place: Place, _most_bytes: int, /
 ) -> FetchedFile | SourceText:
     """Words that came with the question itself."""
-    return joined([("", "", reference.fetch, "")])
+    return joined_sections([("", "", reference.fetch, "")])
 
 
 async def fetch_path(

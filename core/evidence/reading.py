@@ -67,7 +67,7 @@ class FileReader:
         }
         seconds = limits.seconds
         allowance = Allowance(memory=limits.memory_bytes, cpu=seconds, whole=seconds)
-        async with self._gate.entered(f"{place.workspace}/{place.channel}" if place else ""):
+        async with self._gate.place(f"{place.workspace}/{place.channel}" if place else ""):
             try:
                 output = await run("file", order, allowance, does="reads files", content=content)
                 answer = _Answer.model_validate(output)
@@ -79,14 +79,14 @@ class FileReader:
             raise BadInput(answer.fault)
         # In a thread: redacting 400,000 characters takes half a second.
         return await asyncio.to_thread(
-            joined,
+            joined_sections,
             [(section.label, "", section.text, section.counts) for section in answer.sections],
             sha256=hashlib.sha256(content).hexdigest(),
             warnings=answer.warnings,
         )
 
 
-def joined(
+def joined_sections(
     sections: list[tuple[str, str, str, str]],
     *,
     sha256: str = "",

@@ -60,10 +60,10 @@ def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...
         if step.tag != "equal" and is_near:
             old_lines += old[step.src_start : step.src_end]
             new_lines += new[step.dest_start : step.dest_end]
-    return (*_marked("-", old_lines), *_marked("+", new_lines))
+    return (*_marked_lines("-", old_lines), *_marked_lines("+", new_lines))
 
 
-def _marked(sign: str, lines: Sequence[str]) -> Sequence[str]:
+def _marked_lines(sign: str, lines: Sequence[str]) -> Sequence[str]:
     texts = [line.strip() for line in lines if line.strip()]
     marked_lines = [f"{sign} {line[:_LINE_LIMIT]}" for line in texts[:_MOST_LINES]]
     more = len(texts) - _MOST_LINES

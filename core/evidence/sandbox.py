@@ -59,7 +59,7 @@ async def run(
         SandboxEnded: It gives no answer.
     """
     head = {**order, "work": work, "memory": allowance.memory, "cpu": max(1, int(allowance.cpu))}
-    process = await _started(does)
+    process = await _start_process(does)
     try:
         async with asyncio.timeout(allowance.whole):
             output, _ = await process.communicate(json.dumps(head).encode() + b"\n" + content)
@@ -77,7 +77,7 @@ async def run(
     raise SandboxEnded
 
 
-async def _started(does: str) -> Process:
+async def _start_process(does: str) -> Process:
     """Start a process that no key of ours reaches.
 
     Raises:
@@ -142,7 +142,7 @@ class FairGate:
         self._turns = WeakValueDictionary[str, asyncio.Lock]()
 
     @asynccontextmanager
-    async def entered(self, whose: str) -> AsyncGenerator[None]:
+    async def place(self, whose: str) -> AsyncGenerator[None]:
         """Wait for a place, and keep it.
 
         Args:

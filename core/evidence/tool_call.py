@@ -71,7 +71,7 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
     seconds = float(order["seconds"])
     try:
         async with asyncio.timeout(seconds):
-            return await _asked(order, limit)
+            return await _tool_answer(order, limit)
     except BaseException as error:  # noqa: BLE001 - the SDK's task groups wrap whatever happens
         leaves = list(_leaves(error))
     kinds = {type(leaf).__name__ for leaf in leaves}
@@ -101,7 +101,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-async def _asked(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
+async def _tool_answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
     """The tool's answer, if it may be asked.
 
     Raises:
@@ -112,7 +112,9 @@ async def _asked(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, 
     name = str(order["tool"])
     transport = _web(order) if order["url"] else _program(order)
     # No callbacks: a server that wants to ask us, our models or our people is refused.
-    async with Client(_bounded(transport, int(order["bytes"]), limit), cache=None) as client:
+    async with Client(
+        _bounded_transport(transport, int(order["bytes"]), limit), cache=None
+    ) as client:
         _check(await _tool(client, name), is_vouched_for=bool(order["is_vouched_for"]))
         return _parts(await client.call_tool(name, order["arguments"]))
 
@@ -181,7 +183,7 @@ def _parts(result: "CallToolResult") -> dict[str, Any]:
     return {"parts": parts, "left_out": left_out}
 
 
-class _Metered:
+class _MeteredStream:
     """Messages of a server, counted."""
 
     def __init__(self, messages: "ReadStream[SessionMessage | Exception]", most: int) -> None:
@@ -226,7 +228,7 @@ class _Metered:
 
 
 @asynccontextmanager
-async def _bounded(
+async def _bounded_transport(
     transport: "AbstractAsyncContextManager[TransportStreams]",
     most: int,
     limit: Callable[[], None],
@@ -234,7 +236,7 @@ async def _bounded(
     """A transport of the SDK that takes so many characters of messages."""
     async with transport as (incoming, outgoing):
         limit()  # the program has been started, and nothing of it read
-        yield _Metered(incoming, most), outgoing
+        yield _MeteredStream(incoming, most), outgoing
 
 
 def _program(order: dict[str, Any]) -> "AbstractAsyncContextManager[TransportStreams]":

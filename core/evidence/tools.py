@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
-from core.evidence.reading import joined
+from core.evidence.reading import joined_sections
 from core.evidence.sandbox import Allowance, SandboxEnded, run
-from core.figures import counted, duration
+from core.figures import duration, quantity
 from core.llm.quoting import clean
 from core.models import Person, Place, SourceKind, SourceReference, SourceText, Value
 from core.proxies import proxy_of
@@ -94,13 +94,13 @@ def tool_references(
     )
 
 
-def filled(value: object, question: str) -> object:
+def fill_placeholders(value: object, question: str) -> object:
     """An argument with the question in place of `{question}` and its longer words of `{words}`."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
-        return {key: filled(item, question) for key, item in items}
+        return {key: fill_placeholders(item, question) for key, item in items}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [filled(item, question) for item in cast("Sequence[object]", value)]
+        return [fill_placeholders(item, question) for item in cast("Sequence[object]", value)]
     if not isinstance(value, str):
         return value
     all_words = (item for item in re.findall(r"\w+(?:[-.]\w+)*", question))
@@ -149,7 +149,7 @@ class FetchTools:
             called = _ToolReference.model_validate_json(reference.fetch)
         except ValidationError:
             raise BadInput("it names no tool") from None
-        server, tool = self._listed(called, place)
+        server, tool = self._listed_tool(called, place)
         key = self._key_in(server.key_variable) if server.key_variable else ""
         if server.key_variable and not key:
             raise BadInput(f"{server.key_variable} is not set")
@@ -160,7 +160,7 @@ class FetchTools:
             "proxy": proxy_of(server.url),
             "key": key,
             "tool": tool.name,
-            "arguments": filled(tool.arguments, called.question),
+            "arguments": fill_placeholders(tool.arguments, called.question),
             "is_vouched_for": tool.read_only,
             "seconds": server.seconds,
             "bytes": most_bytes,
@@ -184,7 +184,7 @@ class FetchTools:
             raise BadInput("the tool answers with no text")
         return self._read(texts, answer.left_out + len(files))
 
-    def _listed(self, called: _ToolReference, place: Place) -> tuple[ToolServer, ToolSource]:
+    def _listed_tool(self, called: _ToolReference, place: Place) -> tuple[ToolServer, ToolSource]:
         """The server and the tool as the settings have them now.
 
         Raises:
@@ -207,14 +207,16 @@ class FetchTools:
             list[str](),
         )
         if sum(map(len, texts)) > most:
-            warnings.append(f"only the first {counted(most, 'character')} were read")
+            warnings.append(f"only the first {quantity(most, 'character')} were read")
         if left_out:
-            warnings.append(f"{counted(left_out, 'part')} without text left out")
+            warnings.append(f"{quantity(left_out, 'part')} without text left out")
         for at, text in enumerate(texts, start=1):
             label = f"part {at}" if len(texts) > 1 else ""
             sections.append((label, "", text[:most], ""))
             most -= min(most, len(text))
-        return joined([section for section in sections if section[2]], warnings=tuple(warnings))
+        return joined_sections(
+            [section for section in sections if section[2]], warnings=tuple(warnings)
+        )
 
     async def _ask(self, server: ToolServer, order: Mapping[str, object]) -> _ToolAnswer:
         allowance = Allowance(

@@ -153,11 +153,11 @@ def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
         while at < len(struck) and struck[at][1] <= place:
             at += 1
         strike = _STRIKE if at < len(struck) and struck[at][0] <= place else ""
-        for word in _compared(match, rejoined=rejoined):
+        for word in _comparison_forms(match, rejoined=rejoined):
             yield f"{strike}{word}", place
 
 
-def _compared(match: re.Match[str], *, rejoined: bool) -> Sequence[str]:
+def _comparison_forms(match: re.Match[str], *, rejoined: bool) -> Sequence[str]:
     """A word as it is compared: compatible forms (one sign for fi), case and spaces are one."""
     raw = match[0]
     if match.lastgroup is None and raw.isascii() and raw.isalpha():  # most words

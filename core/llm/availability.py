@@ -84,7 +84,7 @@ class ModelAvailability:
         if outage.probe_at <= now:
             self._put_off(outage)
 
-    def answered(self, ref: ModelRef) -> None:
+    def mark_available(self, ref: ModelRef) -> None:
         """Note that the model is there."""
         self._away.pop(ref, None)
 

@@ -256,7 +256,9 @@ class ModelCalls:
             share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
                 async with asyncio.timeout(share):
-                    reply = await self._tried(ref, request, so_far, is_last=ref == refs[-1])
+                    reply = await self._reply_after_retries(
+                        ref, request, so_far, is_last=ref == refs[-1]
+                    )
             except CapReached:
                 raise
             except TimeoutError:
@@ -264,7 +266,7 @@ class ModelCalls:
             except CallFailed as error:
                 failed.append(error)  # another model may be up, set up, or hold more
             else:
-                self._availability.answered(ref)
+                self._availability.mark_available(ref)
                 so_far.stands_in = ("/".join(refs[0]), str(failed[0])) if failed else ("", "")
                 return ref, reply
             error = failed[-1]
@@ -274,7 +276,7 @@ class ModelCalls:
                 if not says_when and not isinstance(error, TimeUp):
                     self._availability.gave_up(ref, str(error))
             elif isinstance(error, ProviderError):
-                self._availability.answered(ref)
+                self._availability.mark_available(ref)
         # An error that may pass counts before the others, and one that only a person can mend last:
         # an agent is out for good only if none of its models can be asked any more.
         mending = KeyRefused | ProviderMissing
@@ -283,7 +285,7 @@ class ModelCalls:
             -1
         ]
 
-    async def _tried(
+    async def _reply_after_retries(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
     ) -> ModelReply:
         """The reply of one model, after as many tries as the policy and the time allow."""
@@ -331,7 +333,7 @@ class ModelCalls:
         Money is held first, so that a call waiting for it blocks no slot and leads no warm-up.
         """
         await self._ask_for_context(ref)
-        whole, request = request, self._measure.fitted(ref.provider, request)
+        whole, request = request, self._measure.fit(ref.provider, request)
         so_far.sent = sent_parts(whole, request)
         await self._availability.wait_for_rate(ref, so_far.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
@@ -355,9 +357,9 @@ class ModelCalls:
             await entered.enter_async_context(slots[ref.provider])
             if self._scope.prove:
                 await self._scope.prove()  # only now: it may have waited for long
-            return await self._booked(ref, request, so_far, start)
+            return await self._booked_reply(ref, request, so_far, start)
 
-    async def _booked(
+    async def _booked_reply(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
     ) -> ModelReply:
         """One attempt whose usage is booked afterwards, however it ends."""
@@ -369,13 +371,13 @@ class ModelCalls:
             usage = error.usage if isinstance(error, CallFailed) else Usage(cost=None)
             if start.begun and not usage.input_tokens:  # whether reported or not
                 unreported = usage.model_copy(update={"cost": None})
-                usage = self._measure.filled(ref.provider, request, "", unreported)
-            start.usage = self._priced(ref, usage)
+                usage = self._measure.with_estimates(ref.provider, request, "", unreported)
+            start.usage = self._usage_with_cost(ref, usage)
             raise
         else:
-            usage = self._measure.filled(ref.provider, request, reply.text, reply.usage)
+            usage = self._measure.with_estimates(ref.provider, request, reply.text, reply.usage)
             self._measure.learn(ref.provider, request, usage)
-            start.usage = self._priced(ref, usage)
+            start.usage = self._usage_with_cost(ref, usage)
             return replace(reply, text=writable(reply.text))
         finally:
             so_far.add(start.usage)
@@ -426,7 +428,7 @@ class ModelCalls:
             raise ReplyUnusable(text, usage=reply.usage)
         return reply
 
-    def _priced(self, ref: ModelRef, usage: Usage) -> Usage:
+    def _usage_with_cost(self, ref: ModelRef, usage: Usage) -> Usage:
         """The usage of one attempt with its cost, unless the provider named it."""
         cost = Decimal(0) if self._measure.capability(*ref).local else usage.cost
         if cost is None:

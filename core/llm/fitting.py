@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.capabilities import Capability
 from core.errors import LimitReached
-from core.figures import counted, number
+from core.figures import number, quantity
 from core.llm.prices import ESTIMATE_SLACK, output_reserve
 from core.models import SentPart
 from core.request import ModelRequest, Part, PartKind
@@ -33,7 +33,7 @@ _USUAL_LEVELS = {
 _STEPS = 10
 
 
-def fitted(
+def fit_request(
     request: ModelRequest, limits: Capability, tokens: Callable[[ModelRequest], int]
 ) -> ModelRequest:
     """The request as it fits: what has the highest `trim_priority` is shortened first, and says so.
@@ -63,15 +63,15 @@ def fitted(
         low, high = 0.0, 1.0
         for _ in range(_STEPS):
             middle = (low + high) / 2
-            if fits(_shortened(whole, request, middle, level=level, least=least)):
+            if fits(_shortened_request(whole, request, middle, level=level, least=least)):
                 low = middle
             else:
                 high = middle
-        request = _shortened(whole, request, low, level=level, least=least)
+        request = _shortened_request(whole, request, low, level=level, least=least)
     if not fits(request):
         raise LimitReached(
             f"The prompt does not fit into the context of {request.model}: it holds"
-            f" {counted(limits.context_tokens, 'token')},"
+            f" {quantity(limits.context_tokens, 'token')},"
             f" and the reply may take {number(reply)} of them."
         )
     return request
@@ -111,7 +111,7 @@ def _level(part: Part) -> int:
     return part.trim_priority or _USUAL_LEVELS.get(part.kind, 0)
 
 
-def _shortened(
+def _shortened_request(
     whole: ModelRequest, request: ModelRequest, share: float, *, level: int, least: int
 ) -> ModelRequest:
     """The request with that share of the parts of one level, at least `least` characters of each.
@@ -137,7 +137,7 @@ def _shortened(
 
 
 def _mark(left_out: int) -> str:
-    return f"[… {counted(left_out, 'character')} left out to fit the model's context]"
+    return f"[… {quantity(left_out, 'character')} left out to fit the model's context]"
 
 
 def _without_beginning(text: str, count: int) -> str:

@@ -56,7 +56,7 @@ def size_of(text: str) -> int:
     return len(text) + dense
 
 
-def corrected(factor: float, estimated: int, reported: int) -> float:
+def corrected_factor(factor: float, estimated: int, reported: int) -> float:
     """A model's token factor after a reported prompt size.
 
     A moving average, limited to 0.5 to 3.0 times the estimate, which bounds outliers.

@@ -10,8 +10,8 @@ from itertools import accumulate
 
 from core.capabilities import Capability, Record, capability, says_context
 from core.llm.cache_warmup import beginning_keys
-from core.llm.fitting import fitted
-from core.llm.prices import Prices, corrected, output_reserve, size_of, tokens_of, worst_cost
+from core.llm.fitting import fit_request
+from core.llm.prices import Prices, corrected_factor, output_reserve, size_of, tokens_of, worst_cost
 from core.llm.prompt_text import pieces, prompt_size
 from core.models import Usage
 from core.request import ModelRequest
@@ -87,7 +87,7 @@ class Measure:
         key = (provider, request.model)
         factor = self._factors.get(key) or self.capability(*key).token_factor
         estimated = self.prompt_tokens(provider, request)
-        self._factors[key] = corrected(factor, estimated, usage.input_tokens)
+        self._factors[key] = corrected_factor(factor, estimated, usage.input_tokens)
 
     def worst(
         self,
@@ -105,7 +105,9 @@ class Measure:
         tokens_out = output_reserve(limits, request.max_output_tokens, request.effort)
         return worst_cost(provider, request.model, (tokens_in, tokens_out), prices, at=at)
 
-    def filled(self, provider: str, request: ModelRequest, text: str, usage: Usage) -> Usage:
+    def with_estimates(
+        self, provider: str, request: ModelRequest, text: str, usage: Usage
+    ) -> Usage:
         """The usage, estimated where the provider did not report any."""
         if usage.input_tokens or usage.output_tokens or usage.cost is not None:
             return usage
@@ -115,7 +117,7 @@ class Measure:
         }
         return usage.model_copy(update=counts)
 
-    def fitted(self, provider: str, request: ModelRequest) -> ModelRequest:
+    def fit(self, provider: str, request: ModelRequest) -> ModelRequest:
         """The request, parts that may be trimmed shortened where the model's context is too small.
 
         It says how long it was found to be, so that a provider that has to know, too, does not
@@ -130,7 +132,7 @@ class Measure:
         room = limits.context_tokens // _REPLYS_SHARE - limits.reasoning_tokens[request.effort]
         if 0 < room < request.max_output_tokens:
             request = replace(request, max_output_tokens=room)
-        short = fitted(request, limits, tokens)
+        short = fit_request(request, limits, tokens)
         return replace(short, prompt_tokens=tokens(short))
 
     def beginnings(self, provider: str, request: ModelRequest) -> dict[str, int]:

@@ -131,18 +131,18 @@ def _values(text: str) -> Iterator[object]:
     for block in blocks:
         with suppress(ValueError, RecursionError):
             yield _DECODER.decode(block)
-    outer, inner = _decoded(text)
+    outer, inner = _objects_in(text)
     yield from reversed(outer)
     if not _is_cut(text):
         for block in blocks:
             begin, end = block.find("{"), block.rfind("}")
             if 0 <= begin < end and end - begin < _MENDED_CHARS:
-                yield _mended(block[begin : end + 1])
-                yield _mended(block[begin : end + 1].translate(_STRAIGHT))
+                yield _repaired_value(block[begin : end + 1])
+                yield _repaired_value(block[begin : end + 1].translate(_STRAIGHT))
     yield from inner
 
 
-def _decoded(text: str) -> tuple[list[object], list[object]]:
+def _objects_in(text: str) -> tuple[list[object], list[object]]:
     """The whole objects in a text, and those inside others that are broken.
 
     Every brace is tried, within bounds: else a text of broken objects would be read again from
@@ -166,7 +166,7 @@ def _decoded(text: str) -> tuple[list[object], list[object]]:
     return outer, inner
 
 
-def _mended(text: str) -> object:
+def _repaired_value(text: str) -> object:
     """What a library makes of broken JSON: trailing commas, comments, single quotes; or nothing."""
     from json_repair import loads  # noqa: PLC0415 - few replies need it
 
@@ -227,7 +227,7 @@ def _plain(name: str) -> str:
     return "_".join(re.findall(r"[^\W_]+", _WORDS.sub(" ", name).casefold()))
 
 
-def _first_said(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_later_nulls(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which null takes no earlier value's place."""
     fields: dict[str, Any] = {}
     for name, value in pairs:
@@ -236,7 +236,7 @@ def _first_said(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_first_said)
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_without_later_nulls)
 
 
 def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:

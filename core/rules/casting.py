@@ -102,7 +102,7 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
         )
         why = f"The question says {_named([spellings[word] for word in words])}: {topic.name}."
         roles.insert(0, CastRole(topic.role, why))
-    return _completed(roles)
+    return _complete_cast(roles)
 
 
 def _named(words: Sequence[str]) -> str:
@@ -129,10 +129,10 @@ def held_to_rules(
             reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
         if role.role in role_ids:
             roles.setdefault(role.role, CastRole(role.role, reason))
-    return _completed(list(roles.values()), most) if roles else ()
+    return _complete_cast(list(roles.values()), most) if roles else ()
 
 
-def _completed(cast: Sequence[CastRole], most: int = MOST) -> Sequence[CastRole]:
+def _complete_cast(cast: Sequence[CastRole], most: int = MOST) -> Sequence[CastRole]:
     """At most five with the sceptic, at least three, or so many where fewer are wanted."""
     others = [role for role in cast if role.role != SCEPTIC][: most - 1]
     sceptic = next((role for role in cast if role.role == SCEPTIC), None)

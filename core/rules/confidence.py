@@ -10,7 +10,7 @@ off for missing ballots and turns was not measured.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from core.figures import counted, percent
+from core.figures import percent, quantity
 from core.models import (
     BESIDE,
     EXAMPLE,
@@ -103,7 +103,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     options = options_of(debate)
     decided = options.resolve(option)
     counted_ballots = {
-        ballot.voter: ballot.probabilities for ballot in voting.counted(debate, tally)
+        ballot.voter: ballot.probabilities for ballot in voting.counted_ballots(debate, tally)
     }
     # What a review finds unmet is why its verdict is what it is, and no doubt about it.
     status = (
@@ -120,7 +120,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
             first_votes=voting.first_votes(debate),
             models=debate.setup.models,
             voters=len(debate.setup.agents),
-            abstained=len(_abstained(debate, tally)),
+            abstained=len(_abstainers(debate, tally)),
             turns_planned=len(debate.contributions) + failed,
             turns_failed=failed,
             requirements_unmet=status.count(RequirementStatus.NOT_MET),
@@ -132,7 +132,7 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     )
 
 
-def _abstained(debate: Debate, tally: Tally) -> Collection[str]:
+def _abstainers(debate: Debate, tally: Tally) -> Collection[str]:
     """Ids of the agents who declared at the end that they do not vote."""
     return {
         abstention.turn.agent
@@ -144,7 +144,7 @@ def _abstained(debate: Debate, tally: Tally) -> Collection[str]:
 def confidence(grounds: Grounds) -> Confidence:
     """How sure the verdict is; no figure where the ballots say too little."""
     votes = grounds.votes
-    ballots = f"{len(votes)} of {counted(grounds.voters, 'ballot')}"
+    ballots = f"{len(votes)} of {quantity(grounds.voters, 'ballot')}"
     if not grounds.option:
         return Confidence(None, ("the verdict takes none of the options that were voted on",))
     if len(votes) < LEAST_BALLOTS:
@@ -165,11 +165,11 @@ def confidence(grounds: Grounds) -> Confidence:
         rests_on.append("the judge decided otherwise when it read the positions in another order")
     if unknown := grounds.requirements_unknown:
         figure -= min(unknown * _UNKNOWN, _UNKNOWN_AT_MOST)
-        which = counted(unknown, "major requirement")
+        which = quantity(unknown, "major requirement")
         rests_on.append(f"nobody can say yet whether {which} can be met")
     if unmet := grounds.requirements_unmet:
         figure = min(figure, UNMET_AT_MOST)
-        rests_on.append(f"{counted(unmet, 'major requirement')} not met")
+        rests_on.append(f"{quantity(unmet, 'major requirement')} not met")
     if not grounds.is_written:
         figure = min(figure, UNWRITTEN_AT_MOST)
         rests_on.append("no judge wrote it")
@@ -181,7 +181,7 @@ def _from_ballots(grounds: Grounds, rests_on: list[str]) -> float:
     votes, first_votes = grounds.votes, grounds.first_votes
     average = mean(votes, grounds.models).get(grounds.option, 0.0)
     models = len({grounds.models.get(voter, voter) for voter in votes})
-    ballots = f"mean of {counted(len(votes), 'ballot')} from {counted(models, 'model')}"
+    ballots = f"mean of {quantity(len(votes), 'ballot')} from {quantity(models, 'model')}"
     at_most = AT_MOST
     if models == 1:
         ballots += ", whose agreement with itself says little"

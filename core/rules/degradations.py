@@ -6,7 +6,7 @@ from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score, Turn
 from core.rules.ending import cut_words
 from core.rules.formats.registry import format_of
 from core.rules.playbook import kinds_words, missing_evidence
-from core.rules.sources import lost
+from core.rules.sources import unreadable_sources
 from core.rules.voting import last_abstentions
 
 #: More failed turns of one agent are counted, not listed.
@@ -20,18 +20,24 @@ def degradations(debate: Debate) -> Iterator[str]:
     """
     alive, agents = format_of(debate).alive(debate), debate.setup.agents
     yield from filter(None, [cut_words(debate)])
-    for source in lost(debate):
+    for source in unreadable_sources(debate):
         what = f"{source.reference.title}: {source.fault}"
         yield f"A source that was given could not be read: {what}."
     if missing := missing_evidence(debate):
         named = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
         yield f"No source holds what this kind of debate should rest on: {named}."
-    for reason in dict.fromkeys(debate.refused.values()):
-        of = [_with_model(debate, agent) for agent, why in debate.refused.items() if why == reason]
+    for reason in dict.fromkeys(debate.key_refusals.values()):
+        of = [
+            _with_model(debate, agent)
+            for agent, why in debate.key_refusals.items()
+            if why == reason
+        ]
         whose = "its" if len(of) == 1 else "their"
         yield f"{', '.join(of)} could not be asked, {whose} key is refused: {reason}"
     absent = [
-        agent.name for agent in agents if agent.id not in alive and agent.id not in debate.refused
+        agent.name
+        for agent in agents
+        if agent.id not in alive and agent.id not in debate.key_refusals
     ]
     if absent:
         present = f"{len(alive)} of {len(agents)} agents"
@@ -39,7 +45,7 @@ def degradations(debate: Debate) -> Iterator[str]:
     for agent, reason in debate.away.items():
         if agent != JUDGE:
             yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
-    yield from _failed(debate)
+    yield from _failed_turns(debate)
     for abstention in last_abstentions(debate):
         if not abstention.declared:
             name = debate.setup.agent(abstention.turn.agent).name
@@ -86,7 +92,7 @@ def tie_break(debate: Debate) -> str:
     return f"The texts of {names} were level on points; {winner}'s was put first by {by}."
 
 
-def _failed(debate: Debate) -> Iterator[str]:
+def _failed_turns(debate: Debate) -> Iterator[str]:
     """The turns that failed, by agent; a key that is refused and a cap have been told."""
     by_agent: dict[str, list[Failure]] = {}
     lost_summaries = 0

@@ -6,7 +6,7 @@ Board, lists, terminal, MCP, report and prompts take state and reason from here.
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
-from core.figures import counted
+from core.figures import quantity
 from core.models import Debate, Ending, FailureCause, GateReason, NextStep, Person, Status
 from core.rules import schedule
 from core.rules.formats import review
@@ -169,7 +169,7 @@ def rounds_words(debate: Debate) -> str:
         return "with a second look" if count else "without a second look"
     if not is_over:
         early = debate.setup.termination.ending is Ending.CONVERGED or format_of(debate).ends_itself
-        return f"{'at most ' if early and planned > 1 else ''}{counted(planned, 'round')}"
+        return f"{'at most ' if early and planned > 1 else ''}{quantity(planned, 'round')}"
     if not count:
         return f"{'only first answers were' if debate.contributions else 'no answer was'} given"
     return _held_words(debate, count, planned)
@@ -185,13 +185,13 @@ def _held_words(debate: Debate, count: int, planned: int) -> str:
     if count >= planned:
         text = f"all {count} rounds were held"
     else:
-        text = f"{count} of {counted(planned, 'round')} {'was' if count == 1 else 'were'} held"
+        text = f"{count} of {quantity(planned, 'round')} {'was' if count == 1 else 'were'} held"
     if not is_begun:
         return text
     return f"{text}, {'but not finished' if count == 1 else 'the last one not to its end'}"
 
 
-def why_held(debate: Debate) -> Sequence[str]:
+def round_reasons(debate: Debate) -> Sequence[str]:
     """Why rounds were held: what was weighed before each, a sentence each."""
     texts, last = list[str](), closing_gate(debate)
     for gate in debate.gates.values():
@@ -203,7 +203,7 @@ def why_held(debate: Debate) -> Sequence[str]:
     return tuple(texts)
 
 
-def how_it_ended(debate: Debate) -> Sequence[str]:
+def ending_sentences(debate: Debate) -> Sequence[str]:
     """What ended the rounds, and how many were really held, a sentence each.
 
     Empty while no round has ended.

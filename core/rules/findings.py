@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from core.figures import counted
+from core.figures import quantity
 from core.models import Act, Debate, FindingStatus, ReviewFinding, Severity, once_per_debate
 
 #: Findings that one agent may make, on each look.
@@ -26,12 +26,12 @@ _IDLE = frozenset(
 )
 
 
-def raised(debate: Debate) -> Sequence[ReviewFinding]:
+def raised_findings(debate: Debate) -> Sequence[ReviewFinding]:
     """What the agents found by themselves, agent by agent; what was struck out is left out."""
     return _of(debate, Act.REVIEW)
 
 
-def merged(
+def merge_findings(
     findings: Sequence[ReviewFinding], same_as: Sequence[int] = ()
 ) -> tuple[ReviewFinding, ...]:
     """Each finding once, with everybody who raised it, the gravest first, numbered from 1.
@@ -82,7 +82,7 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
     One is resolved, or answered, if no second look leaves it open; new findings of second looks
     are numbered on.
     """
-    first = debate.findings.items if debate.findings else merged(raised(debate))
+    first = debate.findings.items if debate.findings else merge_findings(raised_findings(debate))
     second_looks = _of(debate, Act.SECOND_LOOK)
     findings = list[ReviewFinding]()
     for finding in first:
@@ -96,7 +96,7 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
             "changed": next((look.changed for look in looks if look.changed), ()),
         }
         findings.append(finding.model_copy(update=update))
-    new = merged([finding for finding in second_looks if not finding.number])
+    new = merge_findings([finding for finding in second_looks if not finding.number])
     findings += [
         finding.model_copy(
             update={"status": FindingStatus.NEW, "number": len(first) + finding.number}
@@ -108,13 +108,13 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
     )
 
 
-def to_put(debate: Debate) -> Sequence[ReviewFinding]:
+def findings_for_author(debate: Debate) -> Sequence[ReviewFinding]:
     """The findings the author is asked about: those that matter, the gravest first."""
     items = debate.findings.items if debate.findings else ()
     return [item for item in items if item.severity in WEIGHTY][:MOST_PUT]
 
 
-def not_put(debate: Debate) -> int:
+def unasked_count(debate: Debate) -> int:
     """How many findings matter and are not put to the author, because there are too many."""
     items = debate.findings.items if debate.findings else ()
     return max(0, sum(item.severity in WEIGHTY for item in items) - MOST_PUT)
@@ -122,7 +122,7 @@ def not_put(debate: Debate) -> int:
 
 def not_put_words(debate: Debate) -> str:
     """A sentence that findings that matter are not put to the author; empty where all are."""
-    count = not_put(debate)
+    count = unasked_count(debate)
     if not count:
         return ""
     what = "1 more that matters is" if count == 1 else f"{count} more that matter are"
@@ -135,7 +135,7 @@ def own(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
     return [item for item in items if agent in item.raised_by]
 
 
-def struck(debate: Debate) -> int:
+def struck_count(debate: Debate) -> int:
     """How many findings were struck out: the words they are about are not in the subject."""
     findings = (
         finding
@@ -147,18 +147,20 @@ def struck(debate: Debate) -> int:
 
 def struck_words(debate: Debate) -> str:
     """That findings were struck out, in a sentence; empty where none was."""
-    lost = struck(debate)
-    return f"{counted(lost, 'finding')} struck out: not about words of the subject." if lost else ""
+    lost = struck_count(debate)
+    return (
+        f"{quantity(lost, 'finding')} struck out: not about words of the subject." if lost else ""
+    )
 
 
 def counted_words(findings: Iterable[ReviewFinding]) -> str:
     """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
     severities = [finding.severity for finding in findings if finding.is_open]
     words = {
-        Severity.BLOCKER: counted(severities.count(Severity.BLOCKER), "blocker"),
+        Severity.BLOCKER: quantity(severities.count(Severity.BLOCKER), "blocker"),
         Severity.MAJOR: f"{severities.count(Severity.MAJOR)} major",
         Severity.MINOR: f"{severities.count(Severity.MINOR)} minor",
-        Severity.DETAIL: counted(severities.count(Severity.DETAIL), "detail"),
+        Severity.DETAIL: quantity(severities.count(Severity.DETAIL), "detail"),
     }
     return ", ".join(words[severity] for severity in ORDER if severity in severities)
 
@@ -171,7 +173,7 @@ def answered_words(findings: Iterable[ReviewFinding]) -> str:
     return f"{number} answered" if number else ""
 
 
-def told(finding: ReviewFinding) -> str:
+def line_of(finding: ReviewFinding) -> str:
     """A finding in a line: severity, the words it is about and their place, what is wrong."""
     cited = finding.citation
     place = f" ({', '.join(filter(None, (cited.source, cited.place)))})"

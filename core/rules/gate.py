@@ -8,7 +8,7 @@ who will go on anyway.
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
-from core.figures import counted, money, percent
+from core.figures import money, percent, quantity
 from core.models import (
     ENGINE,
     EXAMPLE,
@@ -163,7 +163,7 @@ def due(debate: Debate) -> Sequence[Turn]:
     return [turn for turn in turns if not debate.is_done(turn)]
 
 
-def weighed(debate: Debate, turn: Turn) -> Gate | None:
+def gate_decision(debate: Debate, turn: Turn) -> Gate | None:
     """What is to be said on a gate's turn; None while it is not clear."""
     if turn.target is None:
         return weigh(debate, turn.round)
@@ -237,7 +237,7 @@ def _blind_votes(
         ballot = debate.ballots.get(blind.key)
         if ballot and (shares := options.probabilities(ballot.probabilities)):
             votes[agent] = shares
-        elif debate.is_done(blind) or agent in debate.refused or agent not in present:
+        elif debate.is_done(blind) or agent in debate.key_refusals or agent not in present:
             silent = True
         else:
             pending = True
@@ -273,7 +273,7 @@ def _is_awaited(debate: Debate, agent: str, number: int) -> bool:
     form = format_of(debate)
     own = Turn(act=form.stance_act, round=number, agent=agent)
     present = agents_present(debate, form.alive(debate))
-    return not debate.is_done(own) and agent not in debate.refused and agent in present
+    return not debate.is_done(own) and agent not in debate.key_refusals and agent in present
 
 
 def _stance_after(debate: Debate, agent: str, number: int) -> Probabilities:
@@ -338,7 +338,7 @@ def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -
             "all the same."
         )
     if not gate.turn.round:
-        return f"All agreed at once on {about} {how}; the debate was skipped{_saved(gate)}."
+        return f"All agreed at once on {about} {how}; the debate was skipped{_savings(gate)}."
     return f"{after} agreed on {about} {how.replace('probabilities ', '')}; {rest}."
 
 
@@ -348,7 +348,7 @@ def _vote_only_words(gate: Gate, about: str) -> str:
     who, what = "One model speaks for all agents", "a choice with itself"
     if gate.checks_rules:
         who, what = "The question is whether rules are kept", "a check"
-    return f"{who}, and {how}: debating {what} seldom helps, so its vote stands{_saved(gate)}."
+    return f"{who}, and {how}: debating {what} seldom helps, so its vote stands{_savings(gate)}."
 
 
 def _rest_words(debate: Debate, gate: Gate) -> str:
@@ -356,10 +356,10 @@ def _rest_words(debate: Debate, gate: Gate) -> str:
     count = _rounds_left(debate, gate.turn.round)
     if not count:
         return "only closing statements were left to make"
-    return f"{counted(count, 'round')} {'was' if count == 1 else 'were'} not held{_saved(gate)}"
+    return f"{quantity(count, 'round')} {'was' if count == 1 else 'were'} not held{_savings(gate)}"
 
 
-def _saved(gate: Gate) -> str:
+def _savings(gate: Gate) -> str:
     return f", about {money(gate.saved)} saved" if gate.saved else ""
 
 
@@ -417,7 +417,7 @@ def in_words(debate: Debate, gate: Gate) -> str:
 
 
 def _points(share: float) -> str:
-    return counted(round(share * 100), "point")
+    return quantity(round(share * 100), "point")
 
 
 def _range(lowest: float, highest: float) -> str:

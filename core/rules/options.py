@@ -94,7 +94,7 @@ def options_of(debate: Debate) -> OptionList:
     """The options of the debate as they stand; none before the drafts were merged."""
     if not debate.options:
         return OptionList()
-    return debate.once("options", lambda: after_edits(as_named(debate), debate.option_edits))
+    return debate.once("options", lambda: after_edits(named_options(debate), debate.option_edits))
 
 
 def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionList:
@@ -130,7 +130,7 @@ def stance_in(debate: Debate, contribution: Contribution) -> Mapping[str, float]
     options = options_of(debate)
     shares = dict(contribution.stance)
     for name, share in contribution.new_options.items():
-        if option := _known(name, options.items) or _known(name, as_named(debate)):
+        if option := _id_of_name(name, options.items) or _id_of_name(name, named_options(debate)):
             shares[option] = shares.get(option, 0.0) + share
     return options.probabilities(shares)
 
@@ -238,7 +238,7 @@ def read_stance(text: str, options: OptionList) -> Stance:
         by_id = {o.lower(): float(share) for o, share in _SHARE.findall(statement)}
         new: dict[str, float] = {}
         for name, share in _NEW_SHARE.findall(statement):
-            same = _known(name, options.items)
+            same = _id_of_name(name, options.items)
             if same:
                 by_id[same] = by_id.get(same, 0.0) + float(share)
             elif float(share) > 0:
@@ -333,7 +333,7 @@ def _alike(words: frozenset[str], other: frozenset[str]) -> bool:
     return bool(both) and both / min(len(words), len(other)) >= _ALIKE_FROM
 
 
-def _known(name: str, items: Iterable[Option]) -> str:
+def _id_of_name(name: str, items: Iterable[Option]) -> str:
     """The id of the option that goes by this name, in nearly these words; empty if none does."""
     words = _telling(name)
     same = (item.id for item in items if item.name.casefold() == name.strip().casefold())
@@ -341,12 +341,12 @@ def _known(name: str, items: Iterable[Option]) -> str:
     return next(same, "") or (next(alike, "") if words else "")
 
 
-def as_named(debate: Debate) -> Sequence[Option]:
+def named_options(debate: Debate) -> Sequence[Option]:
     """The options of drafts and contributions as they were first named, before people's edits."""
     options = [*debate.options.items] if debate.options else []
     for contribution in debate.contributions.values():
         for name in contribution.new_options:
-            if not _known(name, options):
+            if not _id_of_name(name, options):
                 number = 1 + sum(item.id.startswith(_BY_AGENTS) for item in options)
                 options.append(Option(id=f"{_BY_AGENTS}{number}", name=name))
     return options

@@ -38,14 +38,14 @@ _OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
 def ready(debate: Debate) -> Sequence[Turn]:
     """Every turn that can be taken now; none while people are waited for or all is done."""
     if debate.status is not Status.RUNNING:
-        return unanswered(debate)
+        return follow_up_turns(debate)
     if debate.verdict or debate.paused_by:
         return ()
     if is_cut_short(debate):
         return _end(debate)
     reading = sources.unread(debate)
     if casting.is_due(debate):
-        threads = _undone(debate, sources.threads(debate))  # they may hold what it is about
+        threads = _open_turns(debate, sources.threads(debate))  # they may hold what it is about
         return threads or (casting.TURN, *reading)
     if sources.are_awaited(debate, reading) or review.is_read_first(debate):
         return reading
@@ -63,11 +63,11 @@ def ready(debate: Debate) -> Sequence[Turn]:
         *turns,
         *clarifying.asked_by_facilitator(debate),
         *options_due(debate),
-        *(_undone(debate, _ballot_turns(debate, 0)) if is_blind else ()),
+        *(_open_turns(debate, _ballot_turns(debate, 0)) if is_blind else ()),
         *gate.due(debate),
     )
     # Once votes are counted nobody speaks any more: also who comes back, or was let go by a stop.
-    if debate.tally or not (_awaited(debate, turns) or debate.open_cards):
+    if debate.tally or not (_awaited_turns(debate, turns) or debate.open_cards):
         turns = _end(debate)
     # Summaries are made beside everything else: nothing waits for one.
     return (*reading, *turns, *strategies.ready(debate, rounds), *shadow.ready(debate))
@@ -88,10 +88,10 @@ def waiting_for_options(debate: Debate) -> Sequence[Turn]:
 def options_due(debate: Debate) -> Sequence[Turn]:
     """The turn on which options are merged, once all first answers are there."""
     several = len(format_of(debate).drafts(debate)) > 1
-    return _undone(debate, [_OPTIONS]) if several else ()
+    return _open_turns(debate, [_OPTIONS]) if several else ()
 
 
-def unanswered(debate: Debate) -> Sequence[Turn]:
+def follow_up_turns(debate: Debate) -> Sequence[Turn]:
     """The turns on which the judge answers what people have asked since the verdict.
 
     Also where the debate was wanted after all since, and then failed: who asked is owed an answer.
@@ -99,7 +99,7 @@ def unanswered(debate: Debate) -> Sequence[Turn]:
     turns = (
         turn_of(Act.FOLLOW_UP, 0, JUDGE, str(question.number)) for question in debate.follow_ups
     )
-    return _undone(debate, tuple(turns))
+    return _open_turns(debate, tuple(turns))
 
 
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
@@ -150,7 +150,7 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
 def _unreadable(debate: Debate) -> str:
     """Why nobody is asked: nothing that was given could be read; empty where something was."""
     is_review = debate.setup.format == review.NAME
-    return subject.unreadable(debate) if is_review else sources.none_read(debate)
+    return subject.unreadable(debate) if is_review else sources.no_source_reason(debate)
 
 
 def due(debate: Debate) -> datetime | None:
@@ -204,7 +204,7 @@ def has_quorum(debate: Debate) -> bool:
 
 def _able(debate: Debate) -> Sequence[str]:
     """Ids of agents that still take part and whose provider takes our key."""
-    refused = debate.refused
+    refused = debate.key_refusals
     return [agent for agent in format_of(debate).alive(debate) if agent not in refused]
 
 
@@ -220,12 +220,12 @@ def rounds_held(debate: Debate) -> int:
     return min(rounds_open(debate), spoken) if is_weighed else spoken
 
 
-def skipped(debate: Debate) -> Sequence[Turn]:
+def skipped_turns(debate: Debate) -> Sequence[Turn]:
     """Turns of the rounds that could be foreseen and have no outcome."""
     planned = (
         turn
         for number in range(1, rounds_open(debate) + 1)
-        for turn in format_of(debate).planned(debate, number)
+        for turn in format_of(debate).planned_turns(debate, number)
     )
     return [turn for turn in planned if not debate.is_done(turn)]
 
@@ -244,7 +244,7 @@ def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:
     return [Turn(act=Act.BALLOT, round=number, agent=voter) for voter in _able(debate)]
 
 
-def _undone(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
+def _open_turns(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
@@ -253,20 +253,20 @@ def _end(debate: Debate) -> Sequence[Turn]:
     vote = _vote(debate)
     if vote:
         summary = strategies.judge_summary_turn(debate)
-        return (*vote, *(_undone(debate, [summary]) if summary else ()))
+        return (*vote, *(_open_turns(debate, [summary]) if summary else ()))
     if not format_of(debate).positions(debate):
         return ()
     number = rounds_open(debate)
     # A judge that follows rules reads positions in no order.
     judges = debate.setup.judge.provider != OFFLINE
     if judges and debate.tally and debate.tally.options and debate.tally.controversial:
-        check = _undone(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
+        check = _open_turns(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
         if check:
             return check
     audit = Turn(act=Act.AUDIT, round=number, agent=JUDGE)
     if debate.draft and not debate.is_done(audit):
         return (audit,)
-    return _undone(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
+    return _open_turns(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
 
 
 def _vote(debate: Debate) -> Sequence[Turn]:
@@ -275,12 +275,12 @@ def _vote(debate: Debate) -> Sequence[Turn]:
         return ()
     if not debate.is_done(_OPTIONS):
         return (_OPTIONS,)
-    pending = _undone(debate, ballots)
+    pending = _open_turns(debate, ballots)
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
-    return pending if _awaited(debate, pending) else _undone(debate, [tally])
+    return pending if _awaited_turns(debate, pending) else _open_turns(debate, [tally])
 
 
-def _awaited(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
+def _awaited_turns(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     """Those of the turns that the debate waits for: not of agents whose models are away."""
     able = _able(debate)
     waived = frozenset(able).difference(agents_present(debate, able))

@@ -25,7 +25,7 @@ from core.events import (
     GatePassed,
     OptionsMerged,
     PeopleBallotCast,
-    Recorded,
+    RecordedEvent,
     ShadowAnswered,
     ShadowPlaced,
     SummaryMade,
@@ -72,16 +72,16 @@ def reveals_at(debate: Debate) -> datetime | None:
     return debate.started_at + timedelta(hours=hours) if debate.is_sealed and hours else None
 
 
-def as_shown(log: Sequence[Recorded]) -> Sequence[Recorded]:
+def readable_log(log: Sequence[RecordedEvent]) -> Sequence[RecordedEvent]:
     """A whole log as it may be read now: with the same numbers, times and keys."""
     first = log[0].event if log else None
     is_sealed = isinstance(first, DebateStarted) and first.setup.sealed
     if not is_sealed or any(isinstance(entry.event, BallotsRevealed) for entry in log):
         return log
-    return [replace(recorded, event=_shown(recorded.event)) for recorded in log]
+    return [replace(recorded, event=_readable_event(recorded.event)) for recorded in log]
 
 
-def _shown(event: Event) -> Event:
+def _readable_event(event: Event) -> Event:
     """The event without agents' stances and people's choices."""
     match event:
         case OptionsMerged(options=options):

@@ -43,7 +43,7 @@ def agrees(debate: Debate) -> bool | None:
     return ours == alone if ours or alone else None
 
 
-def spent(debate: Debate) -> Usage:
+def shadow_usage(debate: Debate) -> Usage:
     """What the answer alone cost."""
     own = (expense.usage for expense in debate.spent if expense.agent == SHADOW)
     return sum(own, start=Usage())

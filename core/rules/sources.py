@@ -66,7 +66,7 @@ def with_question(debate: Debate) -> Sequence[Turn]:
     ]
 
 
-def lost(debate: Debate) -> Sequence[Source]:
+def unreadable_sources(debate: Debate) -> Sequence[Source]:
     """The sources that were given and could not be read."""
     return [
         source
@@ -96,7 +96,7 @@ def linked_anew(
     return [link for link in links if (link.kind, link.fetch) not in keys]
 
 
-def none_read(debate: Debate) -> str:
+def no_source_reason(debate: Debate) -> str:
     """Why a debate whose given sources are all lost is not held; empty where it is.
 
     A thread that came with a mention, and what the words of a question link to, were not chosen as
@@ -113,7 +113,7 @@ def none_read(debate: Debate) -> str:
         for reference in debate.setup.references
         if reference.kind in chosen and not reference.in_words
     ]
-    losses = [source for source in lost(debate) if not source.reference.in_words]
+    losses = [source for source in unreadable_sources(debate) if not source.reference.in_words]
     read = [source.reference for source in debate.evidence if not source.reference.in_words]
     if not references or not losses or any(reference.kind in KINDS for reference in read):
         return ""

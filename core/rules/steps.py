@@ -105,7 +105,7 @@ class Step:
             return {turn.key: turn}
         return _turns(self.act, number, agents, targets if self.each_other else None)
 
-    def lost(self, debate: Debate, upto: int | None) -> Collection[str]:
+    def lost_agents(self, debate: Debate, upto: int | None) -> Collection[str]:
         """Ids of the agents that this step has taken out."""
         missed = dict[str, set[int]]()
         for turn in (failure.turn for failure in debate.failures.values()):
@@ -247,7 +247,7 @@ class Format:
             case TurnOwner.EVERYBODY:
                 return [turn_of(act, number, agent) for agent in agents]
 
-    def planned(self, debate: Debate, number: int) -> Sequence[Turn]:
+    def planned_turns(self, debate: Debate, number: int) -> Sequence[Turn]:
         """Every turn of a round, as far as can be foreseen."""
         last, agents = min(debate.setup.rounds, self.most_rounds), self.alive(debate)
         if number > self.most_rounds:
@@ -270,9 +270,9 @@ class Format:
         return debate.once(("alive", self.name, upto), lambda: self._alive(debate, upto))
 
     def _alive(self, debate: Debate, upto: int | None) -> tuple[str, ...]:
-        lost = set(debate.refused)
+        lost = set(debate.key_refusals)
         for step in self.steps:
-            lost.update(step.lost(debate, upto) if step.misses else ())
+            lost.update(step.lost_agents(debate, upto) if step.misses else ())
         return tuple(agent for agent in _roster(debate) if agent not in lost)
 
     def positions(self, debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
@@ -303,7 +303,7 @@ class Format:
         by_agent = {agent: debate.contributions.get(key) for agent, key in turns.items()}
         return {agent: contribution for agent, contribution in by_agent.items() if contribution}
 
-    def shown(self, debate: Debate, turn: Turn) -> Sequence[Part]:
+    def shown_parts(self, debate: Debate, turn: Turn) -> Sequence[Part]:
         """What this turn is about, beyond what every prompt holds."""
         step = self.step_of(turn.act)
         shows = step.shows if step else self.shows.get(turn.act, ())

@@ -127,7 +127,7 @@ def voted_against(debate: Debate, option: str) -> Sequence[str] | None:
         return None
     firsts = {
         ballot.voter: leading(options.probabilities(ballot.probabilities))
-        for ballot in counted(debate, tally)
+        for ballot in counted_ballots(debate, tally)
     }
     return [voter for voter, first in firsts.items() if first not in {"", options.resolve(option)}]
 
@@ -169,7 +169,7 @@ def is_people_vote_closed(debate: Debate) -> bool:
     return debate.decision is not None and debate.decision.kind is not DecisionKind.REVISIT
 
 
-def counted(debate: Debate, tally: Tally) -> Sequence[Ballot]:
+def counted_ballots(debate: Debate, tally: Tally) -> Sequence[Ballot]:
     """The ballots behind a tally: the newest of those whose votes were counted.
 
     Those cast before the debate only where it was skipped.
@@ -205,7 +205,8 @@ def is_uncounted(debate: Debate, agent: str) -> bool:
     if tally is None or not tally.options:
         return False
     return all(
-        ballot.voter != agent or not ballot.probabilities for ballot in counted(debate, tally)
+        ballot.voter != agent or not ballot.probabilities
+        for ballot in counted_ballots(debate, tally)
     )
 
 

@@ -30,7 +30,7 @@ from core.events import (
     DebateStarted,
     DebateWanted,
     Event,
-    Recorded,
+    RecordedEvent,
     event_from_json,
     event_to_json,
 )
@@ -38,7 +38,7 @@ from core.models import Cap, SpendingScope, Status
 from core.ports import AppendResult, DebateEntry, DebateFilter, Reservation, RunToken
 from core.recent import Recent
 from core.redaction import without_secrets
-from core.rules.sealing import as_shown
+from core.rules.sealing import readable_log
 from core.store import reservations
 from core.store.columns import UNREADABLE, insert_new
 from core.store.database import Transactions
@@ -73,7 +73,7 @@ class SqlDebateStore:
         if not isinstance(started, DebateStarted):
             raise TypeError(f"a debate begins with its start, not with {started.kind}")
         started = without_secrets(started)
-        first, setup = Recorded(debate_id, 1, at, started), started.setup
+        first, setup = RecordedEvent(debate_id, 1, at, started), started.setup
         values = {
             "id": debate_id,
             "origin": origin,
@@ -96,11 +96,11 @@ class SqlDebateStore:
             row = connection.execute(_START, {"origin": origin}).first()
             if row is None:
                 raise StoreError(f"There is another debate with the id {debate_id}. Take a new id.")
-            return AppendResult(_recorded(row), fresh=False)
+            return AppendResult(_recorded_event(row), fresh=False)
 
         return await self._database.write(insert_or_find)
 
-    async def begun(self, origin: str) -> str | None:
+    async def id_of_origin(self, origin: str) -> str | None:
         """The id of the debate that this origin began."""
         return await self._database.read(lambda c: c.execute(_BEGUN, {"origin": origin}).scalar())
 
@@ -118,8 +118,8 @@ class SqlDebateStore:
             last, is_there, has_reserved = connection.execute(_PLACE, values).one()
             if is_there:
                 row = connection.execute(_STANDING, values).one()
-                return AppendResult(_recorded(row), fresh=False)
-            recorded = Recorded(debate_id, (last or 0) + 1, at, without_secrets(event))
+                return AppendResult(_recorded_event(row), fresh=False)
+            recorded = RecordedEvent(debate_id, (last or 0) + 1, at, without_secrets(event))
             _insert(connection, recorded)
             book(connection, recorded, head)
             if has_reserved:
@@ -129,7 +129,7 @@ class SqlDebateStore:
 
         return await self._database.write(write_or_find)
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         """The log in order, as it may be read now.
 
         Raises:
@@ -137,20 +137,20 @@ class SqlDebateStore:
         """
         log = await self.all_events(debate_id, after=after)
         if not after or not log:
-            return as_shown(log)
+            return readable_log(log)
         if debate_id not in self._are_sealed:
             first = await self._database.read(
                 lambda c: c.execute(_FIRST, {"with_id": debate_id}).one()
             )
-            started = _recorded(first).event
+            started = _recorded_event(first).event
             is_sealed = isinstance(started, DebateStarted) and started.setup.sealed
             self._are_sealed[debate_id] = is_sealed
         if not self._are_sealed[debate_id]:
             return log
-        entries = as_shown(await self.all_events(debate_id))
+        entries = readable_log(await self.all_events(debate_id))
         return [recorded for recorded in entries if recorded.seq > after]
 
-    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         """The log in order, from the first event with a greater `seq`.
 
         Raises:
@@ -163,9 +163,9 @@ class SqlDebateStore:
 
         rows = await self._database.read(read)
         if len(rows) <= _READ_AT_ONCE:
-            return [_recorded(row) for row in rows]
+            return [_recorded_event(row) for row in rows]
         # Thousands of events would keep everybody else of the process waiting.
-        return await asyncio.to_thread(lambda: [_recorded(row) for row in rows])
+        return await asyncio.to_thread(lambda: [_recorded_event(row) for row in rows])
 
     async def claim(self, debate_id: str) -> RunToken:
         """Take the debate over from every older run."""
@@ -183,7 +183,7 @@ class SqlDebateStore:
         if run.number != head.run_number:
             raise RunLost(f"Another run holds the debate {run.debate_id} now.")
 
-    async def published(self, debate_id: str) -> int:
+    async def published_seq(self, debate_id: str) -> int:
         """The `seq` up to which events were published."""
         return await self._database.read(lambda c: _head(c, debate_id).published_seq)
 
@@ -197,11 +197,11 @@ class SqlDebateStore:
 
         await self._database.write(set_if_greater)
 
-    async def unfinished(self) -> Sequence[str]:
+    async def unfinished_ids(self) -> Sequence[str]:
         """Ids of debates that did not end or have unpublished events, oldest first."""
         return await self._database.read(lambda c: _ids(c, or_(_RUNS, _HAS_NEWS)))
 
-    async def unpublished(self) -> Sequence[str]:
+    async def unpublished_ids(self) -> Sequence[str]:
         """Ids of running debates with events that nobody has published."""
         # Few debates run, so few logs are looked at.
         return await self._database.read(lambda c: _ids(c, and_(_RUNS, _HAS_NEWS)))
@@ -238,7 +238,7 @@ class SqlDebateStore:
 
         return await self._database.read(entries)
 
-    async def spent(self, scope: SpendingScope) -> Decimal:
+    async def total_cost(self, scope: SpendingScope) -> Decimal:
         """US dollars spent."""
         return await self._database.read(lambda c: total(c, scope))
 
@@ -324,7 +324,7 @@ def _fitting(
     return query.limit(bindparam("most"))
 
 
-def _insert(connection: Connection, recorded: Recorded) -> None:
+def _insert(connection: Connection, recorded: RecordedEvent) -> None:
     """Write the event's row."""
     event = recorded.event
     row = {
@@ -338,7 +338,7 @@ def _insert(connection: Connection, recorded: Recorded) -> None:
     connection.execute(_INSERT, row)
 
 
-def _note_end(connection: Connection, recorded: Recorded) -> None:
+def _note_end(connection: Connection, recorded: RecordedEvent) -> None:
     """Keep the debate's row in step with its log."""
     ended_at: datetime | None = recorded.at
     match recorded.event:
@@ -382,7 +382,7 @@ def _update(connection: Connection, debate_id: str, **values: Any) -> None:
     connection.execute(_UPDATE, {"with_id": debate_id, **values})
 
 
-def _recorded(row: Row[Any]) -> Recorded:
+def _recorded_event(row: Row[Any]) -> RecordedEvent:
     """The value of an event's row.
 
     Raises:
@@ -398,4 +398,4 @@ def _recorded(row: Row[Any]) -> Recorded:
         event = event_from_json(row.body)
     except ValidationError as error:
         raise broken from error
-    return Recorded(row.debate_id, row.seq, row.at, event)
+    return RecordedEvent(row.debate_id, row.seq, row.at, event)

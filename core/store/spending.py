@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
-from core.events import Recorded, spent_by
+from core.events import RecordedEvent, spent_by
 from core.models import SpendingScope
 from core.store.tables import SPENDING
 
@@ -16,7 +16,9 @@ NANO = Decimal(10) ** 9
 _BOOK = insert(SPENDING)
 
 
-def book(connection: Connection, recorded: Recorded, debate: Row[Any, Any, Any, Any, Any]) -> None:
+def book(
+    connection: Connection, recorded: RecordedEvent, debate: Row[Any, Any, Any, Any, Any]
+) -> None:
     """Write down what an event has cost; nothing when it is nothing or nobody knows.
 
     Args:

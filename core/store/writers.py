@@ -212,13 +212,13 @@ class BatchingWriter:
             if len(batch) > 1 and not (isinstance(error, StoreDown) or is_held_by_others(error)):
                 return False
             for waiting in batch:  # an error of its own for each: raising one writes to it
-                waiting.fail(self._told(error))
+                waiting.fail(self._store_error(error))
             return True
         for waiting, result in zip(batch, results, strict=True):
             waiting.succeed(result)
         return True
 
-    def _told(self, error: Exception) -> Exception:
+    def _store_error(self, error: Exception) -> Exception:
         """The error for the caller: a `StoreError` with its cause."""
         if isinstance(error, SQLAlchemyError):
             store_error = explain(error, self._place)

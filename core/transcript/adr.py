@@ -6,7 +6,7 @@ from dataclasses import replace
 from core.acts.verdict_faults import decision_doubt
 from core.figures import day
 from core.models import Debate
-from core.rules.ending import how_it_ended, why_held
+from core.rules.ending import ending_sentences, round_reasons
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, decided_or_asked, title_in
 from core.transcript.decision import (
@@ -22,7 +22,7 @@ from core.transcript.markdown import inert_line, shown_as_is
 from core.transcript.options import positions_words
 from core.transcript.people import adr_status, outcome_words, standing_words
 from core.transcript.sections import as_markdown, body_words, line_words
-from core.transcript.words import bullets, confidence_words, nested, quoted
+from core.transcript.words import bullets, confidence_words, nested, quotation
 
 _TITLE_MAX_CHARS = 80
 #: What such records call some sections.
@@ -37,7 +37,7 @@ def adr(debate: Debate) -> str:
     parts = [
         f"# {shown_as_is(title_of(debate))}{decision_doubt(debate)}",
         bullets(_facts(debate)),
-        f"## Context\n\n{quoted(debate.setup.question)}",
+        f"## Context\n\n{quotation(debate.setup.question)}",
     ]
     if debate.setup.context:
         parts.append(nested(debate.setup.context, 2))
@@ -62,7 +62,7 @@ def adr(debate: Debate) -> str:
     playbook = debate.setup.playbook
     held_as = f"Playbook: {playbook.title}." if playbook else ""
     vote = [line_words(line).removeprefix("Vote: ") for line in vote_lines(debate, verdict)]
-    lines = (f"Agents: {names}.", held_as, *vote, *why_held(debate), *how_it_ended(debate))
+    lines = (f"Agents: {names}.", held_as, *vote, *round_reasons(debate), *ending_sentences(debate))
     how = bullets(filter(None, lines))
     parts.append(f"## How it was decided\n\n{how}")
     return "\n\n".join(part for part in parts if part) + "\n"

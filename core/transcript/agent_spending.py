@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.figures import counted, duration, money, percent, roughly
+from core.figures import duration, money, percent, quantity, roughly
 from core.models import Debate, Forecast, Usage
 from core.transcript.words import calls_words, name_of, seconds_taken
 
@@ -57,7 +57,7 @@ def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
     if forecast is None or not forecast.calls:
         return ""  # no model was to be asked
     text = (
-        f"Estimated before: {counted(forecast.calls, 'call')}, {money(forecast.cost)}, "
+        f"Estimated before: {quantity(forecast.calls, 'call')}, {money(forecast.cost)}, "
         f"{roughly(forecast.seconds)}. It took {calls_words(debate)}, "
         f"{duration(seconds_taken(debate))}"
     )

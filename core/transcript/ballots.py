@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from core.figures import counted as count_words
 from core.figures import number, percent
+from core.figures import quantity as count_words
 from core.models import Act, Ballot, Debate, OptionScore, Tally, Verdict
 from core.rules.degradations import tie_break
 from core.rules.formats.review import NOT_READY
 from core.rules.options import leading, listed_scores, options_of
-from core.rules.voting import OWN_TEXT, counted, is_close, winning_options
+from core.rules.voting import OWN_TEXT, counted_ballots, is_close, winning_options
 from core.transcript.markdown import inert_line
 from core.transcript.options import (
     cross_check_line,
@@ -48,7 +48,9 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
     In short lines after the first one are as `0 of 3, mean 16%`.
     """
     options, lines = options_of(debate), list[ResultLine]()
-    ballots = [options.probabilities(ballot.probabilities) for ballot in counted(debate, tally)]
+    ballots = [
+        options.probabilities(ballot.probabilities) for ballot in counted_ballots(debate, tally)
+    ]
     votes = [ballot for ballot in ballots if ballot]
     for score in listed_scores(options, tally.options):
         first = sum(leading(vote) == score.option for vote in votes)
@@ -99,7 +101,7 @@ def vote_section(debate: Debate) -> str:
         parts += [] if debate.verdict else [*map(line_words, vote_lines(debate, None))]
         parts.append(table(*score_rows(debate, debate.tally)))
         parts += [OWN_TEXT] if debate.setup.vote.exclude_self else []
-        parts += [_ballot(debate, ballot) for ballot in counted(debate, debate.tally)]
+        parts += [_ballot(debate, ballot) for ballot in counted_ballots(debate, debate.tally)]
     missing = [f"{name_of(debate, it)}: {why}" for it, why in missing_ballots(debate).items()]
     parts += [f"### Without a ballot\n\n{bullets(missing)}"] if missing else []
     parts += [as_markdown(moves_section(debate), 3), people_ballots(debate)]

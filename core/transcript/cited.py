@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from core.evidence.citations import RawCitation, citations_in, rendered
-from core.figures import counted
+from core.evidence.citations import RawCitation, citations_in, render_citations
+from core.figures import quantity
 from core.models import Citation, Debate, Source, Verdict
 from core.rules.subject import role_of
 from core.transcript.markdown import plain_line
@@ -18,7 +18,7 @@ _CHECKED = "Only quotes were checked: those with a place were found there"
 _STRUCK = ", those struck out were not"
 
 
-def cited(text: str, citations: Iterable[Citation]) -> str:
+def link_citations(text: str, citations: Iterable[Citation]) -> str:
     """A checked text as Markdown: each verified quote with its source, page or line as a link.
 
     Args:
@@ -38,13 +38,13 @@ def cited(text: str, citations: Iterable[Citation]) -> str:
         place = where(citation) if citation else mention.source
         return f"“{mention.words.removeprefix(who)}” ({place})"
 
-    return rendered(text, show)
+    return render_citations(text, show)
 
 
 def decision_line(verdict: Verdict) -> str:
     """The decision on one line, without formatting: plain text."""
     # Where half of a sentence was recorded, its marks may have lost their other half.
-    return plain_line(cited(verdict.decision, verdict.citations)).replace("**", "")
+    return plain_line(link_citations(verdict.decision, verdict.citations)).replace("**", "")
 
 
 def decided_or_asked(debate: Debate) -> str:
@@ -58,13 +58,14 @@ def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
     Reasons without a quote say so, if the debate has sources.
     """
     citations = verdict.citations
-    texts = {field: cited(getattr(verdict, field), citations) for field in _TEXTS}
+    texts = {field: link_citations(getattr(verdict, field), citations) for field in _TEXTS}
     texts["decision"] = decision_line(verdict)
     lists = {
-        field: tuple(cited(text, citations) for text in getattr(verdict, field)) for field in _LISTS
+        field: tuple(link_citations(text, citations) for text in getattr(verdict, field))
+        for field in _LISTS
     }
     sections = tuple(
-        section.model_copy(update={"text": cited(section.text, citations)})
+        section.model_copy(update={"text": link_citations(section.text, citations)})
         for section in verdict.sections
     )
     bare = " (no source quoted)" if debate.evidence else ""
@@ -112,7 +113,7 @@ def source_words(source: Source) -> str:
     return (
         f"{title}: could not be read: {source.fault}"
         if source.fault
-        else f"{title}, {counted(len(source.text), 'character')}"
+        else f"{title}, {quantity(len(source.text), 'character')}"
     )
 
 
@@ -123,7 +124,7 @@ def sources_section(debate: Debate) -> str:
             source.id,
             title_in(debate, source),
             source.reference.by.display_name,
-            source.fault or "; ".join((counted(len(source.text), "character"), *source.warnings)),
+            source.fault or "; ".join((quantity(len(source.text), "character"), *source.warnings)),
             source.reference.address,
         )
         for source in debate.sources

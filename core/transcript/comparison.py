@@ -14,7 +14,7 @@ from enum import StrEnum
 from pydantic import BaseModel
 
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
-from core.figures import counted
+from core.figures import quantity
 from core.llm.call import ModelCalls
 from core.models import Act, Agent, Debate, Usage, Value
 from core.request import Part, PartKind
@@ -29,7 +29,7 @@ from core.transcript.evaluation import (
     risks_title,
     verdict_text,
 )
-from core.transcript.words import bullets, quoted, table
+from core.transcript.words import bullets, quotation, table
 
 #: Calls per evaluator: both orders of the texts, both orders of the doubled text.
 CALLS = 4
@@ -164,12 +164,12 @@ def comparison_markdown(comparison: Comparison) -> str:
     """The preferences for people: reservations first, the finding last."""
     lengths = comparison.lengths
     text = (
-        f"Shown: {counted(lengths[Side.DEBATE], 'word')} of the debate's verdict, "
-        f"{counted(lengths[Side.SINGLE], 'word')} of the single answer."
+        f"Shown: {quantity(lengths[Side.DEBATE], 'word')} of the debate's verdict, "
+        f"{quantity(lengths[Side.SINGLE], 'word')} of the single answer."
     )
     parts = [
         f"# Debate {comparison.debate_id} and a single answer",
-        quoted(comparison.question),
+        quotation(comparison.question),
         text,
     ]
     counting = comparison.counting
@@ -218,7 +218,7 @@ def finding_words(comparison: Comparison) -> str:
     if len(sides) > 1 or sides == {Side.NEITHER}:
         return "No difference is shown: the evaluators do not agree on one text."
     text = "debate's verdict" if sides == {Side.DEBATE} else "single answer"
-    return f"All {counted(len(counting), 'evaluator')} prefer the {text}, in either order."
+    return f"All {quantity(len(counting), 'evaluator')} prefer the {text}, in either order."
 
 
 async def _prefers(

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from core.acts.verdict_faults import audit_words, decision_doubt, is_doubted
 from core.figures import money, percent
 from core.models import EXAMPLE, JUDGE, OFFLINE, Debate, Relation, Status, Verdict, VerdictSource
-from core.rules.ending import how_it_ended, why_held
+from core.rules.ending import ending_sentences, round_reasons
 from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading, options_of
 from core.rules.raised import first_turn, is_said_by_one
 from core.rules.sealing import SEALED
-from core.rules.voting import counted, voted_against
+from core.rules.voting import counted_ballots, voted_against
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import check_words, cited_verdict, decision_line, source_names
 from core.transcript.found import changes_words, findings_rows
@@ -19,7 +19,7 @@ from core.transcript.options import criteria_rows, criteria_title
 from core.transcript.people import assumptions
 from core.transcript.sections import ResultLine, ResultSection, as_markdown, line_words, lines_of
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import confidence_words, letters_words, name_of, quoted, turn_words
+from core.transcript.words import confidence_words, letters_words, name_of, quotation, turn_words
 
 #: Titles of sections that some surface shows in its own way.
 REASONS, SOLUTION, FINDINGS = "Why", "Reasoning and solution", "Findings"
@@ -65,7 +65,7 @@ def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = Tru
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     head, question = f"{'#' * level} Decision", ""
     if with_question:
-        question = quoted(debate.setup.question)
+        question = quotation(debate.setup.question)
     if verdict is None:
         return "\n\n".join(filter(None, (head, why_none(debate), question, *_ending(debate))))
     parts = (
@@ -115,7 +115,7 @@ def why_none(debate: Debate) -> str:
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """How sure it is, the vote, why rounds were held and how they ended."""
     yield confidence_words(verdict)
-    ballots = counted(debate, debate.tally) if debate.tally else ()
+    ballots = counted_ballots(debate, debate.tally) if debate.tally else ()
     told = (*debate.contributions.values(), verdict, *ballots)
     if letters := letters_words(debate, told):
         yield f"Letters that agents go by among themselves: {letters}"
@@ -133,8 +133,8 @@ def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
 
 def _ending(debate: Debate) -> Iterator[str]:
     for name, texts in (
-        ("Why it was debated", why_held(debate)),
-        ("How it ended", how_it_ended(debate)),
+        ("Why it was debated", round_reasons(debate)),
+        ("How it ended", ending_sentences(debate)),
     ):
         if texts:
             yield inert_line(f"{name}: {' '.join(texts)}")

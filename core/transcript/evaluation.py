@@ -18,7 +18,7 @@ from core.figures import day, money, number
 from core.llm.call import CallOptions, ModelCalls
 from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value, Verdict
 from core.request import ModelRequest, Part, PartKind
-from core.rules.findings import told
+from core.rules.findings import line_of
 from core.rules.formats import review
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, csv_cell, table
@@ -191,7 +191,7 @@ def verdict_text(debate: Debate, verdict: Verdict) -> str:
         ("Implementation", [verdict.implementation]),
         *((section.title, [section.text]) for section in verdict.sections),
         ("Reasons", verdict.reasons),
-        (risks_title(debate), [*map(told, verdict.findings), *verdict.tradeoffs]),
+        (risks_title(debate), [*map(line_of, verdict.findings), *verdict.tradeoffs]),
         ("What would overturn it", verdict.overturned_by),
         ("Recommendations", verdict.recommendations),
         ("Open questions", verdict.open_questions),
@@ -267,7 +267,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     parts = [f"# Evaluation of debate {evaluation.debate_id}", f"> {_line(evaluation.question)}"]
     if rows:
         names = [f"{item.name} ({item.model})" for item in marks]
-        parts += [*_lessened(evaluation)]
+        parts += [*_reservations(evaluation)]
         parts.append(table(("Criterion", *names, *(["Average"] if averages else [])), rows))
     else:
         parts.append("No evaluator could be heard: there are no scores.")
@@ -284,7 +284,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _lessened(evaluation: Evaluation) -> Iterator[str]:
+def _reservations(evaluation: Evaluation) -> Iterator[str]:
     """What lessens the scores, a sentence each."""
     makers = sorted({marks.maker for marks in evaluation.marks})
     if len(makers) < _MOST_MAKERS:

@@ -13,11 +13,11 @@ from difflib import get_close_matches
 from core.acts.act import ACTS
 from core.acts.context import parts_for
 from core.errors import BadInput
-from core.events import Recorded, fold
-from core.figures import counted, duration, number
+from core.events import RecordedEvent, fold
+from core.figures import duration, number, quantity
 from core.models import Act, Call, Debate, SentPart, Status, Turn
 from core.rules import schedule
-from core.rules.ending import how_it_ended
+from core.rules.ending import ending_sentences
 from core.rules.formats.registry import format_of
 from core.transcript.markdown import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
@@ -43,7 +43,7 @@ class TurnExplanation:
     late: tuple[SummaryTiming, ...]
 
 
-def explain(log: Sequence[Recorded]) -> Sequence[TurnExplanation]:
+def explain(log: Sequence[RecordedEvent]) -> Sequence[TurnExplanation]:
     """Every turn that has an outcome or is ready now, in the order they could begin.
 
     Raises:
@@ -67,7 +67,7 @@ def explain(log: Sequence[Recorded]) -> Sequence[TurnExplanation]:
     return [explained(span) for span in spans]
 
 
-def explanation(log: Sequence[Recorded]) -> str:
+def explanation(log: Sequence[RecordedEvent]) -> str:
     """The whole debate as text for people."""
     debate = fold(log)
     title = f"Why each turn of debate {debate.id} ran when it did"
@@ -76,12 +76,12 @@ def explanation(log: Sequence[Recorded]) -> str:
         lines += [f"Playbook: {playbook.title} ({playbook.name})", ""]
     for step in explain(log):
         lines += [*_lines(debate, step, most=_MOST_LISTED), ""]
-    lines += ["How the rounds ended", *(f"  {line}" for line in how_rounds_ended(debate)), ""]
+    lines += ["How the rounds ended", *(f"  {line}" for line in ending_reasons(debate)), ""]
     lines.append(f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}.")
     return visible("\n".join(lines)) + "\n"
 
 
-def turn_explanation(log: Sequence[Recorded], query: str) -> str:
+def turn_explanation(log: Sequence[RecordedEvent], query: str) -> str:
     """One turn as text for people, with all its details.
 
     Args:
@@ -93,7 +93,7 @@ def turn_explanation(log: Sequence[Recorded], query: str) -> str:
         LogBroken: The log is inconsistent.
     """
     debate = fold(log)
-    explanation = _meant(debate, explain(log), query)
+    explanation = _turn_meant(debate, explain(log), query)
     lines = [*_lines(debate, explanation, most=len(debate.times))]
     if explanation.call:
         call, took = explanation.call, duration(explanation.call.latency_ms / 1000)
@@ -104,14 +104,14 @@ def turn_explanation(log: Sequence[Recorded], query: str) -> str:
     return visible("\n".join(lines)) + "\n"
 
 
-def how_rounds_ended(debate: Debate) -> Sequence[str]:
+def ending_reasons(debate: Debate) -> Sequence[str]:
     """Why the rounds ended, and which turns were skipped: a sentence each."""
-    texts = [*(how_it_ended(debate) or ["The rounds go on."])]
+    texts = [*(ending_sentences(debate) or ["The rounds go on."])]
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return texts
     skips: dict[int, Counter[str]] = {}
     begun = max((outcome.turn.round for outcome in debate.contributions.values()), default=0)
-    for turn in schedule.skipped(debate):
+    for turn in schedule.skipped_turns(debate):
         if turn.round <= begun:
             skips.setdefault(turn.round, Counter())[turn.act.noun] += 1
     for at, counts in skips.items():
@@ -127,7 +127,9 @@ def how_rounds_ended(debate: Debate) -> Sequence[str]:
     return texts
 
 
-def _meant(debate: Debate, explanations: Sequence[TurnExplanation], query: str) -> TurnExplanation:
+def _turn_meant(
+    debate: Debate, explanations: Sequence[TurnExplanation], query: str
+) -> TurnExplanation:
     """The turn of that key or words; raises BadInput if there is not exactly one."""
     by_key = {step.span.turn.key: step for step in explanations}
     words = query.casefold().replace("/", " ").split()
@@ -153,7 +155,7 @@ def _meant(debate: Debate, explanations: Sequence[TurnExplanation], query: str) 
             f"{debate.id}` lists all."
         )
     which = ", ".join(near[:_MOST_NAMED])
-    more = f" and {counted(len(near) - _MOST_NAMED, 'other')}" if len(near) > _MOST_NAMED else ""
+    more = f" and {quantity(len(near) - _MOST_NAMED, 'other')}" if len(near) > _MOST_NAMED else ""
     how = "fits several turns" if fitting else "is no turn"
     raise BadInput(f"{query!r} {how} of debate {debate.id}. Turns like it: {which}{more}.")
 
@@ -185,7 +187,7 @@ def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterat
             yield f"  waited for {need.key} ({after(debate, need.at)})"
     verb = "saw" if span.ended else "is to see"
     for part in explanation.parts:
-        sent, whole = number(part.chars), counted(part.chars + part.left_out, "character")
+        sent, whole = number(part.chars), quantity(part.chars + part.left_out, "character")
         size = f"{sent} of {whole}: the rest did not fit the model's context"
         yield f"  {verb} {part.label} ({part.kind}, {size if part.left_out else whole})"
     for timing in explanation.late:

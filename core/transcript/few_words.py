@@ -48,7 +48,7 @@ def whole_sentences(text: str, most: int) -> str:
     return f"{whole[-1]}{CUT}" if whole else ""
 
 
-def not_yet_said(text: str, earlier: set[str]) -> str:
+def new_sentences(text: str, earlier: set[str]) -> str:
     """The sentences of the text that are not in `earlier`, to which they are added.
 
     Short ones, such as "Yes.", are always kept.

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from core.errors import BadInput
-from core.evidence.citations import RawCitation, rendered
-from core.figures import counted
+from core.evidence.citations import RawCitation, render_citations
+from core.figures import quantity
 from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding, Status
 from core.redaction import clean
 from core.rules.findings import standing, struck_words
 from core.rules.formats import review
 from core.rules.subject import references
-from core.transcript.cited import cited, decision_line
+from core.transcript.cited import decision_line, link_citations
 from core.transcript.words import name_of
 
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
@@ -46,9 +46,9 @@ def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[obje
             finding.number,
             finding.severity.value,
             f"“{finding.citation.words}” ({_place(finding)})",
-            cited(finding.wrong, ()),
-            cited(finding.mend, ()),
-            cited(
+            link_citations(finding.wrong, ()),
+            link_citations(finding.mend, ()),
+            link_citations(
                 f"{finding.status.value}: {finding.why}" if finding.why else finding.status.value,
                 (),
             ),
@@ -109,7 +109,7 @@ def task_list(debate: Debate) -> str:
             tasks.append(task)
         else:
             left_out += 1
-    more = f"{counted(left_out, 'more finding')}: see the report." if left_out else ""
+    more = f"{quantity(left_out, 'more finding')}: see the report." if left_out else ""
     is_read = verdict or review.FORMAT.positions(debate)
     none = "No findings." if is_read else "Nobody has reviewed it."
     listed, by = "\n".join(tasks) or none, _BY_MODELS
@@ -134,7 +134,7 @@ def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
         name = names.get(mention.source, mention.source)
         return f"{words}({name})" if is_verified else f"{words}(not found in {name})"
 
-    line = " ".join(clean(rendered(text, quote)).split())
+    line = " ".join(clean(render_citations(text, quote)).split())
     if len(line) > _FIELD_MAX_CHARS:
         line = f"{line[:_FIELD_MAX_CHARS]}…"
     result, at = "", 0

@@ -113,7 +113,7 @@ def visible(text: str) -> str:
     return clean(text)
 
 
-def parsed(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> list[Token] | None:
+def parse(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> list[Token] | None:
     """The text's tokens; None where it is no formatting: too many signs, or far too deep.
 
     Args:
@@ -147,7 +147,7 @@ def plain_line(text: str, *, is_prose: bool = False) -> str:
         text: Markdown.
         is_prose: Leave out headings, code and tables where anything else is there.
     """
-    tokens = parsed(clean(text))
+    tokens = parse(clean(text))
     if tokens is None:
         return " ".join(clean(text).split())
     blocks = _Node(tokens).children
@@ -173,7 +173,7 @@ def shown_as_is(line: str) -> str:
 # --- safe to embed --------------------------------------------------------------------------------
 
 
-def fenced(text: str) -> str:
+def code_block(text: str) -> str:
     """The text in a block of code that nothing inside it can close."""
     text = visible(text)
     return _fence("```", "text", text)
@@ -190,7 +190,7 @@ def inert(text: str, level: int = 0) -> str:
     text = clean(text)
     tokens = _completed(text)
     if tokens is None:
-        return fenced(text)
+        return code_block(text)
     depths = [int(token.tag[1:]) for token in tokens if token.type == "heading_open"]
     shift = max(0, level + 1 - min(depths, default=level + 1)) if level else 0
     return "\n".join(_blocks(_Node(tokens), shift))
@@ -233,7 +233,7 @@ def _completed(text: str) -> list[Token] | None:
     make code of all that follows.
     """
     lines = text.split("\n")
-    tokens = parsed(text, _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
+    tokens = parse(text, _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
     for _ in range(_MOST_COMPLETED):
         broken = next((code for token in tokens or () if (code := _broken_off(token, lines))), None)
         if broken is None:
@@ -241,7 +241,7 @@ def _completed(text: str) -> list[Token] | None:
         begin, end, columns = broken
         moved = [*lines[begin : end - 1], lines[end - 1].strip()]
         lines[begin:end] = [f"{' ' * columns}{line}" if line else "" for line in moved]
-        tokens = parsed("\n".join(lines), _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
+        tokens = parse("\n".join(lines), _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
     return tokens
 
 

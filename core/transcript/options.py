@@ -10,12 +10,12 @@ from core.rules.mind_changes import cause_words, mind_changes, mover
 from core.rules.options import (
     NAMES_A_VERDICT,
     after_edits,
-    as_named,
     by_option,
     held_by,
     is_listed,
     leading,
     listed_scores,
+    named_options,
     option_of,
     options_of,
     stance_in,
@@ -112,7 +112,7 @@ def gap_line(debate: Debate) -> ResultLine | None:
 
 def edit_lines(debate: Debate) -> Sequence[ResultLine]:
     """What people changed about the options, with the names of that moment."""
-    named, lines = as_named(debate), list[ResultLine]()
+    named, lines = named_options(debate), list[ResultLine]()
     for at, edit in enumerate(debate.option_edits):
         before = after_edits(named, debate.option_edits[:at])
         old, into = before.name(edit.option), before.name(edit.into)

@@ -11,7 +11,7 @@ from core.models import Debate, Verdict
 from core.rules import schedule, voting
 from core.rules.confidence import Confidence
 from core.rules.degradations import tie_break
-from core.rules.ending import how_it_ended, why_held
+from core.rules.ending import ending_sentences, round_reasons
 from core.rules.findings import standing
 from core.rules.mind_changes import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
@@ -50,8 +50,8 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         ],
         "stances": _rounded(stances),
         "was_skipped": was_skipped(debate) and not debate.wanted_by,
-        "why_held": list(why_held(debate)),
-        "how_it_ended": list(how_it_ended(debate)),
+        "why_held": list(round_reasons(debate)),
+        "how_it_ended": list(ending_sentences(debate)),
         "confidence_word": _confidence_word(verdict) if verdict else None,
         "findings": [
             {

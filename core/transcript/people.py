@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from core.figures import counted, day
+from core.figures import day, quantity
 from core.models import (
     Clarification,
     Debate,
@@ -12,15 +12,15 @@ from core.models import (
     Feedback,
     OutcomeKind,
 )
-from core.rules.formats.review import questions_put
+from core.rules.formats.review import questions_to_people
 from core.rules.options import is_listed, options_of
 from core.rules.people_count import count_people
 from core.rules.subject import left_to_text
-from core.transcript.cited import cited
+from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line
 from core.transcript.options import gap_line
 from core.transcript.sections import ResultLine
-from core.transcript.words import bullets, name_of, nested, quoted, table
+from core.transcript.words import bullets, name_of, nested, quotation, table
 
 _STATUS = {
     DecisionKind.ACCEPT: "accepted",
@@ -92,7 +92,7 @@ def outcome_words(outcome: DecisionOutcome) -> str:
 def assumptions(debate: Debate) -> Sequence[str]:
     """The assumptions of unanswered and skipped questions; Markdown."""
     lines = list[str]()
-    for item in questions_put(debate):
+    for item in questions_to_people(debate):
         answer = debate.answers.get(item.number)
         if answer is None or not answer.text:
             who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
@@ -116,9 +116,9 @@ def asked_section(debate: Debate) -> str:
     parts = list[str]()
     for question in debate.follow_ups:
         answer = debate.follow_up_answers.get(question.number)
-        text = cited(answer.text, answer.citations) if answer else "Not answered yet."
+        text = link_citations(answer.text, answer.citations) if answer else "Not answered yet."
         why = f"{inert_line(answer.fault)}\n\n" if answer and answer.fault else ""
-        parts.append(f"### {question.by.display_name} asked\n\n{quoted(question.text)}")
+        parts.append(f"### {question.by.display_name} asked\n\n{quotation(question.text)}")
         parts.append(why + nested(text, 3))
     return "\n\n".join(["## Asked after the verdict", *parts]) if parts else ""
 
@@ -140,7 +140,7 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
         for score in count.scores
         if is_listed(options, score.option, score.first_choices)
     )
-    label = f"The team's vote ({counted(cast, 'ballot')}{again})"
+    label = f"The team's vote ({quantity(cast, 'ballot')}{again})"
     yield ResultLine(label=label, text=f"{scores}.")
     if gap := gap_line(debate):
         yield gap

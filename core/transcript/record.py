@@ -9,7 +9,7 @@ from core.events import (
     Event,
     NoteAdded,
     NoteChanged,
-    Recorded,
+    RecordedEvent,
     ShadowAnswered,
     ShadowPlaced,
     fold,
@@ -22,7 +22,7 @@ from core.transcript.outcome import outcome, totals
 VERSION = 3
 
 
-def record_json(log: Sequence[Recorded]) -> str:
+def record_json(log: Sequence[RecordedEvent]) -> str:
     """The record of a debate, readable by programs and people. `docs/record.md` tells its form.
 
     Raises:

@@ -11,10 +11,10 @@ from core.rules.formats.registry import format_of
 from core.rules.subject import left_to_text
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
-from core.transcript.cited import cited, sources_section
+from core.transcript.cited import link_citations, sources_section
 from core.transcript.decision import notes_section, verdict_section
-from core.transcript.few_words import few_words, not_yet_said
-from core.transcript.markdown import fenced, inert_line
+from core.transcript.few_words import few_words, new_sentences
+from core.transcript.markdown import code_block, inert_line
 from core.transcript.models_used import debate_models_words, judge_words
 from core.transcript.options import holds_words
 from core.transcript.people import asked_section, team_section, unanswered_words
@@ -30,7 +30,7 @@ from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
     bullets,
     name_of,
-    quoted,
+    quotation,
     seconds_taken,
     table,
     turn_words,
@@ -62,9 +62,9 @@ def report(debate: Debate) -> str:
         asked_section(debate),
         as_markdown(notes_section(debate, debate.verdict), 2),
         "## Debate\n\n" + table(("", ""), about_rows(debate)),
-        f"## Context\n\n{quoted(debate.setup.context)}" if debate.setup.context else "",
+        f"## Context\n\n{quotation(debate.setup.context)}" if debate.setup.context else "",
         sources_section(debate),
-        _cast(debate),
+        _cast_section(debate),
         clarifications_section(debate),
         _rounds(debate),
         failures,
@@ -97,7 +97,7 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     yield "Cost", money(debate.usage.cost)
 
 
-def _cast(debate: Debate) -> str:
+def _cast_section(debate: Debate) -> str:
     """Why each agent takes part, where they were chosen for the question."""
     setup = debate.setup
     if not setup.reasons:
@@ -122,11 +122,13 @@ def clarifications_section(debate: Debate) -> str:
             text += f" Assumed: {item.assumption}"
         if answer and answer.text:
             by, text = f" ({inert_line(answer.by.display_name)})", answer.text
-        finding = review.finding_put(debate, item) if debate.verdict else None
-        question = f"Finding {finding}." if finding else fenced(cited(item.question, ()))
+        finding = review.finding_number(debate, item) if debate.verdict else None
+        question = (
+            f"Finding {finding}." if finding else code_block(link_citations(item.question, ()))
+        )
         blocks.append(
             f"### Question {item.number}, asked by {inert_line(who)}\n\n{question}\n\n"
-            f"Answer{by}:\n\n{fenced(text)}"
+            f"Answer{by}:\n\n{code_block(text)}"
         )
     return "## Clarifications\n\n" + "\n\n".join(blocks)
 
@@ -159,16 +161,16 @@ def _in_short(
     Sentences that are in `sentences` are left out; new ones are added to it.
     """
     whole = contribution.answer or few_words(
-        cited(contribution.text, contribution.citations), _SPEECH_WORDS
+        link_citations(contribution.text, contribution.citations), _SPEECH_WORDS
     )
-    text = inert_line(not_yet_said(" ".join(whole.split()), sentences)) or "Nothing new."
+    text = inert_line(new_sentences(" ".join(whole.split()), sentences)) or "Nothing new."
     if is_solution(debate, contribution):
         text = "The solution in the decision above."
     minds = holds_words(debate, contribution)
     holds = f" *Now holds: {inert_line(minds)}*" if minds else ""
     yield f"- **{title_words(debate, contribution)}:** {text}{holds}"
     if with_points:
-        points = [not_yet_said(point, sentences) for point in contribution.points[:_MOST_POINTS]]
+        points = [new_sentences(point, sentences) for point in contribution.points[:_MOST_POINTS]]
         yield from (f"  - {inert_line(point)}" for point in points if point)
     yield from (f"  - **Note:** {inert_line(warning)}" for warning in contribution.warnings)
 

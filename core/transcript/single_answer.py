@@ -10,7 +10,7 @@ from core.figures import money
 from core.models import Debate
 from core.rules import shadow
 from core.rules.options import options_of
-from core.transcript.cited import cited
+from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line, plain_line
 from core.transcript.words import bullets, nested
 
@@ -23,7 +23,7 @@ def single_answer_words(debate: Debate) -> str:
     alone = debate.shadow
     if alone is None or debate.verdict is None or shadow.is_sealed(debate):
         return ""
-    decision = f"“{plain_line(cited(alone.decision, alone.citations)).rstrip('.')}”."
+    decision = f"“{plain_line(link_citations(alone.decision, alone.citations)).rstrip('.')}”."
     match shadow.agrees(debate):
         case True:
             return f"One model, asked alone, chose the same option: {decision}"
@@ -41,7 +41,7 @@ def cost_words(debate: Debate) -> str:
         return ""
     call = alone.call
     by = f" of {call.provider}/{call.model}" if call else ""
-    cost = money(shadow.spent(debate).cost)
+    cost = money(shadow.shadow_usage(debate).cost)
     return f"The single answer{by} cost {cost}, which the debate's total includes."
 
 
@@ -63,7 +63,7 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
         ("What would overturn it", alone.overturned_by),
     )
     listed = [
-        f"{mark}# {name}\n\n{bullets([cited(item, alone.citations) for item in items])}"
+        f"{mark}# {name}\n\n{bullets([link_citations(item, alone.citations) for item in items])}"
         for name, items in lists
         if items
     ]
@@ -71,7 +71,7 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
         title,
         inert_line(single_answer_words(debate)),
         inert_line(cost_words(debate)),
-        nested(cited(alone.solution, alone.citations), level + 1),
+        nested(link_citations(alone.solution, alone.citations), level + 1),
         *listed,
     ]
     return "\n\n".join(filter(None, parts))
@@ -87,5 +87,5 @@ def single_answer_record(debate: Debate) -> Mapping[str, Any] | None:
         "option": options_of(debate).resolve(choice.option) if choice else "",
         "agrees": shadow.agrees(debate),
         "decision": alone.decision,
-        "cost": shadow.spent(debate).model_dump(mode="json")["cost"],
+        "cost": shadow.shadow_usage(debate).model_dump(mode="json")["cost"],
     }

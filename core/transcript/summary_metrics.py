@@ -7,7 +7,7 @@ Targets: 80 to 90 % compression, and never a turn that waits for a summary.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.events import Recorded, fold
+from core.events import RecordedEvent, fold
 from core.models import Act, Debate, Usage
 from core.rules.history import strategies
 from core.transcript.timeline import Span, timeline
@@ -67,7 +67,7 @@ class SummaryMetrics:
 
 
 def summary_metrics(
-    log: Sequence[Recorded], *, spans: Sequence[Span] | None = None
+    log: Sequence[RecordedEvent], *, spans: Sequence[Span] | None = None
 ) -> SummaryMetrics:
     """The figures of one debate.
 
@@ -81,7 +81,7 @@ def summary_metrics(
     debate = fold(log)
     spans = timeline(log) if spans is None else spans
     summaries = list(debate.summaries.values())
-    timings, late, waits = _timed(debate, spans)
+    timings, late, waits = _timings(debate, spans)
     calls = [summary.call for summary in summaries if summary.call]
     before = sum(summary.before_chars for summary in summaries)
     after = sum(summary.after_chars for summary in summaries)
@@ -102,9 +102,9 @@ def summary_metrics(
             timing.made and timing.wanted and not timing.late for timing in timings
         ),
         late=len(late),
-        late_seconds=_covered(late),
+        late_seconds=_covered_seconds(late),
         blocked=len(waits),
-        blocked_seconds=_covered(waits),
+        blocked_seconds=_covered_seconds(waits),
         usage=sum([*spent, *(failure.usage for failure in failed)], start=Usage()),
         timings=timings,
     )
@@ -114,7 +114,7 @@ def summary_metrics(
 _Times = Sequence[tuple[float, float]]
 
 
-def _timed(
+def _timings(
     debate: Debate, spans: Sequence[Span]
 ) -> tuple[tuple[SummaryTiming, ...], _Times, _Times]:
     """Each summary; when wanted ones were missing; when turns waited for one."""
@@ -134,7 +134,7 @@ def _timed(
         first = min((reader.ready.at.timestamp() for reader in missed), default=there)
         late += [(first, there)] if missed else []
         for reader in missed:
-            wait = _waited(debate, reader)
+            wait = _waiting_span(debate, reader)
             if wait and wait[0] < there <= wait[1]:
                 waits[reader.turn.key] = wait
         timings.append(
@@ -156,7 +156,7 @@ def _call_seconds(debate: Debate, span: Span) -> float | None:
     return outcome.call.latency_ms / 1000 if outcome and outcome.call else None
 
 
-def _waited(debate: Debate, span: Span) -> tuple[float, float] | None:
+def _waiting_span(debate: Debate, span: Span) -> tuple[float, float] | None:
     """Start and end (seconds since 1970) of a turn's wait for its call; None: there was none."""
     seconds = _call_seconds(debate, span)
     if seconds is None or span.ended is None:
@@ -165,7 +165,7 @@ def _waited(debate: Debate, span: Span) -> tuple[float, float] | None:
     return (ready, start) if start - ready > _AT_ONCE else None
 
 
-def _covered(spans: _Times) -> float:
+def _covered_seconds(spans: _Times) -> float:
     """Seconds that lie in at least one of these spans: turns at the same time count once."""
     covered, upto = 0.0, float("-inf")
     for begin, end in sorted(spans):

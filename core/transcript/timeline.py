@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.errors import LogBroken
-from core.events import Recorded, VerdictReached, VoteTallied, apply
+from core.events import RecordedEvent, VerdictReached, VoteTallied, apply
 from core.models import ENGINE, JUDGE, Act, Debate, Turn
 from core.rules import schedule
 from core.rules.formats.registry import format_of
@@ -34,7 +34,7 @@ class Span:
     ended: Outcome | None
 
 
-def timeline(log: Sequence[Recorded]) -> Sequence[Span]:
+def timeline(log: Sequence[RecordedEvent]) -> Sequence[Span]:
     """Every turn that has an outcome or is ready now, in the order they could begin.
 
     Args:
@@ -77,7 +77,7 @@ def timeline(log: Sequence[Recorded]) -> Sequence[Span]:
     return sorted(spans, key=lambda span: span.ready.seq)
 
 
-def _turn(debate: Debate, recorded: Recorded) -> Turn | None:
+def _turn(debate: Debate, recorded: RecordedEvent) -> Turn | None:
     """The turn an event is the outcome of, in the debate before it."""
     match recorded.event:
         case VoteTallied():

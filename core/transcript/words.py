@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from core.figures import counted, money, number, tenths
+from core.figures import money, number, quantity, tenths
 from core.models import (
     ENGINE,
     OFFLINE,
@@ -165,12 +165,12 @@ def seconds_taken(debate: Debate) -> float:
 def tokens_words(usage: Usage) -> str:
     """Tokens in one line: `1,200 tokens in (400 cached), 80 out`."""
     cached = f" ({number(usage.cached_tokens)} cached)" if usage.cached_tokens else ""
-    return f"{counted(usage.input_tokens, 'token')} in{cached}, {number(usage.output_tokens)} out"
+    return f"{quantity(usage.input_tokens, 'token')} in{cached}, {number(usage.output_tokens)} out"
 
 
 def usage_words(usage: Usage) -> str:
     """Tokens, requests made of a model, and cost in one line."""
-    return f"{tokens_words(usage)}, {counted(usage.attempts, 'request')}, {money(usage.cost)}"
+    return f"{tokens_words(usage)}, {quantity(usage.attempts, 'request')}, {money(usage.cost)}"
 
 
 def calls_words(debate: Debate) -> str:
@@ -181,9 +181,9 @@ def calls_words(debate: Debate) -> str:
     """
     if debate.calls and all(call.provider == OFFLINE for call in debate.calls):
         return f"no model call, {money(debate.usage.cost)}"
-    made, calls = debate.usage.attempts, counted(len(debate.calls), "model call")
+    made, calls = debate.usage.attempts, quantity(len(debate.calls), "model call")
     if made != len(debate.calls):
-        calls += f" ({counted(made, 'request')} with those repeated or failed)"
+        calls += f" ({quantity(made, 'request')} with those repeated or failed)"
     return f"{calls}, {money(debate.usage.cost)}"
 
 
@@ -204,7 +204,7 @@ def csv_cell(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
-def quoted(text: str) -> str:
+def quotation(text: str) -> str:
     """A Markdown quotation: what people wrote cannot pose as the report's own words."""
     return "\n".join(f"> {line}".rstrip() for line in inert(text.strip()).split("\n"))
 

@@ -82,7 +82,7 @@ class AnswerQuestions:
         if _is_outdated(debate, reply):
             return ReplyOutcome.TAKEN
         parsed = _parsed(debate, reply.text)
-        if reply.origin in debate.heard and not parsed.is_numbered:  # delivered again
+        if reply.origin in debate.message_ids and not parsed.is_numbered:  # delivered again
             is_note = any(note.id == reply.origin for note in debate.notes)
             return ReplyOutcome.UNCLEAR if is_note and parsed.is_unclear else ReplyOutcome.TAKEN
         check_size(reply.text, self.bounds)
@@ -113,7 +113,7 @@ class AnswerQuestions:
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
             return self._after_end(debate, reply) if reply.text else ReplyOutcome.TAKEN
-        if reply.origin not in debate.heard:
+        if reply.origin not in debate.message_ids:
             return await self.reply(reply)  # refused before, or not delivered
         if _is_outdated(debate, reply):
             return ReplyOutcome.TAKEN
@@ -227,7 +227,7 @@ class AnswerQuestions:
         Raises:
             NotesFull: Its author has sent too many replies within an hour.
         """
-        if reply.origin in debate.heard:
+        if reply.origin in debate.message_ids:
             return ReplyOutcome.TAKEN
         self.note.check_pace(debate.id, reply.by)
         self.note.count(debate.id, reply.by)

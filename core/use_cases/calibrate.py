@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from core.calibration import Case, case_of
 from core.errors import DebateUnknown, StoreDown, StoreError, reading
-from core.events import Recorded, fold
+from core.events import RecordedEvent, fold
 from core.ports import DebateFilter, DebateStore
 from core.recent import Recent
 
@@ -16,7 +16,7 @@ _REMEMBERED = 20_000
 _DECIDED = ("decision/", "outcome/")
 
 
-def _case(log: Sequence[Recorded]) -> Case | None:
+def _case(log: Sequence[RecordedEvent]) -> Case | None:
     debate = fold(log)
     with reading(debate.id):
         return case_of(debate)

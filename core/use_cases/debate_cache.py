@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from core.errors import DebateUnknown
-from core.events import BallotsRevealed, Recorded, fold
+from core.events import BallotsRevealed, RecordedEvent, fold
 from core.models import Debate
 from core.recent import Recent
 
@@ -18,7 +18,7 @@ _FOLDED_AT_ONCE = 100
 class DebateLog(Protocol):
     """Where a debate's log can be read; a `DebateStore` is one."""
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         """The log in order, from the first event with a greater `seq`."""
         ...
 

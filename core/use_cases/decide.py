@@ -198,12 +198,12 @@ class DecideOnVerdict:
         self.check_decision(debate)
         if not debate.decides:
             raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
-        if debate.accepted is None and debate.setup.place.channel:
+        if debate.acceptance is None and debate.setup.place.channel:
             raise BadInput(
                 f"Your team has not accepted the verdict of debate `{debate.id}`, so nothing has "
                 "turned out yet. *Accept* is below the verdict."
             )
-        if debate.accepted is None:
+        if debate.acceptance is None:
             raise BadInput(
                 f"Nobody has accepted the verdict of debate `{debate.id}`, so nothing has turned "
                 f"out yet. Accept it first: moot accept {debate.id}"
@@ -228,7 +228,7 @@ class DecideOnVerdict:
             The outcome that stands now.
         """
         self.check_outcome(debate)
-        accepted = debate.accepted
+        accepted = debate.acceptance
         update = {"why": redact(outcome.why), "decision": accepted.origin if accepted else ""}
         outcome, current = outcome.model_copy(update=update), debate.outcome
         if current and (current.kind, current.why) == (outcome.kind, outcome.why):

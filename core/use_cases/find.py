@@ -122,10 +122,10 @@ class FindDebates:
     async def _read(self, hits: Iterable[SearchHit]) -> Sequence[FoundDebate]:
         # Concurrently: a person waits for the answer.
         few = asyncio.Semaphore(_AT_ONCE)
-        debates = await asyncio.gather(*(self._found(hit, few) for hit in hits))
+        debates = await asyncio.gather(*(self._found_debate(hit, few) for hit in hits))
         return [hit for hit in debates if hit]
 
-    async def _found(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
+    async def _found_debate(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
         """What was found; None if it is not there any more, or cannot be read."""
         try:
             async with few:

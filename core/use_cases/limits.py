@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import BadInput, NotesFull
-from core.figures import counted, money
+from core.figures import money, quantity
 from core.models import Debate, Person, Place, SpendingScope
 from core.opening import check_length
 from core.ports import DebateEntry, Spending
@@ -113,7 +113,7 @@ async def check_money(caps: Caps, spent: Spending, whose: SpendingScope, *, othe
         (of_programs, caps.token_day_cost if whose.token else None, replace(whose, person=None)),
         (of_all, caps.day_cost, replace(whose, person=None, token=None)),
     ):
-        if cap is None or cap > await spent.spent(scope):
+        if cap is None or cap > await spent.total_cost(scope):
             continue
         raise BadInput(
             f"{words} ({money(cap)}), so {otherwise}. Ask again tomorrow (UTC), or let "
@@ -172,9 +172,9 @@ def check_notes_of(times: deque[datetime], now: datetime, bounds: Bounds) -> Non
     if len(times) >= most:
         minutes = math.ceil((times[0] + _HOUR - now) / timedelta(minutes=1))
         raise NotesFull(
-            f"You wrote {counted(most, 'note')} to this debate within an hour, as many as one "
+            f"You wrote {quantity(most, 'note')} to this debate within an hour, as many as one "
             "person may. The agents did not get this one, nor what you write in the next "
-            f"{counted(minutes, 'minute')}."
+            f"{quantity(minutes, 'minute')}."
         )
 
 

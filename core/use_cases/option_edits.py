@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from core.errors import BadInput
-from core.figures import counted
+from core.figures import quantity
 from core.models import Debate, OptionChange, OptionEdit, Status
 from core.redaction import redact
-from core.rules.options import NAME_MAX_CHARS, OptionList, after_edits, as_named, options_of
+from core.rules.options import NAME_MAX_CHARS, OptionList, after_edits, named_options, options_of
 
 #: More options cannot be weighed against each other, however they came to be.
 MOST_OPTIONS = 12
@@ -37,7 +37,7 @@ def check_editable(debate: Debate) -> None:
         )
 
 
-def checked(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]:
+def checked_edits(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]:
     """Return the edits to record: redacted, without those that change nothing.
 
     Args:
@@ -49,7 +49,7 @@ def checked(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]
     """
     clean_edits = list[OptionEdit]()
     for edit in edits:
-        before = after_edits(as_named(debate), (*debate.option_edits, *clean_edits))
+        before = after_edits(named_options(debate), (*debate.option_edits, *clean_edits))
         clean = edit.model_copy(update={"name": " ".join(redact(edit.name).split())})
         if edit.change is OptionChange.RENAME and before.name(edit.option) == clean.name:
             continue
@@ -76,7 +76,7 @@ def _fault(options: OptionList, edit: OptionEdit) -> str:
         return "An option needs a name. To take one away, merge it into another."
     if len(edit.name) > NAME_MAX_CHARS:
         return (
-            f"The name has {counted(len(edit.name), 'character')}; the most is {NAME_MAX_CHARS}. "
+            f"The name has {quantity(len(edit.name), 'character')}; the most is {NAME_MAX_CHARS}. "
             "Say the rest as context."
         )
     own = options.resolve(edit.option) if edit.change is OptionChange.RENAME else ""

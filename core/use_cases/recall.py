@@ -19,7 +19,7 @@ from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleD
 from core.recent import Recent
 from core.redaction import redact
 from core.rules.options import options_of
-from core.transcript.cited import cited
+from core.transcript.cited import link_citations
 from core.use_cases.limits import UNBOUNDED, Bounds
 
 _log = structlog.get_logger(__name__)
@@ -77,7 +77,7 @@ def asks_what_was_decided(question: str) -> bool:
     return words.startswith(_BEGINNINGS)
 
 
-def words_held(question: str, texts: Sequence[str]) -> Sequence[float]:
+def word_shares(question: str, texts: Sequence[str]) -> Sequence[float]:
     """For each text, the share of the question's words that it holds, 0 to 1.
 
     Words are compared by their stems, and may be cut short as in `/debate search`.
@@ -208,7 +208,7 @@ class RecallDecisions:
 
     async def _fits(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """How well each text fits, by words, and by meaning where that is set up."""
-        by_words = await asyncio.to_thread(words_held, question, texts)
+        by_words = await asyncio.to_thread(word_shares, question, texts)
         if self.embedder is None or not texts:
             return by_words
         unseen = [text for text in dict.fromkeys(texts) if text and text not in self._vectors]
@@ -257,4 +257,4 @@ class RecallDecisions:
 def recalled_decision(debate: Debate) -> str:
     """What was decided, in a few lines, its quotes as people read them; empty without a verdict."""
     citations = debate.verdict.citations if debate.verdict else ()
-    return cited(decision_words(debate), citations)
+    return link_citations(decision_words(debate), citations)

@@ -101,7 +101,7 @@ def parse_reply(text: str, questions: Mapping[int, str], unanswered: Sequence[in
     numbers = dict.fromkeys(int(match["number"]) for match in matches if match)
     if unknown := [number for number in numbers if number not in questions]:
         return ParsedReply(unknown=unknown)
-    numbered, rest = _numbered(text, questions)
+    numbered, rest = _numbered_answers(text, questions)
     if numbered:
         all_answers = [
             GivenAnswer(number, answer_in(answer)) for number, answer in numbered if answer
@@ -169,7 +169,7 @@ def _plain(question: str) -> str:
     return " ".join(re.findall(r"\w+", question.casefold()))
 
 
-def _numbered(text: str, questions: Mapping[int, str]) -> tuple[list[tuple[int, str]], str]:
+def _numbered_answers(text: str, questions: Mapping[int, str]) -> tuple[list[tuple[int, str]], str]:
     """The numbered answers, and the text before the first; further lines belong to the answer."""
     entries: list[tuple[int, list[str]]] = []
     before: list[str] = []

@@ -24,7 +24,7 @@ class RestoredDebates(Protocol):
         """Ids of those that run, until `held` was called; none if nothing was restored."""
         ...
 
-    async def held(self) -> None:
+    async def mark_held(self) -> None:
         """Remember that they are held: the database is no backup any more."""
         ...
 
@@ -50,5 +50,5 @@ async def hold_restored(restored: RestoredDebates, facts: FactLog) -> frozenset[
             continue
         if not debate.paused_by:
             await facts.record(debate_id, DebatePaused(by=_NOBODY, origin=pauses(debate)))
-    await restored.held()
+    await restored.mark_held()
     return await restored.debates()

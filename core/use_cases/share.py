@@ -35,7 +35,7 @@ class PageGrants(Protocol):
         """The debate's grant, 16 hexadecimal digits; made if it has none."""
         ...
 
-    async def granted(self, debate_id: str) -> str:
+    async def grant_of(self, debate_id: str) -> str:
         """The debate's grant; empty where it has none."""
         ...
 
@@ -91,7 +91,7 @@ class ShareDebates:
         """Let every link to the debate end; whether there may have been one."""
         return await self.grants.withdraw(debate.id)
 
-    async def opened(self, name: str) -> SharedDebate | None:
+    async def open_link(self, name: str) -> SharedDebate | None:
         """Return the debate behind a link.
 
         None, whatever the reason: no such link was made, it ended or was taken back, the channel
@@ -108,7 +108,7 @@ class ShareDebates:
         if not match or not hmac.compare_digest(self._mark(name.rpartition(".")[0]), match[4]):
             return None
         until = datetime.fromtimestamp(int(match[2]), UTC)
-        if until <= self.clock.now() or await self.grants.granted(match[1]) != match[3]:
+        if until <= self.clock.now() or await self.grants.grant_of(match[1]) != match[3]:
             return None
         try:
             debate = await self.debates.debate(match[1])

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from core.errors import AskedAlready, DebateUnknown, LogBroken
+from core.errors import DebateUnknown, DuplicateQuestion, LogBroken
 from core.estimate import Estimate
 from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
-from core.figures import counted
+from core.figures import quantity
 from core.models import Debate, Place, Setup, ShadowWhen, SpendingScope
 from core.opening import DebateRequest, find_agent, find_playbook, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
@@ -141,13 +141,13 @@ class StartDebate:
         store, place = self.facts.store, setup.place
         most = self.bounds.debates_per_workspace
         async with self._starting:
-            if await store.begun(origin) is None:
+            if await store.id_of_origin(origin) is None:
                 running = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
                 entries = await store.find(running)
                 if (begun := await self._begun_before(setup, entries)) is not None:
                     return begun
                 if not anew:
-                    self._check_asked(setup, entries)
+                    self._check_duplicate(setup, entries)
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
                     day, by = self.facts.clock.now().date(), setup.asked_by.id
@@ -179,7 +179,7 @@ class StartDebate:
             origin: Names the request: the same whenever the same person asks for the same.
         """
         number, newest = 1, ""
-        while begun := await self.facts.store.begun(f"{origin}/{number}"):
+        while begun := await self.facts.store.id_of_origin(f"{origin}/{number}"):
             number, newest = number + 1, begun
         before = None
         with suppress(DebateUnknown, LogBroken):
@@ -207,7 +207,7 @@ class StartDebate:
                     return StartedDebate(debate_id=entry.debate_id, setup=first, fresh=False)
         return None
 
-    def _check_asked(self, setup: Setup, running: Sequence[DebateEntry]) -> None:
+    def _check_duplicate(self, setup: Setup, running: Sequence[DebateEntry]) -> None:
         """Refuse a question that somebody else asked in the channel a moment ago."""
         now, place = self.facts.clock.now(), setup.place
         for entry in running:
@@ -215,13 +215,13 @@ class StartDebate:
             is_elsewhere = entry.channel != place.channel or entry.asked_by == setup.asked_by.id
             if is_elsewhere or not is_recent or _bare(entry.question) != _bare(setup.question):
                 continue
-            ago = counted(max(1, (now - entry.started_at) // timedelta(minutes=1)), "minute")
+            ago = quantity(max(1, (now - entry.started_at) // timedelta(minutes=1)), "minute")
             words = (
                 f"The same question was asked here {ago} ago: debate `{entry.debate_id}` runs on "
                 "it. Reply in its thread to add what its agents should know, or change a word of "
                 "the question for a debate of its own."
             )
-            raise AskedAlready(words, debate_id=entry.debate_id)
+            raise DuplicateQuestion(words, debate_id=entry.debate_id)
 
     async def estimate(self, request: DebateRequest, choices: Choices) -> Estimate:
         """Return what the debate would probably take.

@@ -21,7 +21,7 @@ from core.rules.formats.registry import format_of
 from core.rules.wanting import why_not_wanted
 from core.use_cases.fact_log import FactLog
 from core.use_cases.note import AddNote
-from core.use_cases.option_edits import check_editable, checked
+from core.use_cases.option_edits import check_editable, checked_edits
 
 #: A vote needs something to choose from.
 FEWEST_POSITIONS = 2
@@ -112,7 +112,7 @@ class SteerDebate:
         if all(f"option/{edit.origin}" in debate.times for edit in edits):
             return
         await self.check_options(debate, by)
-        for edit in checked(debate, edits):
+        for edit in checked_edits(debate, edits):
             await self.facts.record(debate.id, OptionEdited(edit=edit))
 
     async def want(self, debate: Debate, by: Person) -> None:

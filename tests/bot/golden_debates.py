@@ -25,7 +25,7 @@ from core.events import (
     Event,
     GatePassed,
     OptionsMerged,
-    Recorded,
+    RecordedEvent,
     SummaryMade,
     VerdictReached,
     apply,
@@ -65,11 +65,11 @@ _EDIT, _EDITED = "/edit", "update"
 _WORTH_NAMING = 60
 
 
-def stored_log(name: str) -> Sequence[Recorded]:
+def stored_log(name: str) -> Sequence[RecordedEvent]:
     """A debate's log, read as the store reads it."""
     stored = json.loads((FOLDER / name / "log.json").read_text(encoding="utf-8"))
     return [
-        Recorded(
+        RecordedEvent(
             debate_id=stored["debate_id"],
             seq=row["seq"],
             at=datetime.fromisoformat(row["at"]),
@@ -85,7 +85,7 @@ def stored_log(name: str) -> Sequence[Recorded]:
 class PostedOnce:
     """A post queue that keeps the first post of a key, and the newest state of a living one."""
 
-    def __init__(self, log: Sequence[Recorded]) -> None:
+    def __init__(self, log: Sequence[RecordedEvent]) -> None:
         self.posts: dict[str, NewPost] = {}
         self._log = log
 
@@ -128,14 +128,14 @@ class PostedOnce:
 class LogInMemory:
     """The log of one debate."""
 
-    log: Sequence[Recorded]
+    log: Sequence[RecordedEvent]
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         del debate_id
         return [recorded for recorded in self.log if recorded.seq > after]
 
 
-async def thread(log: Sequence[Recorded]) -> str:
+async def thread(log: Sequence[RecordedEvent]) -> str:
     """All that the presenter posts, in its order; of edits the last, where it comes last."""
     queue = PostedOnce(log)
     options = ViewOptions(enabled=tuple(BoardAction))
@@ -163,7 +163,7 @@ def _post(post: NewPost, marks: set[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-async def texts(log: Sequence[Recorded]) -> Mapping[str, str]:
+async def texts(log: Sequence[RecordedEvent]) -> Mapping[str, str]:
     """What is made from a log, by the name of its file."""
     debate = fold(log)
     return {
@@ -175,7 +175,7 @@ async def texts(log: Sequence[Recorded]) -> Mapping[str, str]:
     }
 
 
-def _short_record(log: Sequence[Recorded]) -> str:
+def _short_record(log: Sequence[RecordedEvent]) -> str:
     """The record; of an event that reads there as in the log only the key."""
     record = json.loads(record_json(log))
     for row, recorded in zip(record["events"], log, strict=True):

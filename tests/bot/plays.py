@@ -24,7 +24,7 @@ from core.events import (
     GatePassed,
     NoteAdded,
     OptionsMerged,
-    Recorded,
+    RecordedEvent,
     StopRequested,
     TurnFailed,
     VerdictReached,
@@ -90,11 +90,13 @@ def first(_: int) -> int:
     return 0
 
 
-def a_record(seq: int, event: Event) -> Recorded:
-    return Recorded(debate_id=DEBATE_ID, seq=seq, at=START + timedelta(seconds=seq), event=event)
+def a_record(seq: int, event: Event) -> RecordedEvent:
+    return RecordedEvent(
+        debate_id=DEBATE_ID, seq=seq, at=START + timedelta(seconds=seq), event=event
+    )
 
 
-def a_log(events: Sequence[Event]) -> list[Recorded]:
+def a_log(events: Sequence[Event]) -> list[RecordedEvent]:
     return [a_record(seq, event) for seq, event in enumerate(events, start=1)]
 
 
@@ -128,7 +130,7 @@ def outcome(debate: Debate, turn: Turn, choice: int = 0) -> Event:
         notes = tuple(NoteOutcome(note=n.id, used=True, explanation="Ok.") for n in debate.notes)
         return VerdictReached(verdict=a_verdict(notes=notes), edition=debate.edition)
     if turn.act is Act.GATE:
-        return GatePassed(gate=cast("Gate", gate.weighed(debate, turn)))
+        return GatePassed(gate=cast("Gate", gate.gate_decision(debate, turn)))
     if turn.act is Act.CROSS_CHECK:
         check = CrossCheck(turn=turn, option="o1", reason="The team runs it.", call=CALL)
         return CrossChecked(check=check)
@@ -190,7 +192,7 @@ def _ballot(debate: Debate, turn: Turn, choice: int) -> Event:
 
 def play(
     setup: Setup, choose: Choose = first, most_failures: int = 0, *, reopens: bool = False
-) -> list[Recorded]:
+) -> list[RecordedEvent]:
     """The log of a whole debate.
 
     Args:

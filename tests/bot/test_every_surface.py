@@ -33,7 +33,7 @@ def test_the_verdict_before_a_wanted_debate_is_shown_while_there_is_no_other() -
     assert before.verdict
     decided = before.verdict.decision
     running = fold(skipped_log(DebateWanted(by=DANA)))
-    failed = running.replaced(status=Status.FAILED, failure="No model answers.")
+    failed = running.replace(status=Status.FAILED, failure="No model answers.")
 
     for debate in (running, failed):
         without = [name for name, text in surfaces(debate).items() if decided not in text]

@@ -5,7 +5,7 @@ from bot.views.asked_back import asked_back, preview
 
 
 def test_what_was_typed_is_shown_back_and_pings_nobody():
-    words = answers.not_started("Too long.", "<!channel> and <script> & @here")
+    words = answers.start_failure("Too long.", "<!channel> and <script> & @here")
     assert "Nothing was started" in words
     assert "&lt;!channel&gt; and &lt;script&gt; &amp; @" in words
     assert "<!channel>" not in words
@@ -15,14 +15,14 @@ def test_what_was_typed_is_shown_back_and_pings_nobody():
 def test_what_was_typed_is_shown_back_without_secrets():
     secret = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
-    assert secret not in answers.not_started("Too long.", f"Why is {secret} bad?")
+    assert secret not in answers.start_failure("Too long.", f"Why is {secret} bad?")
     assert secret not in answers.command_only(f"token new {secret}")
     assert secret not in str(preview(f"rotate {secret} soon", origin="t", ts="1.2").payload)
     assert secret not in str(asked_back(f"stop {secret}", "stop ID", "", origin="t").payload)
 
 
 def test_names_that_people_typed_ping_nobody_in_an_answer():
-    assert "<!channel>" not in answers.started("dabcd234", ['There is no role "<!channel>"'])
+    assert "<!channel>" not in answers.start_answer("dabcd234", ['There is no role "<!channel>"'])
     assert "<!channel>" not in asked_back("<!channel>", "help", "help", origin="t").text
     assert "<!channel>" not in preview("<!channel> all of you", origin="t", ts="1.2").text
 

@@ -9,17 +9,17 @@ from bot.presenter.reading_order import release_all
 from bot.views.board import BoardAction, board
 from bot.views.lists import DebateRow, channel_list, home
 from core.errors import LogBroken
-from core.events import Recorded, fold
+from core.events import RecordedEvent, fold
 from tests.core.dice import odd_logs
 
 
 @settings(max_examples=40)
 @given(log=odd_logs())
-def test_an_odd_log_is_shown_or_refused_by_name(log: list[Recorded]) -> None:
+def test_an_odd_log_is_shown_or_refused_by_name(log: list[RecordedEvent]) -> None:
     with suppress(LogBroken):
         debate = fold(log)
         board(debate, enabled=set(BoardAction))
         home([DebateRow(debate)])
         channel_list([DebateRow(debate)])
-        for released in release_all(log).released:
+        for released in release_all(log).events:
             posts_of(debate, released)

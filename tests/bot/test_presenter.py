@@ -34,7 +34,7 @@ from core.events import (
     GatePassed,
     OutageBegan,
     OutageEnded,
-    Recorded,
+    RecordedEvent,
     TimeRanOut,
     VoteCalled,
     apply,
@@ -58,7 +58,7 @@ SETUP = a_setup()
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> list[Recorded]:
+def logs(draw: st.DrawFn) -> list[RecordedEvent]:
     """Whole debates: turns end in any order, some fail, people interfere."""
     choose: Choose = lambda most: draw(st.integers(0, most - 1))  # noqa: E731 - binds `draw`
     agents = draw(st.sampled_from([("architect", "security"), ("architect", "data", "security")]))
@@ -68,7 +68,7 @@ def logs(draw: st.DrawFn) -> list[Recorded]:
     return play(setup, choose, most_failures=draw(st.integers(0, 3)))
 
 
-def keys_of(log: Sequence[Recorded], released: Sequence[Recorded]) -> list[str]:
+def keys_of(log: Sequence[RecordedEvent], released: Sequence[RecordedEvent]) -> list[str]:
     debate = fold(log)
     return [post.key for event in released for post in posts_of(debate, event)]
 
@@ -91,7 +91,7 @@ class Queue:
             self.progress.append(progress)
 
 
-async def view_of(log: Sequence[Recorded], post: NewPost, **facts: Any) -> Mapping[str, Any]:
+async def view_of(log: Sequence[RecordedEvent], post: NewPost, **facts: Any) -> Mapping[str, Any]:
     """What a living post shows at the end of a log."""
     values: dict[str, Any] = vars(post)
     row = PostRow(
@@ -111,11 +111,11 @@ async def view_of(log: Sequence[Recorded], post: NewPost, **facts: Any) -> Mappi
 class Log:
     """The log of one debate, as a store gives it."""
 
-    def __init__(self, log: Sequence[Recorded]) -> None:
+    def __init__(self, log: Sequence[RecordedEvent]) -> None:
         self._log = log
         self.reads = 0
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         self.reads += 1
         assert {event.debate_id for event in self._log} <= {debate_id}
         if not self._log:
@@ -123,7 +123,7 @@ class Log:
         return [event for event in self._log if event.seq > after]
 
 
-async def publish(presenter: Presenter, log: Sequence[Recorded], start: int, end: int) -> None:
+async def publish(presenter: Presenter, log: Sequence[RecordedEvent], start: int, end: int) -> None:
     debate = None
     for number in range(end):
         debate = apply(debate, log[number])
@@ -134,38 +134,40 @@ async def publish(presenter: Presenter, log: Sequence[Recorded], start: int, end
 # --- reading order --------------------------------------------------------------------------------
 
 
-def places_of(log: Sequence[Recorded]) -> list[tuple[tuple[int, int], int]]:
+def places_of(log: Sequence[RecordedEvent]) -> list[tuple[tuple[int, int], int]]:
     """Phase and number in the log of all that people read, as released; agents read summaries."""
     debate = fold(log)
     return [
         (order(debate, turn), event.seq)
-        for event in release_all(log).released
+        for event in release_all(log).events
         if (turn := turn_of(event)) and turn.act is not Act.SUMMARY
     ]
 
 
 @given(logs())
-def test_at_the_end_everything_is_released_once(log: list[Recorded]):
+def test_at_the_end_everything_is_released_once(log: list[RecordedEvent]):
     reached = release_all(log)
-    assert sorted(event.seq for event in reached.released) == [event.seq for event in log]
+    assert sorted(event.seq for event in reached.events) == [event.seq for event in log]
     assert not reached.position.held
 
 
 @given(logs(), st.data())
-def test_what_was_released_stays_whatever_comes_later(log: list[Recorded], data: st.DataObject):
+def test_what_was_released_stays_whatever_comes_later(
+    log: list[RecordedEvent], data: st.DataObject
+):
     cut = data.draw(st.integers(1, len(log)))
-    early, late = release_all(log[:cut]).released, release_all(log).released
+    early, late = release_all(log[:cut]).events, release_all(log).events
     assert late[: len(early)] == early
 
 
 @given(logs())
-def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[Recorded]):
+def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[RecordedEvent]):
     turns = places_of(log)
     assert turns == sorted(turns)
 
 
 @given(logs())
-def test_no_post_is_made_of_a_summary(log: list[Recorded]):
+def test_no_post_is_made_of_a_summary(log: list[RecordedEvent]):
     debate = fold(log)
     turns = [(turn_of(event), event) for event in log]
     summaries = [event for turn, event in turns if turn and turn.act is Act.SUMMARY]
@@ -178,7 +180,7 @@ def test_a_pause_lets_nothing_jump_the_queue():
     early = [begun[1].event, begun[2].event, critique]
     paused = DebatePaused(by=Person(id="U1"), origin="t1")
     log = a_log([SETUP_EVENT, *early, paused])
-    assert [event.seq for event in release_all(log).released] == [1, 2, 3, 5]
+    assert [event.seq for event in release_all(log).events] == [1, 2, 3, 5]
 
 
 SETUP_EVENT = play(SETUP)[0].event
@@ -189,7 +191,7 @@ SETUP_EVENT = play(SETUP)[0].event
 
 @given(logs(), st.data())
 async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
-    log: list[Recorded], data: st.DataObject
+    log: list[RecordedEvent], data: st.DataObject
 ):
     whole, parts = Queue(), Queue()
     await publish(Presenter(whole, Log(log)), log, 0, len(log))
@@ -220,16 +222,16 @@ async def test_of_a_debate_nothing_is_kept_while_it_waits_for_people():
 
 @given(logs(), st.data())
 async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarted(
-    log: list[Recorded], data: st.DataObject
+    log: list[RecordedEvent], data: st.DataObject
 ):
     started = cast("DebateStarted", log[0].event)
     quiet = started.setup.model_copy(update={"quiet": True})
     log = [replace(log[0], event=DebateStarted(setup=quiet)), *log[1:]]
     reached, debate = release_all(log), fold(log)
-    assert sorted(event.seq for event in reached.released) == [event.seq for event in log]
+    assert sorted(event.seq for event in reached.events) == [event.seq for event in log]
     places = [
         group_of(debate, turn)
-        for event in reached.released
+        for event in reached.events
         if (turn := turn_of(event)) and turn.act in format_of(debate).phases
     ]
     assert places == sorted(places)
@@ -309,7 +311,7 @@ async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again()
     queue.down = False
     await publish(presenter, log, 3, len(log))
     ending = {report_key(DEBATE_ID)}
-    assert {*keys_of(log, release_all(log).released), *ending} == set(queue.sent)
+    assert {*keys_of(log, release_all(log).events), *ending} == set(queue.sent)
 
 
 async def test_each_event_is_shown_by_living_posts_and_some_soon():

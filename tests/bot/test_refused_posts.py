@@ -8,10 +8,10 @@ import pytest
 from bot.listeners.place_gone import line_about
 from bot.queue.rows import NewPost, PostRow, PostState
 from bot.slack.ids import board_key
-from bot.slack.outcomes import Rejected
+from bot.slack.outcomes import Rejection
 
 DEBATE = "dabc2345"
-LOCKED = Rejected(words="The thread is locked.", code="restricted_action_thread_locked")
+LOCKED = Rejection(words="The thread is locked.", code="restricted_action_thread_locked")
 
 
 def refused(post: NewPost, state: PostState = PostState.SENDING) -> PostRow:

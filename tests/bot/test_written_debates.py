@@ -19,7 +19,7 @@ from bot.slack.ids import ActionId
 from bot.views.board import board
 from bot.views.verdict import headline
 from bot.views.vote import vote
-from core.events import Recorded, event_from_json, fold
+from core.events import RecordedEvent, event_from_json, fold
 from core.models import Debate
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
@@ -42,8 +42,8 @@ def example(name: str) -> Debate:
     """The debate as its log tells it."""
     stored = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     assert stored["written"].startswith("By hand")
-    log: Sequence[Recorded] = [
-        Recorded(
+    log: Sequence[RecordedEvent] = [
+        RecordedEvent(
             debate_id=stored["debate_id"],
             seq=row["seq"],
             at=datetime.fromisoformat(row["at"]),

@@ -72,7 +72,7 @@ async def test_the_stop_button_ends_it_with_a_partial_decision(
     ts = await start(page, team)
     models.let_go()
     models.hold(Act.REFINEMENT)  # there are positions to decide on, and time to press the button
-    await models.until_asked(Act.REFINEMENT)
+    await models.wait_until_asked(Act.REFINEMENT)
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
     await board.get_by_role("button", name="Stop").click(timeout=PATIENCE)
     dialog = page.locator("dialog")

@@ -44,7 +44,7 @@ async def served() -> AsyncIterator[Addresses]:
         )
         await team.wait_for_end(boards[0]["ts"])
         await team.type(f"export {debate_of(boards[0])} page")
-        address = team.told()[-1].partition(f"<{base}")[2].partition(">")[0]
+        address = team.ephemeral_texts()[-1].partition(f"<{base}")[2].partition(">")[0]
         at = team.moot.http.address
         yield Addresses(page=f"{at}{address}", absent=f"{at}{address}0")
 

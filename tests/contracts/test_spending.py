@@ -111,7 +111,7 @@ COSTLY: tuple[Event, ...] = (
 async def test_nothing_is_spent_at_first(store: Store) -> None:
     await store.create("d1", start(), origin="o1", at=EVENING)
 
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == 0
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1")) == 0
 
 
 async def test_every_cost_is_in_the_sum_to_the_last_digit(store: Store) -> None:
@@ -119,7 +119,7 @@ async def test_every_cost_is_in_the_sum_to_the_last_digit(store: Store) -> None:
     for event in COSTLY:
         await store.append("d1", event, at=EVENING)
 
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1234567")
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1234567")
 
 
 async def test_what_is_written_twice_is_spent_once(store: Store) -> None:
@@ -127,7 +127,7 @@ async def test_what_is_written_twice_is_spent_once(store: Store) -> None:
     await store.append("d1", speech("ann", "0.1"), at=EVENING)
     await store.append("d1", speech("ann", "0.5"), at=EVENING)
 
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1")
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1")
 
 
 async def test_a_run_that_lost_its_debate_books_nothing(store: Store) -> None:
@@ -137,7 +137,7 @@ async def test_a_run_that_lost_its_debate_books_nothing(store: Store) -> None:
 
     with pytest.raises(RunLost):
         await store.append("d1", speech("ann", "0.1"), at=EVENING, run=old)
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == 0
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1")) == 0
 
 
 async def test_a_cost_nobody_knows_is_not_in_the_sum(store: Store) -> None:
@@ -145,7 +145,7 @@ async def test_a_cost_nobody_knows_is_not_in_the_sum(store: Store) -> None:
     await store.append("d1", speech("ann", None), at=EVENING)
     await store.append("d1", speech("bob", "0.2"), at=EVENING)
 
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.2")
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.2")
 
 
 async def test_a_day_ends_at_midnight_utc(store: Store) -> None:
@@ -153,8 +153,8 @@ async def test_a_day_ends_at_midnight_utc(store: Store) -> None:
     await store.append("d1", speech("ann", "0.1"), at=EVENING)
     await store.append("d1", speech("bob", "0.2"), at=EVENING + timedelta(seconds=1))
 
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1")
-    assert await store.spent(SpendingScope(TUESDAY, workspace="T1")) == Decimal("0.2")
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.1")
+    assert await store.total_cost(SpendingScope(TUESDAY, workspace="T1")) == Decimal("0.2")
 
 
 async def test_people_and_workspaces_are_told_apart(store: Store) -> None:
@@ -163,10 +163,14 @@ async def test_people_and_workspaces_are_told_apart(store: Store) -> None:
         await store.create(debate_id, started, origin=debate_id, at=EVENING)
         await store.append(debate_id, speech("ann", f"0.{number}"), at=EVENING)
 
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.3")
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1", person="U1")) == Decimal("0.1")
-    assert await store.spent(SpendingScope(MONDAY, workspace="T2", person="U1")) == Decimal("0.3")
-    assert await store.spent(SpendingScope(MONDAY, workspace="T9")) == 0
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1")) == Decimal("0.3")
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1", person="U1")) == Decimal(
+        "0.1"
+    )
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T2", person="U1")) == Decimal(
+        "0.3"
+    )
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T9")) == 0
 
 
 async def test_what_was_spent_with_a_token_is_told_apart_and_is_its_owners_too(
@@ -178,10 +182,14 @@ async def test_what_was_spent_with_a_token_is_told_apart_and_is_its_owners_too(
         await store.create(f"d{number}", started, origin=f"d{number}", at=EVENING)
         await store.append(f"d{number}", speech("ann", f"0.{number}"), at=EVENING)
 
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1", token="aa")) == Decimal("0.2")
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1", token="bb")) == 0
-    assert await store.spent(SpendingScope(MONDAY, workspace="T2", token="aa")) == 0
-    assert await store.spent(SpendingScope(MONDAY, workspace="T1", person="U1")) == Decimal("0.3")
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1", token="aa")) == Decimal(
+        "0.2"
+    )
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1", token="bb")) == 0
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T2", token="aa")) == 0
+    assert await store.total_cost(SpendingScope(MONDAY, workspace="T1", person="U1")) == Decimal(
+        "0.3"
+    )
 
 
 async def test_the_installations_secret_stays_the_same(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from core.events import (
     DebateWanted,
     Event,
     NoteAdded,
-    Recorded,
+    RecordedEvent,
     StopRequested,
     TurnFailed,
     fold,
@@ -84,7 +84,7 @@ async def test_a_debate_begins_with_its_start(store: DebateStore) -> None:
     opening = await store.create("d1", start(), origin="trigger-1", at=NOON)
 
     assert opening.fresh
-    assert opening.recorded == Recorded("d1", 1, NOON, start())
+    assert opening.recorded == RecordedEvent("d1", 1, NOON, start())
     assert list(await store.events("d1")) == [opening.recorded]
 
 
@@ -136,9 +136,9 @@ async def test_events_come_back_as_they_went_in_and_in_order(store: DebateStore)
 
     log = list(await store.events("d1"))
 
-    assert log[0] == Recorded("d1", 1, NOON, start(odd))
+    assert log[0] == RecordedEvent("d1", 1, NOON, start(odd))
     assert log[1:] == [
-        Recorded("d1", number + 2, NOON + timedelta(minutes=number), event)
+        RecordedEvent("d1", number + 2, NOON + timedelta(minutes=number), event)
         for number, event in enumerate(events)
     ]
     assert fold(log).text_of(Act.PROPOSAL, 1, "ann") == odd
@@ -275,17 +275,17 @@ async def test_a_debate_nobody_began_is_unknown(store: DebateStore) -> None:
     with pytest.raises(DebateUnknown, match="d9"):
         await store.claim("d9")
     with pytest.raises(DebateUnknown, match="d9"):
-        await store.published("d9")
+        await store.published_seq("d9")
     with pytest.raises(DebateUnknown, match="d9"):
         await store.mark_published("d9", 1)
 
 
 async def test_what_was_published_is_remembered_and_never_goes_back(store: DebateStore) -> None:
     await store.create("d1", start(), origin="trigger-1", at=NOON)
-    positions = [await store.published("d1")]
+    positions = [await store.published_seq("d1")]
     for number in (3, 2, 5):
         await store.mark_published("d1", number)
-        positions.append(await store.published("d1"))
+        positions.append(await store.published_seq("d1"))
 
     assert positions == [0, 3, 3, 5]
 
@@ -301,7 +301,7 @@ async def test_unfinished_debates_are_those_that_run_or_have_unpublished_events(
             await store.append(name, end, at=NOON)
         await store.mark_published(name, 1 if name == "unpublished" else 2)
 
-    assert list(await store.unfinished()) == ["unpublished", "runs"]
+    assert list(await store.unfinished_ids()) == ["unpublished", "runs"]
 
 
 async def test_an_event_after_the_end_makes_a_debate_unfinished_until_published(
@@ -312,9 +312,9 @@ async def test_an_event_after_the_end_makes_a_debate_unfinished_until_published(
     await store.mark_published("d1", 2)
     await store.append("d1", note("late"), at=NOON)
 
-    assert list(await store.unfinished()) == ["d1"]
+    assert list(await store.unfinished_ids()) == ["d1"]
     await store.mark_published("d1", 3)
-    assert list(await store.unfinished()) == []
+    assert list(await store.unfinished_ids()) == []
 
 
 async def test_a_debate_wanted_after_its_end_runs_whatever_end_was_on_its_way(
@@ -331,7 +331,7 @@ async def test_a_debate_wanted_after_its_end_runs_whatever_end_was_on_its_way(
     await store.append("overtaken", DebateConcluded(), at=NOON)
     await store.append("ended again", DebateConcluded(edition=2), at=NOON)
 
-    assert set(await store.unfinished()) == {"reopened", "overtaken"}
+    assert set(await store.unfinished_ids()) == {"reopened", "overtaken"}
     entries = {entry.debate_id: entry.ended_at for entry in await store.find(DebateFilter())}
     assert entries == {"reopened": None, "overtaken": None, "ended again": NOON}
 
@@ -343,7 +343,7 @@ async def test_running_debates_that_somebody_owes_work_are_known(store: DebateSt
     await store.append("noted", note("n1"), at=NOON)
     await store.append("ended", DebateConcluded(), at=NOON)
 
-    assert set(await store.unpublished()) == {"fresh", "noted"}
+    assert set(await store.unpublished_ids()) == {"fresh", "noted"}
 
 
 async def test_the_list_tells_how_a_debate_ended(store: DebateStore) -> None:

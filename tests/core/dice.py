@@ -32,7 +32,7 @@ from core.events import (
     OptionEdited,
     OptionsMerged,
     QuestionsAsked,
-    Recorded,
+    RecordedEvent,
     ShadowAnswered,
     ShadowPlaced,
     StopRequested,
@@ -176,7 +176,7 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             )
             return ContributionMade(contribution=contribution)
         case Act.FINDINGS:
-            items = findings.merged(findings.raised(debate))
+            items = findings.merge_findings(findings.raised_findings(debate))
             return FindingsMerged(findings=Findings(turn=turn, items=items))
         case Act.SECOND_LOOK:
             again = tuple(
@@ -186,7 +186,7 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             contribution = Contribution(turn=turn, text="second look", findings=again)
             return ContributionMade(contribution=contribution)
         case Act.GATE:
-            weighed = gate.weighed(debate, turn)
+            weighed = gate.gate_decision(debate, turn)
             assert weighed
             return GatePassed(gate=weighed)
         case Act.CROSS_CHECK:
@@ -298,7 +298,7 @@ class Play:
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.luck.seed)
-        start = Recorded("d1", 1, START, DebateStarted(setup=self.setup))
+        start = RecordedEvent("d1", 1, START, DebateStarted(setup=self.setup))
         self.log = [start]
         self.debate = apply(None, start)
 
@@ -307,7 +307,7 @@ class Play:
         if any(recorded.event.key == event.key for recorded in self.log):
             return
         seq = len(self.log) + 1
-        recorded = Recorded("d1", seq, START + timedelta(seconds=seq), event)
+        recorded = RecordedEvent("d1", seq, START + timedelta(seconds=seq), event)
         self.log.append(recorded)
         self.debate = apply(self.debate, recorded)
 
@@ -349,13 +349,13 @@ class Play:
         return self.debate
 
 
-def numbered(events: Sequence[Event]) -> list[Recorded]:
+def numbered(events: Sequence[Event]) -> list[RecordedEvent]:
     """A log of these events, whatever they are."""
-    return [Recorded("d1", seq, START, event) for seq, event in enumerate(events, start=1)]
+    return [RecordedEvent("d1", seq, START, event) for seq, event in enumerate(events, start=1)]
 
 
 @st.composite
-def odd_logs(draw: st.DrawFn) -> list[Recorded]:
+def odd_logs(draw: st.DrawFn) -> list[RecordedEvent]:
     """Some of the events of a real debate, in an order no engine has written."""
     play = Play(draw(setups), draw(lucks))
     play.to_the_end()

@@ -96,8 +96,8 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
     assert f"scripted/{OTHER_VENDOR}" in text
     assert f"found 1 fault, of which the judge mended {'none' if mended is None else 1}" in text
     # It is asked for twice, paid for once each, and recorded.
-    requests = bench.provider.asked(Act.SYNTHESIS)
-    assert (len(requests), len(bench.provider.asked(Act.AUDIT))) == (2, 1)
+    requests = bench.provider.requests_of(Act.SYNTHESIS)
+    assert (len(requests), len(bench.provider.requests_of(Act.AUDIT))) == (2, 1)
     assert debate.usage.attempts == len(bench.provider.requests)
     kinds = [type(entry.event) for entry in await bench.store.events(DEBATE)]
     assert (kinds.count(VerdictDrafted), kinds.count(Audited)) == (1, 1)
@@ -114,7 +114,7 @@ async def test_a_verdict_without_fault_is_not_written_again_and_a_lost_audit_los
         bench = Bench(provider=ScriptedProvider(script))
         debate = await bench.run(on_two_vendors())
         assert debate.verdict
-        assert len(bench.provider.asked(Act.SYNTHESIS)) == 1
+        assert len(bench.provider.requests_of(Act.SYNTHESIS)) == 1
         assert text in decision_text(debate)
         assert not debate.failures
         assert debate.usage.attempts == len(bench.provider.requests)
@@ -130,13 +130,13 @@ async def test_it_takes_a_second_vendor_and_can_be_switched_off() -> None:
     debate = await bench.run(on_two_vendors(audit=False))
     assert debate.verdict
     assert auditor_of(debate) is None
-    assert not bench.provider.asked(Act.AUDIT)
+    assert not bench.provider.requests_of(Act.AUDIT)
 
 
 async def test_the_auditor_reads_verdict_ballots_and_requirements() -> None:
     bench = Bench()
     await bench.run(on_two_vendors())
-    (request,) = bench.provider.asked(Act.AUDIT)
+    (request,) = bench.provider.requests_of(Act.AUDIT)
     texts = {part.kind: part.text for part in request.parts}
     assert "Decision: Use PostgreSQL." in texts[PartKind.OWN]
     assert "It must keep every job" in texts[PartKind.QUESTION]

@@ -43,7 +43,7 @@ from core.models import (
     Verdict,
 )
 from core.statistics import ALPHA, exact_p, wilson
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 RUNS = 1000
 DANA = Person(id="U1")
@@ -169,7 +169,7 @@ def a_debate(*after: Event, rests_on: tuple[str, ...] = ("2 of 3 put it first",)
     )
     reached = VerdictReached(verdict=verdict)
     events = [DebateStarted(setup=setup), OptionsMerged(options=options), *ballots, reached]
-    return fold(recorded([*events, DebateConcluded(), *after]))
+    return fold(log_of([*events, DebateConcluded(), *after]))
 
 
 def decided(kind: DecisionKind, origin: str) -> DecisionRecorded:

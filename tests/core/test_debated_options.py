@@ -113,7 +113,7 @@ async def test_where_all_agree_at_once_nobody_debates(form: str) -> None:
     assert debate.verdict
     assert debate.verdict.option == "o1"
     assert debate.verdict.confidence
-    synthesis = bench.provider.asked(Act.SYNTHESIS)[0]
+    synthesis = bench.provider.requests_of(Act.SYNTHESIS)[0]
     assert "the debate was skipped" in synthesis.parts[-1].text
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.views.verdict import told
+from bot.views.verdict import short_text
 from core.models import JUDGE, Act, Debate, When
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
@@ -21,7 +21,7 @@ OBJECTION = "One server can fail."
 def texts_of(debate: Debate) -> list[str]:
     """All that people read of its verdict."""
     assert debate.verdict
-    return [report(debate), adr(debate), decision_text(debate), told(debate, debate.verdict)]
+    return [report(debate), adr(debate), decision_text(debate), short_text(debate, debate.verdict)]
 
 
 def judged(minds: Minds, **fields: object) -> Callable[[ModelRequest], str]:

@@ -86,7 +86,7 @@ async def test_drafts_are_made_in_isolation() -> None:
     bench = Bench()
     await bench.run()
 
-    for request in bench.provider.asked(Act.PROPOSAL):
+    for request in bench.provider.requests_of(Act.PROPOSAL):
         assert {part.kind for part in request.parts} == {PartKind.QUESTION, PartKind.TASK}
 
 
@@ -112,7 +112,7 @@ async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
     assert debate.verdict.partial
-    assert not bench.provider.asked(Act.REFINEMENT)
+    assert not bench.provider.requests_of(Act.REFINEMENT)
 
 
 @pytest.mark.parametrize("reply", ["Just use files.", 'Here it is: {"decision": "Use'])
@@ -141,7 +141,7 @@ async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
     bench = Bench(ScriptedProvider(script))
     debate = await bench.run(a_setup(rounds=1))
     requests = [
-        request for request in bench.provider.asked(Act.BALLOT) if request.role == "security"
+        request for request in bench.provider.requests_of(Act.BALLOT) if request.role == "security"
     ]
 
     assert len(requests) == 2, "one for the blind ballot, one for the final one"
@@ -182,7 +182,7 @@ async def test_a_ballot_without_reasons_or_with_wild_probabilities_gets_one_repa
     bench = Bench(ScriptedProvider(a_ballot_script(changes, mended=mended)))
     debate = await bench.run(a_setup(rounds=1))
     requests = [
-        request for request in bench.provider.asked(Act.BALLOT) if request.role == "security"
+        request for request in bench.provider.requests_of(Act.BALLOT) if request.role == "security"
     ]
 
     assert len(requests) == 4, "two for the blind ballot, two for the final one"
@@ -215,7 +215,7 @@ async def stopped_while_it_is_recorded(store: Line) -> tuple[Bench, Debate]:
     await bench.start(a_setup(rounds=1))
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
-    await bench.provider.until_asked(Act.PROPOSAL, times=3)
+    await bench.provider.wait_until_asked(Act.PROPOSAL, times=3)
     await asyncio.sleep(0.1)
     await bench.add(StopRequested(stop=Stop(by=DANA)))
     assert engine.wake(DEBATE)
@@ -315,10 +315,10 @@ async def test_a_judge_at_work_is_not_asked_anew_when_the_debate_is_stopped() ->
     await bench.start(a_setup(rounds=1))
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
-    await bench.provider.until_asked(Act.SYNTHESIS)
+    await bench.provider.wait_until_asked(Act.SYNTHESIS)
     await bench.add(StopRequested(stop=Stop(by=DANA)))
     assert engine.wake(DEBATE)
     debate = await running
 
     assert debate.verdict
-    assert len(bench.provider.asked(Act.SYNTHESIS)) == 1
+    assert len(bench.provider.requests_of(Act.SYNTHESIS)) == 1

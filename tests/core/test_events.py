@@ -17,7 +17,7 @@ from core.events import (
     NoteAdded,
     OutageBegan,
     OutageEnded,
-    Recorded,
+    RecordedEvent,
     StopRequested,
     TimeRanOut,
     TurnFailed,
@@ -38,7 +38,7 @@ from core.models import (
     Turn,
     Usage,
 )
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 DANA = Person(id="U1", name="Dana")
 TURN = Turn(act=Act.CRITIQUE, round=2, agent="architect", target="security")
@@ -75,13 +75,13 @@ def test_fields_of_a_newer_version_are_passed_over() -> None:
 
 
 def test_a_field_that_no_debate_has_is_refused() -> None:
-    debate = fold(recorded([DebateStarted(setup=a_setup())]))
+    debate = fold(log_of([DebateStarted(setup=a_setup())]))
     with pytest.raises(TypeError, match=r"^A debate has no verdicts\.$"):
-        debate.replaced(verdicts=1)
+        debate.replace(verdicts=1)
 
 
 def test_folding_keeps_order_time_and_place_in_the_log() -> None:
-    debate = fold(recorded([*ALL[:2], TimeRanOut(), DebateConcluded()]))
+    debate = fold(log_of([*ALL[:2], TimeRanOut(), DebateConcluded()]))
 
     assert debate.seq == 4
     assert debate.status is Status.CONCLUDED
@@ -98,7 +98,7 @@ def test_usage_counts_failed_turns_too_and_an_unknown_price_stays_unknown() -> N
             "call": Call(provider="p", model="m", usage=Usage(cost=None)),
         }
     )
-    log = recorded([ALL[0], MADE, ContributionMade(contribution=unknown), FAILED])
+    log = log_of([ALL[0], MADE, ContributionMade(contribution=unknown), FAILED])
 
     assert fold(log).usage.input_tokens == 12
     assert fold(log).usage.cost is None
@@ -107,4 +107,4 @@ def test_usage_counts_failed_turns_too_and_an_unknown_price_stays_unknown() -> N
 @pytest.mark.parametrize("events", [[], [MADE]], ids=["empty", "headless"])
 def test_a_log_without_a_start_is_no_debate(events: list[Event]) -> None:
     with pytest.raises(LogBroken, match=r"no debate|before the start"):
-        fold(Recorded("d1", 1, datetime(2026, 1, 1, tzinfo=UTC), event) for event in events)
+        fold(RecordedEvent("d1", 1, datetime(2026, 1, 1, tzinfo=UTC), event) for event in events)

@@ -34,8 +34,8 @@ from core.settings import Settings
 from core.testing import (
     ScriptedProvider,
     a_verdict_reply,
+    log_of,
     plausible_reply,
-    recorded,
 )
 from tests.core.bench import DEBATE, Bench
 
@@ -97,7 +97,7 @@ def with_source(setup: Setup, title: str, text: str) -> Debate:
     reference = SourceReference(kind=SourceKind.FILE, title=title, fetch="f", by=DANA)
     whole = setup.model_copy(update={"references": (reference,)})
     read = Source(turn=reading_turn(1), reference=reference, text=text)
-    return fold(recorded([DebateStarted(setup=whole), SourceRead(source=read)]))
+    return fold(log_of([DebateStarted(setup=whole), SourceRead(source=read)]))
 
 
 async def test_nobody_is_asked_about_a_proposal_that_cannot_be_read() -> None:

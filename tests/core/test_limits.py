@@ -12,7 +12,7 @@ from core.events import (
     DebateFailed,
     Event,
     FollowUpAsked,
-    Recorded,
+    RecordedEvent,
     StopRequested,
     fold,
 )
@@ -83,7 +83,7 @@ async def test_calls_given_up_are_booked(end: Event) -> None:
     await bench.start()
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
-    while len(bench.provider.asked(Act.CRITIQUE)) < 6:  # noqa: ASYNC110 - nothing tells us
+    while len(bench.provider.requests_of(Act.CRITIQUE)) < 6:  # noqa: ASYNC110 - nothing tells us
         await asyncio.sleep(0.01)
     await bench.add(end)
     engine.wake(DEBATE)
@@ -106,7 +106,7 @@ async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_en
             super().__init__()
             self.way = asyncio.Event()
 
-        async def publish(self, debate: Debate, recorded: Recorded) -> None:
+        async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
             await self.way.wait()
             await super().publish(debate, recorded)
 
@@ -138,7 +138,7 @@ class Looking(InMemoryStore):
         super().__init__()
         self.looks = 0
 
-    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         self.looks += 1
         return await super().all_events(debate_id, after=after)
 

@@ -59,7 +59,7 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
     planted = [re.sub(r"^\W*\w+:\W*", "", line) for lines in LONE.values() for line in lines]
     assert [point.text for point in verdict.lone] == planted
     assert {point.kind for point in verdict.lone} == set(RaisedKind)
-    tasks = [request.parts[-1].text for request in provider.asked(Act.PROPOSAL)]
+    tasks = [request.parts[-1].text for request in provider.requests_of(Act.PROPOSAL)]
     assert all("`Fact:` or `Missing:`" in task for task in tasks), "people were not asked before"
     for line in planted:
         assert line in report(debate)
@@ -83,7 +83,7 @@ async def test_facts_are_asked_for_before_positions_and_count_as_raised() -> Non
     debate, provider = await debate_and_provider(
         clarifying=Clarifying(enabled=True, wait_seconds=60)
     )
-    tasks = [request.parts[-1].text for request in provider.asked(Act.PROPOSAL)]
+    tasks = [request.parts[-1].text for request in provider.requests_of(Act.PROPOSAL)]
     assert not any("Missing:" in task for task in tasks), "what they lack they have asked"
     facts = [point for point in raised_points(debate).values() if "every job" in point.text]
     assert [point.agent for point in facts] == [agent.id for agent in debate.setup.agents]

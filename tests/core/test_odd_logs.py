@@ -17,7 +17,7 @@ from core.events import (
     DebateStarted,
     Event,
     PeopleBallotCast,
-    Recorded,
+    RecordedEvent,
     TurnFailed,
     VoteTallied,
     fold,
@@ -40,7 +40,7 @@ from core.rules import gate, schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
 from core.rules.history.material import material_for
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
@@ -50,7 +50,7 @@ from core.transcript.summary_metrics import summary_metrics
 from tests.core.dice import DANA, Luck, Play, lucks, numbered, odd_logs, setups
 
 
-def read_everything(log: list[Recorded]) -> None:
+def read_everything(log: list[RecordedEvent]) -> None:
     """What reads a debate from its log: the engine's schedule, prompts, and all texts."""
     debate = fold(log)
     for turn in schedule.ready(debate):
@@ -60,7 +60,7 @@ def read_everything(log: list[Recorded]) -> None:
             case Act.SUMMARY:
                 material_for(debate, turn)
             case Act.GATE:
-                assert gate.weighed(debate, turn)
+                assert gate.gate_decision(debate, turn)
             case Act.TALLY:
                 schedule.ballot_turns(debate)
             case _:
@@ -69,7 +69,7 @@ def read_everything(log: list[Recorded]) -> None:
     schedule.conclusion(debate)
     schedule.due(debate)
     for number in range(1, debate.setup.rounds + 1):
-        format_of(debate).planned(debate, number)
+        format_of(debate).planned_turns(debate, number)
     for text in (report, adr, decision_text):
         text(debate)
     record_json(log)
@@ -77,7 +77,7 @@ def read_everything(log: list[Recorded]) -> None:
 
 
 @given(log=odd_logs())
-def test_real_events_in_any_order_are_read_or_refused_by_name(log: list[Recorded]) -> None:
+def test_real_events_in_any_order_are_read_or_refused_by_name(log: list[RecordedEvent]) -> None:
     with suppress(LogBroken):
         read_everything(log)
 
@@ -134,14 +134,14 @@ IMPOSSIBLE: list[tuple[Event, str]] = [
 @pytest.mark.parametrize(("event", "words"), IMPOSSIBLE)
 def test_what_cannot_follow_is_refused_with_event_key_and_number(event: Event, words: str) -> None:
     with pytest.raises(LogBroken) as caught:
-        fold(recorded([DebateStarted(setup=a_setup()), event]))
+        fold(log_of([DebateStarted(setup=a_setup()), event]))
 
     assert words in str(caught.value)
     assert f"event 2 ({event.kind}, key {event.key})" in str(caught.value)
 
 
 def test_a_format_nobody_knows_is_refused_by_name() -> None:
-    debate = fold(recorded([DebateStarted(setup=a_setup().model_copy(update={"format": "poll"}))]))
+    debate = fold(log_of([DebateStarted(setup=a_setup().model_copy(update={"format": "poll"}))]))
 
     with pytest.raises(LogBroken, match="'poll': no such format"):
         schedule.ready(debate)
@@ -152,7 +152,7 @@ def test_a_vote_over_positions_that_are_missing_still_gives_the_judge_a_prompt()
     turn = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
     score = Score(position="architect", points=1, first_places=1, mean_confidence=0.5)
     tally = Tally(scores=(score,), winners=("architect",), controversial=False, voters=())
-    log = recorded(
+    log = log_of(
         [
             DebateStarted(setup=a_setup()),
             ContributionMade(contribution=Contribution(turn=turn, text="Hm.")),

@@ -18,7 +18,7 @@ from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
 from core.engine import Engine
-from core.events import Event, Recorded, TurnFailed, event_from_json, event_to_json, fold
+from core.events import Event, RecordedEvent, TurnFailed, event_from_json, event_to_json, fold
 from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
 from core.models import Act, Answer, Debate, Status, Usage
@@ -70,9 +70,9 @@ def record(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def log(values: Mapping[str, Any]) -> list[Recorded]:
+def log(values: Mapping[str, Any]) -> list[RecordedEvent]:
     return [
-        Recorded(
+        RecordedEvent(
             debate_id=values["debate_id"],
             seq=event["seq"],
             at=datetime.fromisoformat(event["at"]),

@@ -18,7 +18,7 @@ from core.models import (
 from core.opening import TAKEN_OUT, DebateRequest, open_debate
 from core.rules.history.told import rules_of
 from core.settings import Settings
-from core.testing import recorded
+from core.testing import log_of
 
 WISH = DebateRequest(
     question="Kafka or PostgreSQL?", asked_by=Person(id="U1"), place=Place(surface="slack")
@@ -119,7 +119,7 @@ def test_an_agents_own_prompt_for_summaries_wins_over_the_debates() -> None:
         Agent(id="cem", provider="p", model="m"),
     )
     settings = Settings(agents=agents, summarization=Summarization(prompt=everybodys))
-    debate = fold(recorded([DebateStarted(setup=open_debate(WISH, settings, delimiter="ab"))]))
+    debate = fold(log_of([DebateStarted(setup=open_debate(WISH, settings, delimiter="ab"))]))
 
     used = {agent.id: rules_of(debate, agent.id).prompt for agent in debate.setup.agents}
     assert used == {"ann": anns, "bob": bobs, "cem": everybodys}

@@ -91,7 +91,7 @@ async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> N
         if request.act is not Act.SHADOW_CHOICE:
             sent = [request.system, *(f"{part.label} {part.text}" for part in request.parts)]
             assert MARK not in "".join(sent), request.act
-    (own,) = bench.provider.asked(Act.SHADOW)
+    (own,) = bench.provider.requests_of(Act.SHADOW)
     assert {part.kind for part in own.parts} == {PartKind.QUESTION, PartKind.TASK}
 
 
@@ -170,7 +170,7 @@ async def test_nothing_waits_for_it() -> None:
     bench = Bench(Slow(), grace=0.0)
     debate = await bench.run(with_shadow())
 
-    assert bench.provider.asked(Act.SHADOW)
+    assert bench.provider.requests_of(Act.SHADOW)
     assert debate.status is Status.CONCLUDED
     assert debate.shadow is None
     assert not debate.failures

@@ -10,7 +10,7 @@ from core.errors import RunLost, StoreDown
 from core.events import (
     ContributionMade,
     FollowUpAsked,
-    Recorded,
+    RecordedEvent,
     fold,
 )
 from core.models import Act, Debate, FollowUp, Person, Turn
@@ -40,7 +40,7 @@ class Slow(RecordingSink):
         """Numbers of the events."""
         return [event.seq for event in self.events]
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Hear of an event."""
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -55,7 +55,7 @@ class Slow(RecordingSink):
 class Tidy(Slow):
     """A slow sink that takes a second to let go of what it had in hand."""
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Hear of an event."""
         try:
             await super().publish(debate, recorded)
@@ -73,7 +73,7 @@ class Failing(RecordingSink):
         super().__init__()
         self.seq, self.times = seq, times
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Hear of an event."""
         await asyncio.sleep(0.01)
         if recorded.seq == self.seq and self.times:
@@ -117,14 +117,14 @@ async def test_what_is_owed_an_answer_is_not_noted_as_told() -> None:
     bench.provider.hold(Act.FOLLOW_UP)
     await bench.add(ASKED)
     run = asyncio.create_task(bench.engine.run(DEBATE))
-    await bench.provider.until_asked(Act.FOLLOW_UP)
+    await bench.provider.wait_until_asked(Act.FOLLOW_UP)
     await asyncio.sleep(60)
 
     assert bench.sink.events[-1].event == ASKED
-    assert await bench.store.published(DEBATE) == debate.seq  # so that it outlives a crash
+    assert await bench.store.published_seq(DEBATE) == debate.seq  # so that it outlives a crash
     bench.provider.let_go()
     debate = await run
-    assert await bench.store.published(DEBATE) == debate.seq
+    assert await bench.store.published_seq(DEBATE) == debate.seq
 
 
 async def test_a_run_that_is_cancelled_tells_no_more_though_models_take_time_to_let_go() -> None:
@@ -206,11 +206,11 @@ async def test_how_far_it_has_come_is_written_down_now_and_then_and_at_the_end()
     for number, recorded in zip(count(1), log, strict=False):
         then = fold(log[:number])
         telling.tell([FoldedEvent(then, recorded)], then, _in_hand(then))
-    assert await telling.done(unless=asyncio.Event())
+    assert await telling.wait_until_done(unless=asyncio.Event())
 
     assert [event.seq for event in sink.events] == [entry.seq for entry in log[2:]]
     assert store.marks == [*range(2 + MOST_AGAIN, log[-1].seq, MOST_AGAIN), log[-1].seq]
-    assert await store.published(DEBATE) == log[-1].seq
+    assert await store.published_seq(DEBATE) == log[-1].seq
 
 
 async def _hold() -> None:

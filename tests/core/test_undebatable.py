@@ -23,7 +23,7 @@ from core.models import (
     When,
 )
 from core.rules.degradations import degradations
-from core.rules.ending import how_it_ended, why_held
+from core.rules.ending import ending_sentences, round_reasons
 from core.rules.gate import rounds_open, undebatable
 from core.rules.schedule import rounds_held
 from core.rules.wanting import why_not_wanted
@@ -80,11 +80,11 @@ async def test_without_a_model_an_unknown_question_is_asked_about_once(
     assert set(spoken(debate)) <= DRAFTING
     assert len(set(spoken(debate))) * len(TWO) == len(spoken(debate))
     assert rounds_held(debate) == 0
-    assert how_it_ended(debate) == (
+    assert ending_sentences(debate) == (
         "No model was asked, and no checklist takes a side on the question.",
         "Only first answers were given.",
     )
-    assert why_held(debate) == ()
+    assert round_reasons(debate) == ()
     assert why_not_wanted(debate).startswith("No model was asked.")
     assert list(degradations(debate)) == [], "what voters declare is no failure"
 
@@ -125,11 +125,11 @@ async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
     assert len(spoken(debate)) == len(set(spoken(debate)))
     assert set(spoken(debate)) <= DRAFTING
     assert rounds_held(debate) == 0
-    assert how_it_ended(debate) == (
+    assert ending_sentences(debate) == (
         "One agent alone is no debate: nobody criticises what it says.",
         "Only first answers were given.",
     )
-    assert why_held(debate) == ()
+    assert round_reasons(debate) == ()
     assert "wants" not in decision_text(debate)
     assert "at least two" in why_not_wanted(debate)
 

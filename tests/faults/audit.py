@@ -10,7 +10,7 @@ from bot.presenter.posts import posts_of_group
 from bot.presenter.reading_order import ReadingPosition, release_after
 from bot.testing import key_of
 from bot.views.board import BoardAction
-from core.events import Recorded, apply, event_to_json, fold
+from core.events import RecordedEvent, apply, event_to_json, fold
 from core.models import Status
 from core.ports import DebateFilter
 from core.store.debates import SqlDebateStore
@@ -94,7 +94,7 @@ async def audit(
     )
 
 
-def expected_keys(log: Sequence[Recorded]) -> list[str]:
+def expected_keys(log: Sequence[RecordedEvent]) -> list[str]:
     """Keys of the posts that a log leads to, in reading order."""
     position, debate = ReadingPosition(), None
     keys: list[str] = []
@@ -119,7 +119,7 @@ def keys_by_debate(workspace: Workspace, channels: Sequence[str]) -> Mapping[str
     return keys
 
 
-def _repeats(log: Sequence[Recorded], requests: Mapping[str, Sequence[float]]) -> int:
+def _repeats(log: Sequence[RecordedEvent], requests: Mapping[str, Sequence[float]]) -> int:
     """Calls that began after the event with their answer."""
     recorded_at = {
         mark: recorded.at.timestamp()

@@ -56,8 +56,8 @@ async def test_a_mention_in_the_thread_is_answered_from_the_record_with_checked_
     assert "~“Kafka is cheaper than ever”~" in text
     assert headline.replace(".", "") in str(answer["blocks"])  # r1 leads to the verdict
     assert [reaction["name"] for reaction in message["reactions"]] == ["eyes"]
-    assert not team.told("alex")
-    (request,) = provider.asked(Act.FOLLOW_UP)
+    assert not team.ephemeral_texts("alex")
+    (request,) = provider.requests_of(Act.FOLLOW_UP)
     prompt = "\n".join(f"{part.label}\n{part.text}" for part in request.parts)
     assert ASKED in prompt
     assert "r1: the verdict" in prompt
@@ -73,15 +73,15 @@ async def test_a_question_reaches_the_judge_though_it_begins_like_a_command() ->
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
         await team.say("@Moot :tada:", board, user="alex")
-        await team.workspace.wait_for(lambda: team.told("alex"))
+        await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
         question = "show me the open questions"
         await team.say(f"@Moot {question}", board)
         await answers(team, board)
         await team.say("@Moot Would you accept this?", board)
         await answers(team, board, 2)
-        texts = team.told("alex")
+        texts = team.ephemeral_texts("alex")
     assert "Mention me with a question" in texts[-1]
-    prompts = [str(request.parts) for request in provider.asked(Act.FOLLOW_UP)]
+    prompts = [str(request.parts) for request in provider.requests_of(Act.FOLLOW_UP)]
     assert len(prompts) == 2
     assert question in prompts[0]
     assert "Would you accept this?" in prompts[1]
@@ -93,7 +93,7 @@ async def test_a_question_without_a_mention_is_offered_to_the_judge_and_asked_on
         board = await team.debate(QUESTION)
         ended = await team.wait_for_end(board)
         await team.say(ASKED, board, user="alex")
-        await team.workspace.wait_for(lambda: team.told("alex"))
+        await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
         (offer,) = team.workspace.ephemeral("alex", team.channel)
         assert (
             f"Shall its judge answer, from what was said in the debate?\n> {ASKED}" in offer["text"]
@@ -103,10 +103,10 @@ async def test_a_question_without_a_mention_is_offered_to_the_judge_and_asked_on
         await team.workspace.click("alex", team.channel, offer["ts"], ActionId.ASK_THIS.value)
         (answer,) = await answers(team, board)
         assert f"“{ASKED}”" in answer["text"]
-        assert team.told("alex") == ["The judge answers in the thread."]
+        assert team.ephemeral_texts("alex") == ["The judge answers in the thread."]
         await team.say("@Moot Thanks!", board, user="alex")
-        await team.workspace.wait_for(lambda: "Mention me" in team.told("alex")[-1])
-    assert len(provider.asked(Act.FOLLOW_UP)) == 1
+        await team.workspace.wait_for(lambda: "Mention me" in team.ephemeral_texts("alex")[-1])
+    assert len(provider.requests_of(Act.FOLLOW_UP)) == 1
 
 
 async def test_an_answer_may_quote_the_debates_sources() -> None:
@@ -154,7 +154,7 @@ async def test_the_button_asks_too_and_each_answer_sees_the_ones_before() -> Non
         await answers(team, board, 2)
         posts = [str(reply["text"]) for reply in team.replies(board)]
     assert any("asks: What would make you" in text for text in posts)
-    first, second = provider.asked(Act.FOLLOW_UP)
+    first, second = provider.requests_of(Act.FOLLOW_UP)
     before = [part for part in second.parts if part.label == "What was asked after the verdict"]
     assert "More than 50,000" in before[0].text
     assert not any(part.label == before[0].label for part in first.parts)
@@ -187,7 +187,7 @@ async def test_without_a_model_nobody_pretends_to_answer() -> None:
     assert "Nothing in the record shares its words." in str(nothing["text"])
     assert "No answer was found in the record of this debate." in str(nothing["blocks"])
     assert "Answered from the record" not in str(nothing["blocks"])
-    assert not provider.asked(Act.FOLLOW_UP)
+    assert not provider.requests_of(Act.FOLLOW_UP)
 
 
 async def test_a_debate_takes_so_many_questions_and_no_more() -> None:
@@ -199,7 +199,7 @@ async def test_a_debate_takes_so_many_questions_and_no_more() -> None:
         await team.say(f"@Moot {ASKED}", board)
         await answers(team, board)
         await team.say("@Moot And now?", board, user="alex")
-        texts = await team.workspace.wait_for(lambda: team.told("alex"))
+        texts = await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
     assert "as many as one takes" in texts[0]
 
 
@@ -212,7 +212,7 @@ async def test_a_question_outlives_a_stop_while_it_is_answered(tmp_path: Path) -
             ended = await team.wait_for_end(board)
             slow.latency = 60
             await team.say(f"@Moot {ASKED}", board)
-            await slow.until_asked(Act.FOLLOW_UP)
+            await slow.wait_until_asked(Act.FOLLOW_UP)
         slow.latency = 0
         for _ in range(2):
             async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
@@ -221,4 +221,4 @@ async def test_a_question_outlives_a_stop_while_it_is_answered(tmp_path: Path) -
                 debate = await log_of(team, ended)
                 assert len(debate.follow_ups) == len(debate.follow_up_answers) == 1
                 assert len(await answers(team, board)) == 1
-    assert len(slow.asked(Act.FOLLOW_UP)) == 2
+    assert len(slow.requests_of(Act.FOLLOW_UP)) == 2

@@ -43,7 +43,7 @@ TYPED = (
 async def test_what_starts_nothing_is_answered_kindly(team: Team):
     for typed, words in TYPED:
         await team.type(typed)
-        assert words in team.told()[-1], typed
+        assert words in team.ephemeral_texts()[-1], typed
     assert await started(team) == 0
     assert team.workspace.messages(team.channel) == []
 
@@ -59,7 +59,7 @@ async def test_rounds_can_be_asked_for_where_all_may_agree_at_once(team: Team):
 async def test_a_question_that_is_too_long_is_given_back(team: Team):
     question = "Should we " + "really " * 1400 + "do it?"
     await team.type(question)
-    text = team.told()[-1]
+    text = team.ephemeral_texts()[-1]
     assert "Nothing was started" in text
     assert question in text
 
@@ -70,7 +70,7 @@ async def test_a_question_that_is_too_long_is_given_back(team: Team):
 async def test_where_the_bot_is_not_it_says_how_to_invite_it(team: Team, channel: str, words: str):
     outside = replace(team, channel=channel)
     await outside.type("Kafka or PostgreSQL?")
-    assert words in outside.told()[-1]
+    assert words in outside.ephemeral_texts()[-1]
     assert await started(team) == 0
 
 
@@ -80,7 +80,7 @@ async def test_in_an_archived_channel_nothing_is_started(team: Team):
         await team.type("Kafka or PostgreSQL?")
     except (PersonRefusal, SlackRefusal):
         return  # Slack itself refuses to take the command there
-    assert "archived" in team.told()[-1]
+    assert "archived" in team.ephemeral_texts()[-1]
     assert await started(team) == 0
 
 
@@ -102,20 +102,20 @@ async def test_a_mention_that_is_no_question_is_answered_like_the_command_and_st
 ):
     for count, (words, answer) in enumerate(MENTIONS, 1):
         await team.say(f"@moot {words}")
-        await team.workspace.wait_for(lambda least=count: len(team.told()) >= least)
-        assert answer in team.told()[-1], words
+        await team.workspace.wait_for(lambda least=count: len(team.ephemeral_texts()) >= least)
+        assert answer in team.ephemeral_texts()[-1], words
     assert await started(team) == 0
 
 
 async def test_a_mention_with_an_id_is_answered_like_the_command(team: Team):
     debate = await team.wait_for_end(await team.debate("Kafka or PostgreSQL?"))
-    count = len(team.told())
+    count = len(team.ephemeral_texts())
     await team.say(f"@moot stop {debate.id}", user="alex")
-    await team.workspace.wait_for(lambda: team.told("alex"))
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
     await team.say(f"@moot show {debate.id}")
-    await team.workspace.wait_for(lambda: len(team.told()) > count)
-    assert f"Debate `{debate.id}` has ended already" in team.told("alex")[-1]
-    assert "Use PostgreSQL." in team.told()[-1]
+    await team.workspace.wait_for(lambda: len(team.ephemeral_texts()) > count)
+    assert f"Debate `{debate.id}` has ended already" in team.ephemeral_texts("alex")[-1]
+    assert "Use PostgreSQL." in team.ephemeral_texts()[-1]
     assert await started(team) == 1
 
 

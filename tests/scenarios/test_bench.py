@@ -142,7 +142,7 @@ async def test_every_format_and_its_readers_survive_two_kills_and_the_cap(tmp_pa
         words = (*arms, "--max-usd", "900")
         await killed_after(vendor, 60, tmp_path, *words)
         async with open_store(str(tmp_path / "moot-bench.db")) as store:
-            count = len(await store.unfinished())
+            count = len(await store.unfinished_ids())
         assert count
         # Cut off again, while the reader looks for reasons.
         await killed_when(reading.wait(), tmp_path, *words)

@@ -56,9 +56,11 @@ async def test_others_are_refused_told_why_and_what_they_can_do(
     dana = team.workspace.user("dana").id
     for count, action in enumerate((ActionId.PAUSE, ActionId.STOP, ActionId.ADD_CONTEXT), 1):
         await team.click(board, action.value, user="alex")
-        await team.workspace.wait_for(lambda least=count: len(team.told("alex")) >= least)
-        assert f"Only <@{dana}>, who started debate" in team.told("alex")[-1]
-        assert "A reply in its thread always reaches the agents" in team.told("alex")[-1]
+        await team.workspace.wait_for(
+            lambda least=count: len(team.ephemeral_texts("alex")) >= least
+        )
+        assert f"Only <@{dana}>, who started debate" in team.ephemeral_texts("alex")[-1]
+        assert "A reply in its thread always reaches the agents" in team.ephemeral_texts("alex")[-1]
         assert team.workspace.views("alex") == []
     await team.click(board)
     await team.wait_for_end(board)

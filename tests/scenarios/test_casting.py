@@ -69,7 +69,7 @@ async def test_a_slow_choice_of_agents_keeps_nobody_waiting_for_the_board() -> N
     async with team_at_work(spec=BotSpec(provider=provider, casting=True)) as team:
         board = await team.debate(QUESTION)  # while nobody lets the choice end
         await board_saying(team, board, "Being chosen for this question")
-        assert not provider.asked(Act.PROPOSAL)
+        assert not provider.requests_of(Act.PROPOSAL)
         provider.go.set()
         text = await board_saying(team, board, "Agents, chosen for this question")
         assert ":wrench: Operations: Jobs must not be lost." in text
@@ -78,7 +78,7 @@ async def test_a_slow_choice_of_agents_keeps_nobody_waiting_for_the_board() -> N
         debate = await team.wait_for_end(board)
 
     assert [agent.id for agent in debate.setup.agents] == ["operations", "finance", "sceptic"]
-    assert len(provider.asked(Act.CASTING)) == 1
+    assert len(provider.requests_of(Act.CASTING)) == 1
 
 
 async def test_a_choice_that_was_made_is_not_made_again_after_a_restart(tmp_path: Path) -> None:
@@ -88,13 +88,13 @@ async def test_a_choice_that_was_made_is_not_made_again_after_a_restart(tmp_path
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=database, spec=spec) as team:
             board = await team.debate(QUESTION)
-            await provider.until_asked(Act.PROPOSAL, 3)
+            await provider.wait_until_asked(Act.PROPOSAL, 3)
         provider.go.set()
         async with running_bot(workspace, database=database, spec=spec) as team:
             debate = await team.wait_for_end(board)
             log = await team.moot.store.events(debate.id)
 
-    assert len(provider.asked(Act.CASTING)) == 1
+    assert len(provider.requests_of(Act.CASTING)) == 1
     assert sum(isinstance(entry.event, AgentsCast) for entry in log) == 1
     assert fold(log).setup.reasons["finance"] == "Somebody has to pay for it."
 
@@ -279,7 +279,7 @@ async def test_an_agent_asked_for_by_name_that_is_not_there_starts_nothing(name:
         answers = await team.workspace.wait_for(
             lambda: (
                 [text for text in map(str, team.workspace.views("dana")) if name in text]
-                or [text for text in team.told() if name in text]
+                or [text for text in team.ephemeral_texts() if name in text]
             )
         )
         assert "There is no agent or role" in answers[-1]

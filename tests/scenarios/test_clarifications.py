@@ -167,8 +167,8 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     assert debate.answers[1].by.id == team.workspace.user("dana").id
     assert sorted(reactions(team, board, plain)) == ["eyes", "white_check_mark"]
     # What asked is replaced by what came of it.
-    prompts = [text for text in team.told() if "Which question" in text]
-    assert (prompts, team.told()[-1]) == (
+    prompts = [text for text in team.ephemeral_texts() if "Which question" in text]
+    assert (prompts, team.ephemeral_texts()[-1]) == (
         [],
         ":white_check_mark: Taken as the answer to question 1.",
     )
@@ -179,7 +179,9 @@ async def test_a_reply_to_somebody_answers_without_their_name(team: Team):
     await card_of(team, board)
     await team.say("@alex 2: Three people\n1: ten", board)
     await team.say("@alex thanks!", board)
-    await team.workspace.wait_for(lambda: [text for text in team.told() if "thanks!" in text])
+    await team.workspace.wait_for(
+        lambda: [text for text in team.ephemeral_texts() if "thanks!" in text]
+    )
     debate = await team.wait_for_log(
         board, lambda debate: len(debate.answers) == 2 and debate.notes
     )
@@ -244,8 +246,10 @@ async def test_a_number_that_no_question_has_is_told_and_nothing_is_recorded(tea
     board = await team.debate(QUESTION)
     await card_of(team, board)
     await team.say("42: what", board)
-    await team.workspace.wait_for(lambda: any("no question 42" in text for text in team.told()))
-    assert "Still open: 1, 2, 3." in team.told()[-1]
+    await team.workspace.wait_for(
+        lambda: any("no question 42" in text for text in team.ephemeral_texts())
+    )
+    assert "Still open: 1, 2, 3." in team.ephemeral_texts()[-1]
     debate = await debate_at(team, board)
     assert not debate.answers
     assert not debate.notes

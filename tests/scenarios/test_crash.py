@@ -19,7 +19,7 @@ import pytest
 from bot.testing import Message, key_of, quick_workspace, socket_access
 from core.events import SourceRead, event_from_json, fold
 from core.models import Debate, Source, Status
-from core.testing import recorded
+from core.testing import log_of
 from slack_on_loopback import Workspace, run_workspace
 from tests.core.evidence.office import a_pdf
 
@@ -77,7 +77,7 @@ class Household:
         return set(MARK.findall(" ".join(self._bodies())))
 
     def debate(self) -> Debate:
-        return fold(recorded([event_from_json(body) for body in self._bodies()]))
+        return fold(log_of([event_from_json(body) for body in self._bodies()]))
 
     def sources(self) -> Sequence[Source]:
         """What was read, each time it was."""

@@ -89,7 +89,7 @@ async def test_other_debates_are_held_and_found(scene: Scene) -> None:
 
     assert debate.status is Status.CONCLUDED
     assert not debate.evidence
-    for text in (*team.told()[-2:], str(team.workspace.home(team.user))):
+    for text in (*team.ephemeral_texts()[-2:], str(team.workspace.home(team.user))):
         assert "Tabs or spaces" in text
         assert "Kafka or" not in text
     assert (await team.moot.health.report()).healthy
@@ -100,23 +100,23 @@ async def test_who_asks_for_it_is_told_that_it_cannot_be_read(scene: Scene, dama
     team, (debate_id, board) = scene.team, scene.damaged[damage]
     for words in (f"show {debate_id}", f"stop {debate_id}"):
         await team.type(words)
-        assert "log cannot be read: it is damaged" in team.told()[-1]
-    before = len(team.told("alex"))
+        assert "log cannot be read: it is damaged" in team.ephemeral_texts()[-1]
+    before = len(team.ephemeral_texts("alex"))
     await team.say("We are two people.", board, user="alex")
-    await team.workspace.wait_for(lambda: team.told("alex")[before:])
-    assert "log cannot be read: it is damaged" in team.told("alex")[-1]
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("alex")[before:])
+    assert "log cannot be read: it is damaged" in team.ephemeral_texts("alex")[-1]
 
 
 async def test_a_mention_about_it_is_answered_once_and_acknowledged(scene: Scene) -> None:
     team, (debate_id, board) = scene.team, scene.damaged["half an event"]
-    before = len(team.told("alex"))
+    before = len(team.ephemeral_texts("alex"))
     await team.say("@Moot what did the judge weigh?", board, user="alex")
-    await team.workspace.wait_for(lambda: len(team.told("alex")) == before + 1)
+    await team.workspace.wait_for(lambda: len(team.ephemeral_texts("alex")) == before + 1)
     await team.say(f"@Moot show {debate_id}", user="alex")
-    await team.workspace.wait_for(lambda: len(team.told("alex")) == before + 2)
+    await team.workspace.wait_for(lambda: len(team.ephemeral_texts("alex")) == before + 2)
     await team.wait_until_sent()
-    assert len(team.told("alex")) == before + 2
-    for text in team.told("alex")[before:]:
+    assert len(team.ephemeral_texts("alex")) == before + 2
+    for text in team.ephemeral_texts("alex")[before:]:
         assert "log cannot be read: it is damaged" in text
 
 
@@ -128,7 +128,7 @@ async def test_whoever_may_not_see_it_does_not_learn_that_it_is_there(scene: Sce
     await work.channel_action("priya", "leave", channel=team.channel)
     outside = replace(team, channel="elsewhere", user="priya")
     await outside.type(f"show {debate_id}")
-    assert f"There is no debate `{debate_id}`" in outside.told()[-1]
+    assert f"There is no debate `{debate_id}`" in outside.ephemeral_texts()[-1]
 
 
 async def test_it_is_taken_up_once_and_not_tried_for_ever(

@@ -311,14 +311,14 @@ async def test_export_puts_the_files_as_they_stand_into_the_thread_once(team: Te
         "decision.md",
         "record.json",
     ]
-    assert "come into" in team.told()[-1]
-    assert board.replace(".", "") in team.told()[-1]
+    assert "come into" in team.ephemeral_texts()[-1]
+    assert board.replace(".", "") in team.ephemeral_texts()[-1]
     await team.type(f"export {debate.id}")
     await team.wait_until_sent()
-    assert "already" in team.told()[-1]
+    assert "already" in team.ephemeral_texts()[-1]
     assert len(files_of(team, board)) == count + 3
     await team.type("export dabcdefg")
-    assert "There is no debate" in team.told()[-1]
+    assert "There is no debate" in team.ephemeral_texts()[-1]
 
 
 # --- the team's decision --------------------------------------------------------------------------
@@ -438,7 +438,9 @@ async def test_only_a_debate_with_a_verdict_can_supersede_another():
         provider.hold(Act.PROPOSAL)
         without = debate_of(team.thread(await team.debate("And what about SQS?"))[0])
         await team.click(team.verdict(board), ActionId.SUPERSEDE.value)
-        await team.workspace.wait_for(lambda: "no newer debate with a verdict" in team.told()[-1])
+        await team.workspace.wait_for(
+            lambda: "no newer debate with a verdict" in team.ephemeral_texts()[-1]
+        )
         await team.moot.context.acts.steer.give_up(without, "It broke.")
         provider.let_go()
         _, newer = await ended(team, "And what about RabbitMQ?")
@@ -518,11 +520,11 @@ async def judge(team: Team, board: str, user: str, thumb: str) -> Message:
     headline = post(team, board, "headline")
     button = next(block for block in headline["blocks"] if block["type"] == "context_actions")
     value = button["elements"][0][f"{thumb}_button"]["value"]
-    before = len(team.told(user))
+    before = len(team.ephemeral_texts(user))
     await team.workspace.click(
         user, team.channel, headline["ts"], ActionId.FEEDBACK.value, value=value
     )
-    await team.workspace.wait_for(lambda: len(team.told(user)) > before)
+    await team.workspace.wait_for(lambda: len(team.ephemeral_texts(user)) > before)
     return team.workspace.ephemeral(user, team.channel)[-1]
 
 

@@ -29,8 +29,8 @@ async def test_the_findings_come_to_the_one_who_asked_and_nobody_else() -> None:
 
     async with team_at_work(spec=BotSpec(examine=examine)) as team:
         await team.type("doctor")
-        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
-        first, second = sorted(team.told(), key=lambda words: words != LOOKING)
+        await team.workspace.wait_for(lambda: len(team.ephemeral_texts()) > 1, timeout=WAIT_SECONDS)
+        first, second = sorted(team.ephemeral_texts(), key=lambda words: words != LOOKING)
 
         assert first == LOOKING
         assert "✓ anthropic: answers" in second
@@ -50,9 +50,9 @@ async def test_only_admins_of_the_workspace_may_look() -> None:
     async with team_at_work(spec=BotSpec(examine=examine)) as team:
         await team.type("doctor", user="alex")
         await team.type("doctor")
-        await team.workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
+        await team.workspace.wait_for(lambda: len(team.ephemeral_texts()) > 1, timeout=WAIT_SECONDS)
 
-        assert team.told("alex") == [ADMINS_ONLY]
+        assert team.ephemeral_texts("alex") == [ADMINS_ONLY]
         assert len(looked) == 1
 
 
@@ -60,7 +60,7 @@ async def test_a_bot_that_cannot_look_says_where_to_look() -> None:
     async with team_at_work() as team:
         await team.type("doctor")
 
-        assert team.told() == [NOBODY]
+        assert team.ephemeral_texts() == [NOBODY]
 
 
 async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
@@ -71,8 +71,8 @@ async def test_the_real_checks_of_slack_run_from_a_channel() -> None:
 
         async with running_bot(workspace, spec=BotSpec(examine=examine)) as team:
             await team.type("doctor")
-            await workspace.wait_for(lambda: len(team.told()) > 1, timeout=WAIT_SECONDS)
-            text = next(words for words in team.told() if words != LOOKING)
+            await workspace.wait_for(lambda: len(team.ephemeral_texts()) > 1, timeout=WAIT_SECONDS)
+            text = next(words for words in team.ephemeral_texts() if words != LOOKING)
 
     assert text.count("✓") == 4  # both tokens, the needed scopes, the optional one
     assert "✓ optional scope files:read" in text

@@ -83,7 +83,7 @@ async def test_a_verdict_that_contradicts_an_earlier_one_says_so_and_supersedes_
         superseded = fold(await team.moot.store.events(first.id))
         await team.click(str(headline["ts"]), f"{ActionId.SUPERSEDE_EARLIER.value}-d1")
         (answer,) = await team.workspace.wait_for(
-            lambda: [text for text in team.told() if "already" in text]
+            lambda: [text for text in team.ephemeral_texts() if "already" in text]
         )
     assert "*Contradicts d1*: <http" in str(headline["text"])
     assert "Kafka is there now." in json.dumps(headline["blocks"])

@@ -97,7 +97,7 @@ async def test_two_clicks_on_pause_are_one_pause(team: Team, models: ScriptedPro
     assert "Pause" not in buttons(team, board)
     models.let_go()
     await team.moot.outbox.clock.sleep(0.6)
-    assert not models.asked(Act.REFINEMENT)
+    assert not models.requests_of(Act.REFINEMENT)
     await team.click(board, ActionId.RESUME.value)
     debate = await team.wait_for_end(board)
     assert debate.verdict
@@ -155,7 +155,7 @@ async def test_agents_read_a_note_as_it_was_edited_and_none_that_was_deleted(
     debate = await team.wait_for_end(board)
     report = [team.workspace.file(reply["id"]) for reply in team.replies(board)[-1]["files"]]
     assert [note.text for note in debate.notes] == [now]
-    (judged,) = models.asked(Act.SYNTHESIS)
+    (judged,) = models.requests_of(Act.SYNTHESIS)
     notes = [part.text for part in judged.parts if "four people" in part.text]
     assert notes
     assert not [
@@ -233,7 +233,7 @@ async def test_a_board_says_what_holds_as_soon_as_its_channel_is_unarchived(
     go_one_step_on(models)
     await ends(team, debate_id)
     await place_lost(team, debate_id)
-    assert not models.asked(Act.SYNTHESIS)
+    assert not models.requests_of(Act.SYNTHESIS)
     await team.workspace.channel_action("dana", "unarchive", channel=team.channel)
     await there_again(team, board)
 

@@ -9,7 +9,7 @@ import pytest
 from bot.testing import BotSpec, Team, team_at_work
 from core.models import Act, Debate, GateReason, Guidance, NextStep, When
 from core.request import ModelRequest, PartKind
-from core.rules.ending import how_it_ended
+from core.rules.ending import ending_sentences
 from core.rules.formats import panel
 from core.rules.gate import closing_gate, gate_after, in_words
 from core.rules.schedule import rounds_held
@@ -77,7 +77,7 @@ async def test_an_early_end_is_told_wherever_people_read(
         assert ended
         assert ended.reason is reason
         assert rounds_held(debate) == count
-        assert any(words in sentence for sentence in how_it_ended(debate))
+        assert any(words in sentence for sentence in ending_sentences(debate))
         assert "All 3 rounds were held" not in words_in(team.thread(board))
         await told_everywhere(team, board, debate)
 

@@ -82,7 +82,7 @@ async def test_who_asked_for_a_form_is_told_when_the_connection_to_slack_breaks(
     async with team_at_work() as team:
         team.workspace.faults.drop_before("views.open")
         await team.type("")
-        assert team.told() == [FORM_TOO_LATE]
+        assert team.ephemeral_texts() == [FORM_TOO_LATE]
 
 
 async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_starter():
@@ -147,4 +147,4 @@ async def test_what_people_do_first_after_a_start_is_taken_though_slack_does_not
             models.let_go()
             await team.wait_for_end(board)
             assert len(await team.moot.store.find(DebateFilter())) == 2
-            assert not any("reinstall" in words for words in team.told("alex"))
+            assert not any("reinstall" in words for words in team.ephemeral_texts("alex"))

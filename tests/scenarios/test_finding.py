@@ -50,7 +50,7 @@ async def test_the_list_shows_where_debates_stand_and_leads_to_them(team: Team):
     await decide(team, board, ActionId.ACCEPT, chosen_why("Yes."))
     await board_saying(team, board, "*Accepted*")
     await team.type("list")
-    text = team.told()[-1]
+    text = team.ephemeral_texts()[-1]
     assert f"`{debate.id}`" in text
     assert ":white_check_mark: accepted" in text
     assert "> Use PostgreSQL." in text
@@ -63,11 +63,11 @@ async def test_search_finds_all_words_cut_short_in_any_case_and_what_was_decided
     await board_saying(team, board, "*Rejected*")
     for words in ("postg", "KAFKA jobs", "licences"):
         await team.type(f"search {words}")
-        assert debate.id in team.told()[-1]
+        assert debate.id in team.ephemeral_texts()[-1]
     for words in ("kafka unicorns", '"* OR NEAR('):
         await team.type(f"search {words}")
-        assert debate.id not in team.told()[-1]
-        assert "Nothing in your channels holds" in team.told()[-1]
+        assert debate.id not in team.ephemeral_texts()[-1]
+        assert "Nothing in your channels holds" in team.ephemeral_texts()[-1]
 
 
 async def test_what_only_reads_writes_nothing_before_its_answer(team: Team):
@@ -81,8 +81,8 @@ async def test_what_only_reads_writes_nothing_before_its_answer(team: Team):
 
 async def test_an_empty_list_and_an_empty_home_teach(team: Team):
     await team.type("list")
-    assert "No debates in this channel yet" in team.told()[-1]
-    assert "`/debate` opens a form" in team.told()[-1]
+    assert "No debates in this channel yet" in team.ephemeral_texts()[-1]
+    assert "`/debate` opens a form" in team.ephemeral_texts()[-1]
     text = await home_of(team, "dana", "Nothing here yet")
     assert "/invite @Moot" in text
 

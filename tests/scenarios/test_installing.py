@@ -160,9 +160,9 @@ async def test_two_workspaces_debate_side_by_side_and_see_nothing_of_each_other(
     assert first.setup.place.workspace != second.setup.place.workspace
     for typed in (f"show {first.id}", f"stop {first.id}", "list", "search queue"):
         await two.type(typed)
-        assert "job queue" not in two.told()[-1]
+        assert "job queue" not in two.ephemeral_texts()[-1]
     await riverside.type(f"show {first.id}")
-    assert "job queue" in riverside.told()[-1]
+    assert "job queue" in riverside.ephemeral_texts()[-1]
     await two.workspace.open_home("dana")
     home = await two.workspace.wait_for(lambda: two.workspace.home("dana"))
     assert "Tabs or spaces" in str(home)
@@ -178,7 +178,9 @@ async def test_a_button_that_names_another_workspaces_debate_does_nothing(hall: 
     forge(two, two.verdict(other), theirs.id, debate.id)
     await two.click(two.verdict(other), ActionId.ACCEPT.value)
 
-    await two.workspace.wait_for(lambda: two.told() and debate.id in two.told()[-1])
+    await two.workspace.wait_for(
+        lambda: two.ephemeral_texts() and debate.id in two.ephemeral_texts()[-1]
+    )
     assert await hall.moot.store.events(debate.id) == before
 
 
@@ -258,7 +260,7 @@ async def test_what_people_do_first_after_a_restart_is_taken_though_slack_says_n
         models.let_go()
         await team.wait_for_end(board)
         assert len(await hall.moot.store.find(_all())) == 2
-        assert not any("reinstall" in words for words in team.told())
+        assert not any("reinstall" in words for words in team.ephemeral_texts())
 
 
 @pytest.mark.slow
@@ -286,7 +288,7 @@ async def test_removal_ends_what_runs_and_deletes_the_tokens_of_that_workspace_o
 
 async def test_a_workspace_that_never_installed_is_told_so(hall: Hall):
     await hall.team().workspace.command("dana", "architecture", "/debate", QUESTION)
-    assert "install" in " ".join(hall.team().told()).lower()
+    assert "install" in " ".join(hall.team().ephemeral_texts()).lower()
 
 
 async def test_a_token_about_to_expire_is_rotated_in_the_middle_of_a_debate(tmp_path: Path):
@@ -336,8 +338,8 @@ async def test_an_organisation_installs_once_for_all_its_workspaces(
             await team.workspace.wait_for(lambda: "Kafka" in str(team.workspace.home(team.user)))
 
     assert debate.status is Status.CONCLUDED
-    assert "Kafka" in team.told()[-1]
-    assert "did not answer" not in team.told()[-1]
+    assert "Kafka" in team.ephemeral_texts()[-1]
+    assert "did not answer" not in team.ephemeral_texts()[-1]
 
 
 @pytest.mark.parametrize("keys", [(), ("",), ("secret",), ("A" * 43 + "=",)])

@@ -152,7 +152,7 @@ async def test_apps_start_no_debates(team: Team, changes: dict[str, Any]) -> Non
     with capture_logs() as logs:
         await mention(team, QUESTION, **changes)
     assert await started(team) == []
-    assert team.told() == []
+    assert team.ephemeral_texts() == []
     assert "mention by an app left alone" in [entry["event"] for entry in logs]
 
 

@@ -74,11 +74,11 @@ async def test_who_accepted_is_told_why_the_record_is_not_there_and_admins_try_a
             await SystemClock().sleep(0.02)
         await team.type("doctor retry", user="alex")
         await team.type("doctor retry")
-        text = team.told()[-1]
+        text = team.ephemeral_texts()[-1]
         figures = await figures_of(team)
 
     assert text.startswith("1 landing sent again now.")
-    assert team.told("alex") == [ADMINS_ONLY]
+    assert team.ephemeral_texts("alex") == [ADMINS_ONLY]
     assert f"<@{team.workspace.user('dana').id}>" in why
     assert "refused the token in ADR_TOKEN" in why
     assert "Your decision itself is recorded." in why
@@ -98,4 +98,4 @@ async def figures_of(team: Team) -> str:
 async def test_where_nothing_is_sent_there_is_nothing_to_try_again() -> None:
     async with team_at_work(spec=spec()) as team:
         await team.type("doctor retry")
-        assert team.told()[-1] == LANDS_NOWHERE
+        assert team.ephemeral_texts()[-1] == LANDS_NOWHERE

@@ -68,19 +68,19 @@ async def test_any_of_thousands_can_steer_list_and_show(crowd: Team) -> None:
         crowd.workspace.faults.delay(method, 0.15, times=None)
     board = await crowd.debate(QUESTION)
     await crowd.type("list")
-    assert QUESTION in crowd.told()[-1]
+    assert QUESTION in crowd.ephemeral_texts()[-1]
     await crowd.click(board)
     debate = await crowd.wait_for_end(board)
     assert debate.stop
     await crowd.type(f"show {debate.id}")
-    assert "not decided on yet" in crowd.told()[-1] or debate.status is Status.FAILED
+    assert "not decided on yet" in crowd.ephemeral_texts()[-1] or debate.status is Status.FAILED
 
 
 async def test_who_is_not_among_thousands_sees_nothing(crowd: Team) -> None:
     board = await crowd.debate(QUESTION)
     debate_id = debate_of(crowd.thread(board)[0])
     await crowd.type(f"show {debate_id}", user="alex")
-    assert crowd.told("alex")[-1].startswith(f"There is no debate `{debate_id}`")
+    assert crowd.ephemeral_texts("alex")[-1].startswith(f"There is no debate `{debate_id}`")
 
 
 async def test_clicks_in_a_row_ask_slack_once(crowd: Team) -> None:
@@ -99,7 +99,7 @@ async def test_who_just_joined_is_let_in_at_once(team: Team) -> None:
     await team.workspace.channel_action("dana", "invite", channel="plans", member="alex")
     plans = replace(team, channel="plans")
     await plans.type("list", user="alex")
-    assert "No debates in this channel yet" in plans.told("alex")[-1]
+    assert "No debates in this channel yet" in plans.ephemeral_texts("alex")[-1]
 
 
 async def test_where_a_persons_channels_are_not_told_the_channels_own_list_counts(
@@ -107,7 +107,7 @@ async def test_where_a_persons_channels_are_not_told_the_channels_own_list_count
 ) -> None:
     team.workspace.faults.rate_limit("users.conversations", seconds=30, times=None)
     await team.type("list")
-    assert "No debates in this channel yet" in team.told()[-1]
+    assert "No debates in this channel yet" in team.ephemeral_texts()[-1]
     assert team.workspace.calls.of("users.conversations", "ratelimited")
     assert membership_calls(team) == [
         "conversations.members"
@@ -117,7 +117,7 @@ async def test_where_a_persons_channels_are_not_told_the_channels_own_list_count
 async def test_a_channel_the_bot_is_not_in_can_be_listed_by_its_members(team: Team) -> None:
     outside = replace(team, channel="random")
     await outside.type("list")
-    assert "No debates in this channel yet" in outside.told()[-1]
+    assert "No debates in this channel yet" in outside.ephemeral_texts()[-1]
 
 
 Fault = Callable[[Team, str], object]
@@ -141,7 +141,7 @@ async def test_when_slack_does_not_say_people_are_told_so(fault: str) -> None:
             FAULTS[fault](team, method)
         for words in ("list", f"show {debate.id}", "search kafka"):
             await team.type(words)
-            assert team.told()[-1] == SILENT
+            assert team.ephemeral_texts()[-1] == SILENT
 
 
 async def test_a_form_keeps_what_was_typed_when_slack_does_not_say(team: Team) -> None:

@@ -37,7 +37,7 @@ async def link_to(team: Team, message: Message) -> str:
 async def told_why(team: Team) -> str:
     """Wait until the person is told why a link is not read."""
     answers = await team.workspace.wait_for(
-        lambda: [text for text in team.told() if NOT_READ in text]
+        lambda: [text for text in team.ephemeral_texts() if NOT_READ in text]
     )
     return answers[-1]
 
@@ -117,7 +117,7 @@ async def test_links_in_notes_and_answers_are_sources_also_when_an_edit_brings_t
         await told_why(team)
         await team.say("3: https://docs.example.com/other", board)  # the same reason
         debate = await team.wait_for_end(board)
-        assert len([text for text in team.told() if NOT_READ in text]) == 1
+        assert len([text for text in team.ephemeral_texts() if NOT_READ in text]) == 1
     assert len(linked(debate)) == 2
     texts = [note.text for note in debate.notes]
     assert texts == ["[Linked as evidence: a thread of this channel]"] * 2
@@ -171,7 +171,7 @@ async def test_words_are_taken_before_what_they_link_to_and_full_notes_are_told_
         await team.say("2: us, see https://docs.example.com/q", board)
         await told_why(team)
         debate = await debate_at(team, board)
-        texts = team.told()
+        texts = team.ephemeral_texts()
     assert [note.text for note in debate.notes] == [f"Ten, see {link}"]
     assert set(debate.answers) == {1, 2}
     assert not linked(debate)
@@ -188,7 +188,11 @@ async def test_each_reason_is_told_once_and_none_is_left_out() -> None:
             text = " ".join(f"https://{host}/{number}" for host in some)
             await team.say(f"See {text}", board)
         answer = await team.workspace.wait_for(
-            lambda: team.told() if f"Pages of {hosts[-1]}" in str(team.told()) else None
+            lambda: (
+                team.ephemeral_texts()
+                if f"Pages of {hosts[-1]}" in str(team.ephemeral_texts())
+                else None
+            )
         )
     assert [str(answer).count(f"Pages of {host} are") for host in hosts] == [1] * len(hosts)
 
@@ -210,7 +214,7 @@ async def test_what_a_review_was_given_and_its_words_link_to_as_well_is_read() -
         )
         debate = await debate_at(team, boards[0]["ts"])
         await team.wait_until_sent()
-        texts = [text for text in team.told() if "In a review only" in text]
+        texts = [text for text in team.ephemeral_texts() if "In a review only" in text]
     assert (linked(debate), texts) == (["a thread of this channel"], [])
 
 

@@ -63,7 +63,7 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
     ) as hall:
         team = hall.team()
         await team.debate(QUESTION)
-        await provider.until_asked(Act.CRITIQUE)
+        await provider.wait_until_asked(Act.CRITIQUE)
         await team.wait_until_sent()
         # As when another workspace of the organisation was told, or another replica.
         where = None if is_org_wide else team.workspace.state.team_id
@@ -72,7 +72,7 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
         provider.hold(Act.REFINEMENT)
 
         assert await status_after(team, Status.RUNNING) == Status.FAILED
-        assert not provider.asked(Act.SYNTHESIS)
+        assert not provider.requests_of(Act.SYNTHESIS)
 
 
 async def test_after_a_restart_removal_is_heard_though_the_token_is_worthless_by_then(

@@ -87,7 +87,7 @@ async def test_a_line_of_its_own_in_the_thread_does_what_the_button_does():
         await team.wait_for_log(board, lambda debate: not debate.paused_by)
         # Who may not is refused as by the button; the other lines of a message are a note.
         await team.say("stop", board, user="sam")
-        refused = await team.workspace.wait_for(lambda: team.told("sam"))
+        refused = await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
         await team.say("The budget was cut.\nvote now", board)
         await team.wait_for_log(board, lambda debate: debate.vote_called_by and debate.notes)
         models.let_go()
@@ -108,7 +108,7 @@ async def test_a_stop_in_the_thread_ends_the_debate_once():
         await team.wait_for_log(board, lambda debate: debate.stop)
         models.let_go()
         debate = await team.wait_for_end(board)
-        texts = team.told()
+        texts = team.ephemeral_texts()
     assert debate.verdict
     assert debate.verdict.partial
     assert debate.notes == ()
@@ -125,7 +125,7 @@ async def test_words_that_only_look_like_a_command_are_a_note_in_the_thread():
         await team.say("@Moot stop worrying about cost: we pay for it anyhow.", board)
         await team.wait_for_log(board, lambda debate: len(debate.notes) == 2)
         await team.say("@Moot help", board)
-        answers = await team.workspace.wait_for(lambda: team.told()[1:])
+        answers = await team.workspace.wait_for(lambda: team.ephemeral_texts()[1:])
         models.let_go()
         debate = await team.wait_for_end(board)
     assert "How to use Moot" in answers[-1]
@@ -149,11 +149,11 @@ async def test_a_mention_that_asks_nothing_is_shown_first_and_debated_with_a_cli
     remark = "good morning everyone, see you at lunch"
     async with team_at_work() as team:
         await team.say(f"@Moot {remark}")
-        answers = await team.workspace.wait_for(team.told)
+        answers = await team.workspace.wait_for(team.ephemeral_texts)
         assert await debates(team) == []
         await press(team, "Debate it")
         (debate,) = await debates(team)
-        texts = team.told()
+        texts = team.ephemeral_texts()
     assert "Shall the agents debate this? Nothing was started yet." in answers[-1]
     assert debate.setup.question == remark
     assert texts[-1].startswith(f"Debate `{debate.id}` begins.")
@@ -162,7 +162,7 @@ async def test_a_mention_that_asks_nothing_is_shown_first_and_debated_with_a_cli
 async def test_a_mention_of_emoji_alone_is_greeted_and_starts_nothing():
     async with team_at_work() as team:
         await team.say("@Moot :thumbsup:")
-        answers = await team.workspace.wait_for(team.told)
+        answers = await team.workspace.wait_for(team.ephemeral_texts)
         assert await debates(team) == []
         await press(team, "Open the form")
         (form,) = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
@@ -173,14 +173,18 @@ async def test_a_mention_of_emoji_alone_is_greeted_and_starts_nothing():
 async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click():
     async with team_at_work() as team:
         await team.type("stop using Kafka?")
-        answer = team.told()[-1]
+        answer = team.ephemeral_texts()[-1]
         assert await debates(team) == []
         await press(team, "Debate it")
         (debate,) = await debates(team)
         await team.type("list all please")
         await press(team, "/debate list")
         (listed,) = await team.workspace.wait_for(
-            lambda: [text for text in team.told() if debate.id in text and "begins" not in text]
+            lambda: [
+                text
+                for text in team.ephemeral_texts()
+                if debate.id in text and "begins" not in text
+            ]
         )
     assert "“stop using Kafka?”: nothing was started yet. What did you mean?" in answer
     assert debate.setup.question == "stop using Kafka?"
@@ -190,11 +194,11 @@ async def test_a_text_between_a_command_and_a_question_is_settled_by_one_click()
 async def test_a_mention_that_was_no_question_starts_nothing_when_it_is_edited():
     async with team_at_work() as team:
         message = await team.say("@Moot")
-        await team.workspace.wait_for(team.told)
+        await team.workspace.wait_for(team.ephemeral_texts)
         await team.workspace.edit(team.user, team.channel, message["ts"], f"@Moot {QUESTION}")
         await acknowledged(team, 2)
         assert await debates(team) == []
-        assert len(team.told()) == 1
+        assert len(team.ephemeral_texts()) == 1
 
 
 async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_verdict_there():

@@ -89,12 +89,12 @@ async def test_what_is_refused_is_refused_once(workspace: Workspace, tmp_path: P
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate(QUESTION)
         await team.say("Far too long to be taken as a note.", board)
-        await workspace.wait_for(lambda: len(team.told()) == 2)
+        await workspace.wait_for(lambda: len(team.ephemeral_texts()) == 2)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         await at_rest()
         models.let_go()
         await team.wait_for_end(board)
-        assert len([words for words in team.told() if "characters" in words]) == 1
+        assert len([words for words in team.ephemeral_texts() if "characters" in words]) == 1
 
 
 @pytest.mark.slow
@@ -194,11 +194,11 @@ async def test_who_wrote_under_a_debate_that_had_ended_is_told_so_once(
 
     for _ in range(2):
         async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
-            await workspace.wait_for(lambda: team.told("alex"))
+            await workspace.wait_for(lambda: team.ephemeral_texts("alex"))
             await team.wait_until_sent()
 
-    assert len(team.told("alex")) == 1
-    assert "has ended" in team.told("alex")[0]
+    assert len(team.ephemeral_texts("alex")) == 1
+    assert "has ended" in team.ephemeral_texts("alex")[0]
 
 
 @asynccontextmanager

@@ -61,14 +61,14 @@ async def test_mentions_in_channel_and_thread_are_taken_at_the_next_start_each_o
     for _ in range(2):
         async with running_bot(workspace, database=tmp_path / "moot.db", spec=SPEC) as team:
             entries = await until_debates(team, 2)
-            await workspace.wait_for(team.told)
+            await workspace.wait_for(team.ephemeral_texts)
             await look_again(team)
             assert len(await debates(team)) == 2
             for entry in entries:
                 await team.wait_for_end(await team.board_of(entry.debate_id))
     assert {entry.question for entry in entries} == {QUESTION, "Redis or PostgreSQL, then?"}
     assert entries[-1].asked_by == mention["user"]
-    assert len(team.told()) == 1
+    assert len(team.ephemeral_texts()) == 1
     links = [message for message in team.thread(root["ts"]) if "/asked/" in key_of(message)]
     assert len(links) == 2  # the way to the board, and the verdict
 

@@ -58,8 +58,8 @@ async def test_files_that_slack_refused_are_not_said_to_be_there_and_are_tried_a
         tried = [len(team.workspace.calls.of("files.getUploadURLExternal"))]
         for _ in range(2):
             await team.type(f"export {debate.id}")
-            assert "come into" in team.told()[-1]
-            assert "already" not in team.told()[-1]
+            assert "come into" in team.ephemeral_texts()[-1]
+            assert "already" not in team.ephemeral_texts()[-1]
             await team.wait_until_sent()
             tried.append(len(team.workspace.calls.of("files.getUploadURLExternal")))
     assert tried[0] < tried[1] < tried[2]

@@ -48,7 +48,7 @@ async def test_the_board_shows_the_way_as_a_plan_and_the_vote_as_a_chart():
         }
         models.let_go()
         models.hold(Act.SYNTHESIS)
-        await models.until_asked(Act.REFINEMENT, 6)
+        await models.wait_until_asked(Act.REFINEMENT, 6)
         await team.workspace.wait_for(
             lambda: (
                 blocks(team.thread(board)[0], "plan")

@@ -26,7 +26,7 @@ from bot.store.records import ChannelSettings, Organisations, Reminders
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot
 from bot.views.board import board
-from core.events import Recorded, fold
+from core.events import RecordedEvent, fold
 from core.models import Debate, DecisionKind, OutcomeKind, Place, Status
 from core.ports import DebateFilter
 from core.store.database import Database
@@ -104,7 +104,7 @@ async def test_everything_in_it_is_read(old: OldDatabase):
         debates[old.note[name]] for name in ("ended", "put_off", "failed", "parked", "running")
     )
     assert len(debates) == 5
-    assert ended.accepted
+    assert ended.acceptance
     assert ended.outcome
     assert ended.outcome.kind is OutcomeKind.HELD
     assert put_off.decision
@@ -126,10 +126,10 @@ class Records:
 
     debate_id: str
     name: str = "records"
-    undone: str = ""
+    failure_text: str = ""
     taken: list[int] = field(default_factory=list[int])
 
-    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+    def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
         """What is new it does not want."""
         del recorded
         return debate.id == self.debate_id
@@ -182,7 +182,7 @@ async def test_what_was_unsent_is_sent_once_and_debates_go_on(old: OldDatabase):
         assert len(set(keys)) == len(keys)
         assert set(there) <= set(keys)
         assert [reaction["name"] for reaction in thread[0].get("reactions", ())] == ["eyes"]
-        assert "Unsent: word." in team.told()
+        assert "Unsent: word." in team.ephemeral_texts()
         assert board_of(team, note["ended"])["ts"] in workspace.pins(team.channel)
         # What was landing is landed again, what had landed or died is not.
         landings = note["landings"]

@@ -173,7 +173,9 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
 
         await team.click(board, ActionId.OPTIONS.value, user="alex")
         await team.workspace.wait_for(
-            lambda: [text for text in team.told("alex") if "can change its options" in text],
+            lambda: [
+                text for text in team.ephemeral_texts("alex") if "can change its options" in text
+            ],
             timeout=300,
         )
 
@@ -204,7 +206,7 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         assert names == named | {"o3": NONE_OF_THESE}
         log = await team.moot.store.events(debate.id)
         assert sum(isinstance(entry.event, OptionEdited) for entry in log) == 2
-        ballots = models.asked(Act.BALLOT)
+        ballots = models.requests_of(Act.BALLOT)
         final = [request for request in ballots if len(options_in(request)) == len(names)]
         assert len(final) == 3
         assert all("Redis streams" in str(request.parts) for request in final)

@@ -30,7 +30,9 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
             await team.moot.outbox.clock.sleep(0.05)
         second = await team.debate("And which cloud?")
         await team.say("@Moot")
-        await team.workspace.wait_for(lambda: any("Mention me" in text for text in team.told()))
+        await team.workspace.wait_for(
+            lambda: any("Mention me" in text for text in team.ephemeral_texts())
+        )
         assert await keys_in_line(team)
         await team.wait_for_end(first, seconds=60)
         rows = await team.moot.posts.rows_of_debate(debate_of(team.thread(first)[0]))

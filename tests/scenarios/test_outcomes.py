@@ -111,11 +111,11 @@ async def test_one_click_records_it_and_a_reason_can_be_given_and_changed(team: 
         OutcomeKind.REVERSED,
     ]
     await team.type(f"show {debate.id}")
-    assert "Why: It was kiwireversed." in team.told()[-1]
+    assert "Why: It was kiwireversed." in team.ephemeral_texts()[-1]
     await team.type("search kiwireversed")
-    assert debate.id in team.told()[-1]
+    assert debate.id in team.ephemeral_texts()[-1]
     await team.type("list")
-    assert "accepted, reversed" in team.told()[-1]
+    assert "accepted, reversed" in team.ephemeral_texts()[-1]
     assert "How it turned out: reversed, says" in report(debate)
     assert "## How it turned out\n\nreversed, says" in adr(debate)
 
@@ -180,7 +180,7 @@ async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Tea
     board, _ = await ended(team)
     debate = await debate_at(team, board)
     await team.type(f"outcome {debate.id}")
-    assert "has not accepted the verdict" in team.told()[-1]
+    assert "has not accepted the verdict" in team.ephemeral_texts()[-1]
     assert views(team, "dana") == []
     await decide(team, board, ActionId.ACCEPT)
     await board_saying(team, board, "*Accepted*")

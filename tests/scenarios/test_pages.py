@@ -71,7 +71,7 @@ def path_in(words: str) -> str:
 async def shared(team: Team, board: str) -> str:
     """Share the debate by typing; return the path of its page."""
     await team.type(f"export {debate_of(team.thread(board)[0])} page")
-    return path_in(team.told()[-1])
+    return path_in(team.ephemeral_texts()[-1])
 
 
 def sharing(team: Team) -> ShareDebates:
@@ -85,7 +85,7 @@ async def test_the_button_below_the_verdict_makes_a_link_for_who_clicked_alone(
     team, board = ended.team, ended.board
     before = len(team.thread(board)), len(team.workspace.messages(team.channel))
     await team.click(team.verdict(board), ActionId.SHARE_PAGE.value, user="alex")
-    text = (await team.workspace.wait_for(lambda: team.told("alex")))[-1]
+    text = (await team.workspace.wait_for(lambda: team.ephemeral_texts("alex")))[-1]
     assert "Whoever has this link can read everything" in text
     assert "page off" in text
     assert (len(team.thread(board)), len(team.workspace.messages(team.channel))) == before
@@ -148,7 +148,7 @@ async def test_a_link_that_is_not_ours_ended_or_was_taken_back_shows_the_same_no
     answers = [await fetched(team, f"/pages/{path}") for path in nothing]
     assert (await fetched(team, path)).status == 200  # the link they were made from is good
     await team.type(f"export {debate_id} page off")
-    assert "leads anywhere any more" in team.told()[-1]
+    assert "leads anywhere any more" in team.ephemeral_texts()[-1]
     answers.append(await fetched(team, path))
     again = await shared(team, board)
     assert (await fetched(team, again)).status == 200
@@ -175,7 +175,7 @@ async def test_a_channel_can_forbid_pages_and_ends_those_that_are_out(ended: End
     assert "no pages of debates" in team.workspace.messages(team.channel)[-1]["text"]
     assert (await fetched(team, path)).status == 404
     await team.type(f"export {debate_of(team.thread(board)[0])} page")
-    assert "forbid pages" in team.told()[-1]
+    assert "forbid pages" in team.ephemeral_texts()[-1]
     here = team.workspace.channel(team.channel).id
     place = Place(surface="slack", workspace=team.workspace.state.team_id, channel=here)
     await team.moot.context.records.channels.put(place, ChannelChoices())
@@ -189,7 +189,7 @@ async def test_where_nobody_switched_pages_on_there_are_none() -> None:
         verdict = next(reply for reply in team.replies(board) if reply["ts"] == team.verdict(board))
         assert "Share a page" not in str(verdict["blocks"])
         await team.type(f"export {debate_of(team.thread(board)[0])} page")
-        assert "whoever runs Moot has not switched that on" in team.told()[-1]
+        assert "whoever runs Moot has not switched that on" in team.ephemeral_texts()[-1]
         assert (await fetched(team, "/pages/page.css")).status == 404
 
 
@@ -197,7 +197,7 @@ async def test_a_mention_gets_no_link_because_what_it_is_told_is_kept(ended: End
     team, board = ended.team, ended.board
     await team.say(f"@Moot export {debate_of(team.thread(board)[0])} page")
     refused = "A mention cannot do that"
-    await team.workspace.wait_for(lambda: refused in team.told()[-1])
+    await team.workspace.wait_for(lambda: refused in team.ephemeral_texts()[-1])
 
 
 async def test_while_it_runs_a_page_shows_how_far_the_debate_is() -> None:
@@ -238,7 +238,7 @@ async def test_who_ends_links_is_told_whether_there_was_a_page(ended: Ended) -> 
     team, debate_id = ended.team, debate_of(ended.team.thread(ended.board)[0])
     await shared(team, ended.board)
     await team.type(f"export {debate_id} page off")
-    assert "leads anywhere any more" in team.told()[-1]
+    assert "leads anywhere any more" in team.ephemeral_texts()[-1]
 
     await team.type(f"export {debate_id} page off")
-    assert "has no page; nothing was changed" in team.told()[-1]
+    assert "has no page; nothing was changed" in team.ephemeral_texts()[-1]

@@ -98,7 +98,7 @@ async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
 async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_with_one():
     async with team_at_work(spec=BotSpec(playbooks=QUIET)) as team:
         await team.type("--playbook rfc-review Should we drop the old queue?")
-        refused = team.told()[-1]
+        refused = team.ephemeral_texts()[-1]
         await team.say("Drop the old queue?", user="alex")
         message = team.workspace.messages(team.channel)[-1]
         await team.workspace.shortcut(team.user, "debate_this", team.channel, message["ts"])
@@ -111,7 +111,7 @@ async def test_a_review_by_a_playbook_is_refused_without_a_proposal_and_held_wit
         )
         view = await form_with(team, "~rfc-review")
         await team.workspace.submit("dana", view["id"], {})
-        link_alone = str(team.workspace.views("dana")) + str(team.told())
+        link_alone = str(team.workspace.views("dana")) + str(team.ephemeral_texts())
         await team.type("--playbook rfc-review We drop the old queue on Monday. Jobs are lost.")
         board = (
             await team.workspace.wait_for(

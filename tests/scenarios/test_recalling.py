@@ -18,11 +18,11 @@ async def test_a_mention_and_a_command_are_answered_with_a_link_and_start_nothin
         await team.wait_for_end(board)
         calls = len(provider.requests)
         await team.say(f"@Moot {ASKED}", user="alex")
-        (answer,) = await team.workspace.wait_for(lambda: team.told("alex"))
-        count = len(team.told())
+        (answer,) = await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
+        count = len(team.ephemeral_texts())
         await team.type(ASKED)
-        await team.workspace.wait_for(lambda: len(team.told()) > count)
-        typed = team.told()[-1]
+        await team.workspace.wait_for(lambda: len(team.ephemeral_texts()) > count)
+        typed = team.ephemeral_texts()[-1]
         assert len(await team.moot.store.find(DebateFilter(limit=10))) == 1
         assert len(provider.requests) == calls
     for text in (answer, typed):
@@ -71,9 +71,9 @@ async def test_nobody_is_told_of_a_channel_they_are_not_in() -> None:
         secret = await in_private(team)
         await secret.wait_for_end(await secret.debate("Shall we sell the company to Globex?"))
         await team.say("@Moot What did we decide about selling the company?", user="alex")
-        (answer,) = await team.workspace.wait_for(lambda: team.told("alex"))
+        (answer,) = await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
         await team.say("@Moot What did we decide about selling the company?", user="dana")
-        (mine,) = await team.workspace.wait_for(lambda: team.told("dana"))
+        (mine,) = await team.workspace.wait_for(lambda: team.ephemeral_texts("dana"))
     assert "I know of no decision" in answer
     assert "Globex" not in answer
     assert "Globex" in mine

@@ -57,11 +57,13 @@ async def test_in_a_thread_that_takes_no_replies_who_asked_learns_where_the_deba
         )
         await team.say(f"@Moot {QUESTION}", str(root["ts"]))
         texts = await team.workspace.wait_for(
-            lambda: [text for text in team.told() if "verdict" in text and "Read it" in text],
+            lambda: [
+                text for text in team.ephemeral_texts() if "verdict" in text and "Read it" in text
+            ],
             timeout=60,
         )
         boards = [message for message in team.workspace.messages(team.channel) if key_of(message)]
-        assert any("the agents debate this now" in text for text in team.told())
+        assert any("the agents debate this now" in text for text in team.ephemeral_texts())
         assert str(boards[0]["ts"]) in texts[0]
 
 

@@ -75,10 +75,10 @@ class Sealed:
         texts = {"page": (await fetched(team, await shared(team, self.board))).text}
         for typed in ("list", f"show {debate_id}", f"search {PLANTED}", f"export {debate_id}"):
             await team.type(typed)
-            texts[f"/debate {typed}"] = team.told()[-1]
+            texts[f"/debate {typed}"] = team.ephemeral_texts()[-1]
         await team.wait_until_sent()
         state = team.workspace.state
-        texts["thread and board"] = json.dumps([team.thread(self.board), team.told()])
+        texts["thread and board"] = json.dumps([team.thread(self.board), team.ephemeral_texts()])
         texts["channel"] = json.dumps(team.workspace.messages(team.channel))
         texts["files"] = "\n".join(str(file.content) for file in state.files.values())
         texts["home"] = await home_of(team, "dana", "Kafka")
@@ -109,7 +109,7 @@ async def sealed() -> AsyncGenerator[Sealed]:
         await team.moot.context.records.channels.put(place, choices)
         provider.hold(Act.REFINEMENT)
         case = Sealed(bot, await team.debate(QUESTION))
-        await provider.until_asked(Act.REFINEMENT)
+        await provider.wait_until_asked(Act.REFINEMENT)
         await board_saying(team, case.board, "Sealed ballot")
         assert leaks(await case.surfaces()) == {}, "while it runs"
         provider.let_go()
@@ -150,7 +150,7 @@ async def test_no_surface_shows_stances_before_the_reveal_and_all_do_afterwards(
         assert leaks(await case.surfaces()) == {}, "with a ballot"
         # Only who may steer reveals it.
         await team.click(board, ActionId.REVEAL.value, user="alex")
-        assert "Only" in (await team.workspace.wait_for(lambda: team.told("alex")))[-1]
+        assert "Only" in (await team.workspace.wait_for(lambda: team.ephemeral_texts("alex")))[-1]
         await team.click(board, ActionId.REVEAL.value)
         await team.wait_for_end(board)
         posts = [key for reply in team.replies(board) if (key := key_of(reply))]

@@ -68,10 +68,10 @@ async def test_slacks_own_stop_stops_the_debate_for_who_may_and_says_no_to_other
     async with team_at_work(config=with_agents(), spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         await status_is(team, board, "processing")
-        await models.until_asked(Act.CRITIQUE, 1)
+        await models.wait_until_asked(Act.CRITIQUE, 1)
         await team.workspace.stop_session("alex", team.channel, board)
-        await team.workspace.wait_for(lambda: team.told("alex"))
-        assert "stop" in team.told("alex")[-1]
+        await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
+        assert "stop" in team.ephemeral_texts("alex")[-1]
         team.workspace.faults.double_next_events()
         await team.workspace.stop_session("dana", team.channel, board)
         debate = await team.wait_for_end(board)
@@ -89,13 +89,13 @@ async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Pat
         async with running_bot(workspace, database=file, spec=BotSpec(provider=models)) as team:
             board = await team.debate(QUESTION)
             await status_is(team, board, "processing")
-            await models.until_asked(Act.CRITIQUE, 1)
+            await models.wait_until_asked(Act.CRITIQUE, 1)
         with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute("UPDATE events SET body = substr(body, 1, 9) WHERE seq = 3")
         async with running_bot(workspace, database=file) as team:
             await workspace.stop_session("alex", team.channel, board)
-            await workspace.wait_for(lambda: team.told("alex"))
-            assert "log cannot be read: it is damaged" in team.told("alex")[-1]
+            await workspace.wait_for(lambda: team.ephemeral_texts("alex"))
+            assert "log cannot be read: it is damaged" in team.ephemeral_texts("alex")[-1]
 
 
 async def test_where_the_app_is_no_agent_slack_is_asked_once_a_start_and_all_is_as_before(

@@ -25,7 +25,7 @@ async def count(team: Team) -> int:
 
 async def refused(team: Team, user: str, times: int = 1) -> None:
     await team.workspace.wait_for(
-        lambda: sum(REFUSED in words for words in team.told(user)) >= times or None
+        lambda: sum(REFUSED in words for words in team.ephemeral_texts(user)) >= times or None
     )
 
 
@@ -54,11 +54,11 @@ async def test_a_strangers_words_reach_no_model_and_answer_nothing():
         await team.say("1: A thousand a second.", board, user=sam)
         await team.say("The budget is CUCKOO.", board, user=sam)
         await refused(team, sam)
-        before = len(team.told(sam))
+        before = len(team.ephemeral_texts(sam))
         await team.workspace.click(sam, team.channel, cards()[0]["ts"], ActionId.SKIP_ALL.value)
-        await team.workspace.wait_for(lambda: len(team.told(sam)) > before or None)
-        assert REFUSED in team.told(sam)[-1]
-        assert sum(REFUSED in words for words in team.told(sam)) == 2
+        await team.workspace.wait_for(lambda: len(team.ephemeral_texts(sam)) > before or None)
+        assert REFUSED in team.ephemeral_texts(sam)[-1]
+        assert sum(REFUSED in words for words in team.ephemeral_texts(sam)) == 2
         await team.say("1: Ten a second.", board, user="alex")
         debate = await team.wait_for_end(board)
         assert debate.status is Status.CONCLUDED

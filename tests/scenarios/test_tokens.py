@@ -42,9 +42,9 @@ def callers(team: Team, day_cost: Decimal | None = None) -> TokenCallers:
 
 async def typed(team: Team, words: str, user: str) -> str:
     """What this person alone is told after they typed it."""
-    before = len(team.told(user))
+    before = len(team.ephemeral_texts(user))
     await team.type(words, user=user)
-    return "\n".join(await team.workspace.wait_for(lambda: team.told(user)[before:]))
+    return "\n".join(await team.workspace.wait_for(lambda: team.ephemeral_texts(user)[before:]))
 
 
 async def a_token(team: Team, user: str) -> str:
@@ -61,7 +61,9 @@ async def test_a_token_is_shown_once_to_who_asked_and_to_nobody_else(team: Team)
     assert "my *laptop*" in listed
     assert "never used" in listed
     assert token.rpartition("_")[2] not in listed
-    assert token not in str(team.workspace.messages(team.channel)) + str(team.told("alex"))
+    assert token not in str(team.workspace.messages(team.channel)) + str(
+        team.ephemeral_texts("alex")
+    )
     caller = await callers(team).caller(token)
     assert caller
     assert caller.person.id == team.workspace.user("dana").id
@@ -89,9 +91,9 @@ async def test_a_slip_is_told_and_a_question_about_tokens_is_a_question(team: Te
 
 
 async def test_a_mention_makes_no_token_because_what_it_is_told_is_kept(team: Team) -> None:
-    before = len(team.told())
+    before = len(team.ephemeral_texts())
     await team.say("@Moot token")
-    answers = await team.workspace.wait_for(lambda: team.told()[before:])
+    answers = await team.workspace.wait_for(lambda: team.ephemeral_texts()[before:])
     assert "A mention cannot do that" in answers[0]
     assert not TOKEN.search(str(answers))
 
@@ -126,7 +128,7 @@ async def test_tokens_go_with_the_app() -> None:
         token = await a_token(team, "dana")
         team.workspace.uninstall()
         tokens, clock = team.moot.context.records.tokens, team.moot.context.clock
-        while await tokens.owned(token, clock.now()):
+        while await tokens.find(token, clock.now()):
             await clock.sleep(0.02)
 
 

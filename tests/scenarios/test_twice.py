@@ -36,7 +36,7 @@ async def debate_at_leisure(team: Team, models: ScriptedProvider) -> str:
     """Start a debate that stands where there are positions to decide on; return its board."""
     models.hold(Act.CRITIQUE)
     board = await team.debate(QUESTION)
-    await models.until_asked(Act.CRITIQUE)
+    await models.wait_until_asked(Act.CRITIQUE)
     return board
 
 
@@ -60,15 +60,15 @@ async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_
     board = await team.debate("Kafka or PostgreSQL for jobs?")
     for words in ("kafka or  PostgreSQL for jobs", "Kafka or PostgreSQL for jobs?!"):
         await team.type(words, user="alex")
-        text = team.told("alex")[-1]
+        text = team.ephemeral_texts("alex")[-1]
         assert "The same question was asked here 1 minute ago: debate `d" in text
         assert f"p{board.replace('.', '')}" in text  # the link to the board
         assert "Nothing was started." in text
     await team.say("@Moot Kafka or PostgreSQL for jobs?", user="sam")
-    await team.workspace.wait_for(lambda: team.told("sam"))
-    assert "The same question was asked here" in team.told("sam")[-1]
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
+    assert "The same question was asked here" in team.ephemeral_texts("sam")[-1]
     await team.type("Kafka or PostgreSQL for our jobs?", user="alex")
-    assert "begins" in team.told("alex")[-1]
+    assert "begins" in team.ephemeral_texts("alex")[-1]
     models.let_go()
     await team.wait_for_end(board)
     assert len(await team.moot.store.find(DebateFilter(limit=10))) == 2
@@ -81,7 +81,7 @@ async def test_who_asks_second_has_it_debated_all_the_same_with_a_button(
     first = await team.debate(QUESTION)
     await team.type(f"--format council {QUESTION}", user="alex")
     await team.say(f"@Moot {QUESTION}", user="sam")
-    await team.workspace.wait_for(lambda: team.told("sam"))
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
     for who in ("alex", "sam"):
         offer = team.workspace.ephemeral(who, team.channel)[-1]
         assert "Debate it all the same" in str(offer["blocks"])
@@ -135,9 +135,9 @@ async def test_stopping_by_command_leads_to_a_partial_decision(
     models.let_go()
     debate = await team.wait_for_end(board)
     assert debate.stop is not None
-    assert "stops" in team.told()[-1]
+    assert "stops" in team.ephemeral_texts()[-1]
     await team.type(f"stop {entry.debate_id}")
-    assert "has ended already" in team.told()[-1]
+    assert "has ended already" in team.ephemeral_texts()[-1]
 
 
 async def test_who_replies_after_the_end_is_told_once_how_to_go_on(team: Team):
@@ -148,14 +148,14 @@ async def test_who_replies_after_the_end_is_told_once_how_to_go_on(team: Team):
     for words in ("Thanks!", "I like SQS more."):
         await team.say(words, board, user="alex")
     await team.say("Indeed.", board, user="sam")
-    await team.workspace.wait_for(lambda: team.told("sam"))
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
     await team.workspace.wait_for(
         lambda: all(delivery.acked for delivery in team.workspace.deliveries)
     )
     await team.wait_until_sent()
     assert (await team.moot.store.events(debate.id))[-1].seq == debate.seq
     assert len(team.thread(board)) == posts + 3
-    texts = [words for words in team.told("alex") if debate.id in words]
+    texts = [words for words in team.ephemeral_texts("alex") if debate.id in words]
     assert len(texts) == 1
     assert "has ended" in texts[0]
     assert "*Revisit*" in texts[0]
@@ -171,8 +171,10 @@ async def test_after_a_debate_without_a_verdict_nothing_to_revisit_is_named():
         debate = await team.wait_for_end(board)
         assert debate.verdict is None
         await team.say("What went wrong?", board)
-        await team.workspace.wait_for(lambda: any("has ended" in text for text in team.told()))
-        assert "*Revisit*" not in team.told()[-1]
+        await team.workspace.wait_for(
+            lambda: any("has ended" in text for text in team.ephemeral_texts())
+        )
+        assert "*Revisit*" not in team.ephemeral_texts()[-1]
 
 
 async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_no_late_one(

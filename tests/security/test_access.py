@@ -170,7 +170,7 @@ async def outsider(team: Team) -> AsyncGenerator[Intruder]:
     await team.workspace.submit("dana", form["id"], why)
     await room.wait_until_sent()
     await room.type(f"export {debate.id} page")
-    assert PAGES.base in room.told()[-1]
+    assert PAGES.base in room.ephemeral_texts()[-1]
     async with listening() as (answers, texts):
         yield Intruder(
             team=team,
@@ -216,7 +216,7 @@ async def try_forms(who: Intruder) -> None:
             metadata = {"debate": who.debate_id, "kind": kind, "channel": who.private}
             assert SECRET not in await who.submits(callback.value, metadata)
     assert await who.events() == before
-    stored = await who.team.moot.store.unfinished()
+    stored = await who.team.moot.store.unfinished_ids()
     assert not stored
 
 
@@ -229,7 +229,7 @@ async def try_commands(who: Intruder) -> None:
         assert SECRET not in answer
         assert PAGES.base not in answer
     assert await who.events() == before
-    assert await who.team.moot.context.records.grants.granted(
+    assert await who.team.moot.context.records.grants.grant_of(
         who.debate_id
     )  # nor was it taken back
 

@@ -92,7 +92,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     cited = [citation for reply in debate.contributions.values() for citation in reply.citations]
     assert {citation.status.value for citation in cited} == {"verified"}
     await team.type(f"search {QUESTION}")
-    assert debate.id in team.told()[-1]
+    assert debate.id in team.ephemeral_texts()[-1]
 
     await team.click(team.verdict(board), ActionId.ACCEPT.value)
     views = await team.workspace.wait_for(lambda: team.workspace.views(team.user))
@@ -106,7 +106,7 @@ async def debates_with_canaries(team: Team, models: ScriptedProvider) -> tuple[s
     await team.wait_until_sent()
 
     await team.type(f"token new {TOKEN}")
-    assert "moot_" in team.told()[-1]
+    assert "moot_" in team.ephemeral_texts()[-1]
 
     # One that reads this decision as a source, and of which Slack takes nothing after the card.
     await team.say(f"@Moot Where do {UNSENT} tasks live from now on?")

@@ -15,16 +15,16 @@ from markdown_it.token import Token
 
 from bot.terminal.files import tell
 from bot.terminal.screen import LineScreen, LiveScreen, news
-from core.events import ContributionMade, DebateStarted, Event, Recorded, TurnFailed, fold
+from core.events import ContributionMade, DebateStarted, Event, RecordedEvent, TurnFailed, fold
 from core.models import Act, Contribution, Failure, Turn, Verdict
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
 from core.transcript.markdown import inert, inert_line, visible
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.words import bullets, nested, quoted, table
+from core.transcript.words import bullets, nested, quotation, table
 
 PIECES = [
     "<img src=x onerror=alert(1)>",
@@ -139,7 +139,7 @@ def test_no_line_cell_or_quotation_does_anything(text: str) -> None:
     check(inert_line(text))
     check(bullets([text, "b"]))
     check(table(("A", "B"), [(text, "b")]))
-    check(quoted(text))
+    check(quotation(text))
 
 
 def code(text: str) -> Sequence[str]:
@@ -297,7 +297,7 @@ BAD = (
 )
 
 
-def a_log() -> Sequence[Recorded]:
+def a_log() -> Sequence[RecordedEvent]:
     """A debate in which everybody writes what documents must not obey."""
     setup = a_setup(rounds=1).model_copy(update={"question": BAD, "context": BAD})
     setup = setup.model_copy(update={"warnings": (BAD,)})
@@ -313,7 +313,7 @@ def a_log() -> Sequence[Recorded]:
         turn=Turn(act=Act.CRITIQUE, round=1, agent=setup.agents[0].id, target=setup.agents[1].id),
         reason=BAD,
     )
-    return recorded([DebateStarted(setup=setup), *events, TurnFailed(failure=failed)])
+    return log_of([DebateStarted(setup=setup), *events, TurnFailed(failure=failed)])
 
 
 def test_report_and_decision_record_hold_every_contribution_and_nothing_active() -> None:

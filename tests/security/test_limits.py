@@ -106,7 +106,7 @@ async def test_a_person_who_asks_too_much_is_told_kindly_and_keeps_the_question(
     await team.debate("Tabs or spaces?")
     await team.debate("Rust or Go?")
     await team.type(QUESTION)
-    text = team.told()[-1]
+    text = team.ephemeral_texts()[-1]
 
     assert "You have 2 debates running" in text
     assert QUESTION in text
@@ -125,7 +125,7 @@ async def test_somebody_else_may_still_start_one_until_the_channel_is_full(team:
     await team.type("Vim or Emacs?", user="alex")
 
     assert await running(team) == 3
-    assert "3 debates run in this channel" in team.told("alex")[-1]
+    assert "3 debates run in this channel" in team.ephemeral_texts("alex")[-1]
 
 
 async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team: Team) -> None:
@@ -152,32 +152,32 @@ async def test_a_request_that_comes_again_is_not_refused_for_its_own_debate(team
 async def test_a_question_that_is_too_long_by_the_setting_is_refused(team: Team) -> None:
     await team.type("Should we " + "really " * 40 + "do it?")
 
-    assert "the most is 200" in team.told()[-1]
+    assert "the most is 200" in team.ephemeral_texts()[-1]
     assert await running(team) == 0
 
 
 async def test_a_note_that_is_too_long_is_not_taken_and_its_author_is_told(team: Team) -> None:
     board = await team.debate(QUESTION)
     await team.say("no " * 100, board, user="alex")
-    await team.workspace.wait_for(lambda: team.told("alex"))
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
 
-    assert "the most is 100" in team.told("alex")[-1]
+    assert "the most is 100" in team.ephemeral_texts("alex")[-1]
 
 
 async def test_a_debate_takes_so_many_notes_and_no_more(team: Team) -> None:
     board = await team.debate(QUESTION)
     for number in range(9):
         await team.say(f"Note {number}.", board, user="alex")
-    await team.workspace.wait_for(lambda: team.told("alex"))
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("alex"))
     await team.say("Note.", board, user="priya")
-    await team.workspace.wait_for(lambda: team.told("priya"))
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("priya"))
     [entry] = await team.moot.store.find(DebateFilter())
     debate = await team.moot.context.acts.answer.facts.debate(entry.debate_id)
 
-    assert "as many as one can take" in team.told("priya")[-1]
+    assert "as many as one can take" in team.ephemeral_texts("priya")[-1]
     assert len(debate.notes) == 2
     # Each is told once, however much they write; where an hour ends meanwhile, twice.
-    assert len(team.told("alex")) <= 2
+    assert len(team.ephemeral_texts("alex")) <= 2
 
 
 @pytest.mark.parametrize("http", [False, True])
@@ -188,7 +188,7 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
     async with http_team(spec) if http else team_at_work(spec=spec) as team:
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
-        before, deliveries = len(team.told()), len(team.workspace.deliveries)
+        before, deliveries = len(team.ephemeral_texts()), len(team.workspace.deliveries)
         for number in range(AtOnce().events * 3):
             await team.say(f"{number}: " + "words " * 500, board)
         typed = [team.type(f"Choice {number}: tabs or spaces?") for number in range(22)]
@@ -201,11 +201,13 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
                 >= AtOnce().events * 3 + 23
             )
         )
-        await team.workspace.wait_for(lambda: any("write faster" in text for text in team.told()))
+        await team.workspace.wait_for(
+            lambda: any("write faster" in text for text in team.ephemeral_texts())
+        )
 
-        texts = [text for text in team.told()[before:] if "begins" not in text]
+        texts = [text for text in team.ephemeral_texts()[before:] if "begins" not in text]
         assert [attempt for attempt in deliveries_so_far[deliveries:] if not attempt.acked] == []
-        assert "begins" in team.told("alex")[-1]
+        assert "begins" in team.ephemeral_texts("alex")[-1]
         assert sum("do not read" in text for text in texts) == 1
         assert (
             sum("write faster" in text for text in texts) <= 2
@@ -218,7 +220,7 @@ async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: T
     note = AddNote(facts=context.acts.answer.facts, bounds=Bounds(notes_per_person_hour=2))
     answer = replace(context.acts.answer, note=note)
     board = await team.debate(QUESTION)
-    await team.workspace.wait_for(team.told)
+    await team.workspace.wait_for(team.ephemeral_texts)
     [entry] = await team.moot.store.find(DebateFilter())
     await context.acts.answer.facts.record(entry.debate_id, DebateFailed(reason="over"))
     replies = [

@@ -31,7 +31,7 @@ def ask_everything(value: Payload) -> None:
         if isinstance(member, property):
             getattr(value, name)
     if isinstance(value, FormValues):
-        reads = (value.typed, value.chosen, value.all_chosen, value.people, value.conversation)
+        reads = (value.text_of, value.choice, value.choices, value.people, value.conversation)
         for field in ("question", "agents", "rounds", ""):
             assert [read(field) is not None for read in (*reads, value.date)]
 

@@ -80,7 +80,7 @@ async def test_secrets_people_paste_are_in_no_prompt_no_database_and_no_log(
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         await a_whole_debate(team)
         await team.say(f"@moot {'why ' * 1200}{REFUSED}?")
-        await team.workspace.wait_for(team.told)
+        await team.workspace.wait_for(team.ephemeral_texts)
         stored = content(tmp_path / "moot.db")
     prompts = "".join(part.text for request in provider.requests for part in (*request.parts,))
     for secret in (QUESTION, CONTEXT, NOTE, ANSWER, REFUSED):

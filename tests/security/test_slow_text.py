@@ -80,7 +80,7 @@ OURS = {
     "bot.views.message.context",
     "bot.views.message.header",
     "bot.views.message.in_pages",
-    "bot.views.message.named",
+    "bot.views.message.plain_name",
     "bot.views.message.notice_of",
     "bot.views.message.safe",
     "bot.views.message.sections",
@@ -95,7 +95,7 @@ OURS = {
     "core.llm.providers.errors.cut_off",
     "core.llm.providers.errors.empty",
     "core.llm.providers.errors.ended_early",
-    "core.llm.providers.errors.refused",
+    "core.llm.providers.errors.refusal",
     "core.llm.providers.errors.too_long",
     "core.llm.providers.errors.translate",
     "core.llm.providers.listing.list_models",
@@ -117,7 +117,9 @@ def test_no_pattern_takes_long_for_a_very_long_text(part: int) -> None:
     worsts = [worst_of_pattern(name, VERY_LONG) for name in some_patterns(part)]
 
     grown = [
-        f"{item.name}, power {item.exponent:.1f}: {item.text}" for item in worsts if item.curved
+        f"{item.name}, power {item.exponent:.1f}: {item.text}"
+        for item in worsts
+        if item.is_superlinear
     ]
     assert grown == []
 
@@ -127,7 +129,7 @@ def test_no_pattern_takes_long_for_a_very_long_text(part: int) -> None:
 def test_no_function_is_slower_than_a_very_long_text_is_long(name: str) -> None:
     worst = worst_of_function(name, VERY_LONG)
 
-    curved = worst.curved and worst.seconds > FEWEST_SECONDS
+    curved = worst.is_superlinear and worst.seconds > FEWEST_SECONDS
     assert not curved, f"it grows with power {worst.exponent:.1f}: {worst.text}"
     assert worst.seconds < MOST_SECONDS, worst
 
@@ -135,7 +137,7 @@ def test_no_function_is_slower_than_a_very_long_text_is_long(name: str) -> None:
 @pytest.mark.slow
 def test_a_quadratic_pattern_and_function_are_found() -> None:
     slow = re.compile(r"(a+)b")
-    assert worst("slow", slow.search, attacks(slow), PATTERN_SIZE).curved
+    assert worst("slow", slow.search, attacks(slow), PATTERN_SIZE).is_superlinear
 
     def pairs(text: str) -> int:
         return sum(1 for sign in text for other in text if sign == other)

@@ -3,7 +3,7 @@
 import re
 
 from tests.frame.files import ROOT, read
-from tools.licences import DOCUMENT, licence_of, shipped, updated
+from tools.licences import DOCUMENT, licence_of, shipped_packages, updated_document
 
 LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
 DOCKERFILE = read("Dockerfile")
@@ -47,7 +47,7 @@ LOOKED_AT = {
 
 
 def test_everything_shipped_has_a_licence_that_was_looked_at() -> None:
-    licences = {name: licence_of(name) for name in shipped()}
+    licences = {name: licence_of(name) for name in shipped_packages()}
 
     assert len(licences) > 50
     unknown = {
@@ -61,4 +61,4 @@ def test_everything_shipped_has_a_licence_that_was_looked_at() -> None:
 def test_the_list_of_licences_is_up_to_date() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
 
-    assert updated(text) == text, "run `make docs`"
+    assert updated_document(text) == text, "run `make docs`"

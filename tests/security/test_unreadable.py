@@ -15,10 +15,10 @@ from bot.operations.doctor.check_database import check_logs
 from bot.operations.doctor.findings import CheckMark
 from bot.queue.rows import Posts
 from bot.store.tables import prepare
-from bot.terminal.records import _listed
+from bot.terminal.records import _debate_line
 from bot.views.lists import MOST_AT_HOME, home
 from core.errors import LogBroken, StoreError
-from core.events import DebateStarted, Event, Recorded, VerdictReached
+from core.events import DebateStarted, Event, RecordedEvent, VerdictReached
 from core.models import Place
 from core.ports import DebateFilter
 from core.store.database import Database
@@ -70,12 +70,12 @@ class HalfBroken(InMemoryStore):
         super().__init__()
         self._damage = damage
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         log = await super().events(debate_id, after=after)
         if debate_id != BAD:
             return log
         return [
-            Recorded(entry.debate_id, entry.seq, entry.at, self._damage(entry.event))
+            RecordedEvent(entry.debate_id, entry.seq, entry.at, self._damage(entry.event))
             for entry in log
         ]
 
@@ -162,7 +162,8 @@ async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: Fi
     )
     entries = await store.find(DebateFilter())
     listed = {
-        listing.entry.debate_id: listing for listing in [await _listed(store, e) for e in entries]
+        listing.entry.debate_id: listing
+        for listing in [await _debate_line(store, e) for e in entries]
     }
     assert listed[GOOD].decided
     assert set(listed) == {GOOD, BAD}

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import bot.store.tables
 from bot.building import database_url, is_database_in_use, look_at_database, newest_tables
-from bot.operations.doctor.findings import Finding, bad, good, skipped
+from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.presenter.sink import words_of
 from bot.settings import BotSettings
 from bot.views.lists import DebateRow, row_text
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError, reading
-from core.events import Recorded, fold
+from core.events import RecordedEvent, fold
 from core.figures import number
 from core.ports import DebateFilter, DebateStore
 from core.rules.formats.registry import format_of
@@ -38,7 +38,7 @@ async def check_database(environment: BotSettings) -> Sequence[Finding]:
         words = "was deleted while Moot was using it; nothing is written any more"
         remedy = "Put the file back, or stop Moot and restore a backup."
         return [*folder, bad(what, words, remedy)]
-    return [*folder, skipped(what, "is not there yet; it is made when it is needed")]
+    return [*folder, skip(what, "is not there yet; it is made when it is needed")]
 
 
 async def check_logs(store: DebateStore) -> Sequence[Finding]:
@@ -71,7 +71,7 @@ async def check_logs(store: DebateStore) -> Sequence[Finding]:
     ]
 
 
-def _try_to_show(debate_id: str, log: Sequence[Recorded]) -> None:
+def _try_to_show(debate_id: str, log: Sequence[RecordedEvent]) -> None:
     debate = fold(log)
     with reading(debate_id):
         format_of(debate)
@@ -98,11 +98,11 @@ async def _contents(what: str, location: str) -> Sequence[Finding]:
     if newer:
         tables = bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
     elif any(version != newest[table] for table, version in versions.items() if table in newest):
-        tables = skipped(
+        tables = skip(
             name, "are older than this program; they are brought up to date at its next start"
         )
     elif newest.keys() - versions.keys():
-        tables = skipped(name, "are not all there yet; the bot makes its own when it starts")
+        tables = skip(name, "are not all there yet; the bot makes its own when it starts")
     else:
         tables = good(name, "are up to date")
     return [good(what, "opens and is whole"), tables]

@@ -8,12 +8,12 @@ from datetime import UTC, date, timedelta
 from urllib.parse import urlsplit
 
 from bot.building import KEY_VARIABLES, api_keys, build_providers, context_of, models_there
-from bot.operations.doctor.findings import Finding, bad, good, skipped
+from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.settings import BotSettings
 from core.capabilities import capability, retirement, says_context
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken, KeyRefused, MootError, ReplyCutOff
-from core.figures import counted, number
+from core.figures import number, quantity
 from core.models import Act, ModelChoice
 from core.ports import RefusalMemory
 from core.request import Effort, ModelRequest, Part, PartKind
@@ -156,13 +156,13 @@ async def _check_provider(name: str, vendors: _Vendors) -> Sequence[Finding]:
     what = f"{name} ({variable})" if variable else name
     if not is_set:
         if not used:
-            return [skipped(what, "no key is set; nothing uses it")]
+            return [skip(what, "no key is set; nothing uses it")]
         words = "the settings use it, but there is no key"
         return [bad(what, words, f"Set {variable}.", is_configuration=True)]
     try:
         there = await models_there(vendors.environment, name, settings.servers)
     except MootError as error:
-        return [_unlisted(what, error, variable, is_used=bool(used))]
+        return [_listing_failure(what, error, variable, is_used=bool(used))]
     host = urlsplit(vendors.addresses.get(name, "")).hostname  # an address may hold a password
     where = f" at {host}" if host else ""
     reached = "it answers" if name == _OLLAMA else "the key is accepted"
@@ -174,7 +174,7 @@ async def _check_provider(name: str, vendors: _Vendors) -> Sequence[Finding]:
     return [first, *answers, *[await _context(model, vendors) for model in pulled]]
 
 
-def _unlisted(what: str, error: MootError, variable: str, *, is_used: bool) -> Finding:
+def _listing_failure(what: str, error: MootError, variable: str, *, is_used: bool) -> Finding:
     """Why a provider did not list its models."""
     match error:
         case KeyRefused():
@@ -182,7 +182,7 @@ def _unlisted(what: str, error: MootError, variable: str, *, is_used: bool) -> F
         case ConfigurationBroken():
             return bad(what, str(error), is_configuration=True)
         case _ if not is_used and not variable:
-            return skipped(what, f"{error} Nothing uses it.")
+            return skip(what, f"{error} Nothing uses it.")
         case _:
             remedy = "Check the network, the proxy and the address, then try again."
             return bad(what, str(error), remedy)
@@ -222,19 +222,19 @@ async def _context(model: str, vendors: _Vendors) -> Finding:
     try:
         size = await context_of(vendors.environment, model)
     except MootError as error:
-        return skipped(what, f"Ollama does not say: {error}")
+        return skip(what, f"Ollama does not say: {error}")
     if not size:
-        return skipped(what, "Ollama does not say")
+        return skip(what, "Ollama does not say")
     if not says_context(_OLLAMA, model, records):
         tokens = size
     if size < tokens:
         record = f'models: [{{provider: ollama, match: "{model}", context_tokens: {size}}}]'
         return bad(
             what,
-            f"{counted(size, 'token')}, Moot would use {number(tokens)}",
+            f"{quantity(size, 'token')}, Moot would use {number(tokens)}",
             f"Add to the settings: {record}",
         )
-    return good(what, f"{counted(size, 'token')}; Moot asks for up to {number(tokens)}")
+    return good(what, f"{quantity(size, 'token')}; Moot asks for up to {number(tokens)}")
 
 
 def _retiring(users: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:
@@ -246,10 +246,10 @@ def _retiring(users: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterat
         what = f"model {choice.provider}/{choice.model} ({', '.join(who)})"
         remedy = f"Take {notice.instead}."
         if notice.on is None:
-            yield skipped(what, "its vendor will retire it; no day is known", remedy)
+            yield skip(what, "its vendor will retire it; no day is known", remedy)
         elif notice.on <= today:
             yield bad(what, f"was retired on {notice.on}", remedy, is_configuration=True)
         elif notice.on - today <= _SOON:
             yield bad(what, f"retires on {notice.on}", remedy)
         else:
-            yield skipped(what, f"retires on {notice.on}", remedy)
+            yield skip(what, f"retires on {notice.on}", remedy)

@@ -7,7 +7,7 @@ from typing import Any, cast
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.operations.doctor.findings import Finding, bad, good, skipped
+from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
 from bot.slack.access import UNREACHED
 from bot.slack.client import slack_client
@@ -31,7 +31,7 @@ _BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
 
 
 @dataclass(frozen=True)
-class Said:
+class SlackReply:
     """Slack's answer to one question, or why there is none."""
 
     body: Any = None
@@ -50,9 +50,7 @@ async def check_slack(environment: BotSettings) -> Sequence[Finding]:
         environment.slack_signing_secret,
     )
     if not any(token.get_secret_value().strip() for token in tokens):
-        return [
-            skipped("Slack", "no tokens are set", "Only `moot run` needs them: see .env.example.")
-        ]
+        return [skip("Slack", "no tokens are set", "Only `moot run` needs them: see .env.example.")]
     try:
         access = slack_access(environment, mode_of(environment))
     except ConfigurationBroken as error:
@@ -67,7 +65,7 @@ async def check_slack(environment: BotSettings) -> Sequence[Finding]:
     remedy = f"Install Moot at {oauth.install_url}"
     return [
         good("MOOT_TOKEN_KEYS", f"{len(oauth.token_keys)} usable; tokens are encrypted"),
-        skipped("Slack", "every workspace has its own token", remedy),
+        skip("Slack", "every workspace has its own token", remedy),
     ]
 
 
@@ -94,7 +92,7 @@ async def check_access(access: SlackAccess) -> Sequence[Finding]:
     optional = [
         good(f"optional scope {scope}", f"granted: {with_it}")
         if scope in who.scopes
-        else skipped(f"optional scope {scope}", f"not granted: {without}", remedy)
+        else skip(f"optional scope {scope}", f"not granted: {without}", remedy)
         for scope, (with_it, without, remedy) in _OPTIONAL.items()
     ]
     return [
@@ -108,7 +106,7 @@ async def check_access(access: SlackAccess) -> Sequence[Finding]:
 async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
     """Whether a WebSocket could be opened; none is."""
     if not access.app_token:
-        return skipped(_APP, "HTTP mode: Slack comes to us, no socket is opened")
+        return skip(_APP, "HTTP mode: Slack comes to us, no socket is opened")
     answer = await _ask(client, "apps.connections.open", token=access.app_token)
     if answer.refused or answer.lost:
         remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
@@ -116,7 +114,7 @@ async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
     return good(_APP, "accepted; Socket Mode is on")
 
 
-def _refused_or_lost(what: str, answer: Said, remedy: str) -> Finding:
+def _refused_or_lost(what: str, answer: SlackReply, remedy: str) -> Finding:
     if answer.lost:
         return bad(
             what, f"Slack does not answer ({answer.lost})", "Check the network, then try again."
@@ -124,7 +122,9 @@ def _refused_or_lost(what: str, answer: Said, remedy: str) -> Finding:
     return bad(what, f"Slack refuses it ({answer.refused})", remedy, is_configuration=True)
 
 
-async def _ask(client: AsyncWebClient, method: str, *, token: str = "", **options: Any) -> Said:
+async def _ask(
+    client: AsyncWebClient, method: str, *, token: str = "", **options: Any
+) -> SlackReply:
     """Ask Slack once. Answers carry the token's scopes in a header.
 
     Source: https://docs.slack.dev/authentication/tokens
@@ -134,10 +134,10 @@ async def _ask(client: AsyncWebClient, method: str, *, token: str = "", **option
     try:
         answer = await client.api_call(method, **options)
     except SlackApiError as error:
-        return Said(refused=refusal_of(error.response).error or "no reason given")
+        return SlackReply(refused=refusal_of(error.response).error or "no reason given")
     except UNREACHED as error:
-        return Said(lost=type(error).__name__)
+        return SlackReply(lost=type(error).__name__)
     headers = cast("Mapping[str, Any]", answer.headers)  # aiohttp's: a name's case does not matter
     header = str(headers.get("x-oauth-scopes", ""))
     scopes = frozenset(scope.strip() for scope in header.split(",") if scope.strip())
-    return Said(body=answer.data, scopes=scopes)
+    return SlackReply(body=answer.data, scopes=scopes)

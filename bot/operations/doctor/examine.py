@@ -16,7 +16,7 @@ from bot.landing.receivers import LandingFailed, Receiver
 from bot.operations.doctor.check_database import check_database, check_logs
 from bot.operations.doctor.check_models import check_models
 from bot.operations.doctor.check_slack import check_slack
-from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skipped
+from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skip
 from bot.operations.health import ask_health
 from bot.plugins.discover import NO_PLUGINS, Plugins
 from bot.queue.landings import LandingBacklog, look_into_landings
@@ -24,7 +24,7 @@ from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
 from core.errors import ConfigurationBroken, MootError, StoreError
-from core.figures import counted, when
+from core.figures import quantity, when
 from core.settings import Settings
 
 #: Dead letters and late ones that are told one by one.
@@ -65,22 +65,22 @@ def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator
             yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
     what = "landings"
     if backlog.counts.dead:
-        words = f"{counted(backlog.counts.dead, 'dead letter')}, not tried again by themselves"
+        words = f"{quantity(backlog.counts.dead, 'dead letter')}, not tried again by themselves"
         remedy = f"Mend what each says below. {_AGAIN}"
         yield bad(what, words, remedy)
     elif backlog.counts.waiting:
-        yield skipped(what, f"{counted(backlog.counts.waiting, 'landing')} on the way")
+        yield skip(what, f"{quantity(backlog.counts.waiting, 'landing')} on the way")
     elif names:
         yield good(what, "all have landed")
     for row in backlog.rows:
         if row.is_dead:
-            yield skipped(f"dead letter {row.id} to {row.receiver}", row.error)
+            yield skip(f"dead letter {row.id} to {row.receiver}", row.error)
         elif row.receiver not in names:
             reason = "waits for a receiver that the settings do not name any more"
-            yield skipped(f"landing {row.id} to {row.receiver}", reason)
+            yield skip(f"landing {row.id} to {row.receiver}", reason)
         else:
             at = f" It is tried again {when(row.again_at)}." if row.again_at else ""
-            yield skipped(f"landing {row.id} to {row.receiver}", f"{row.error}{at}")
+            yield skip(f"landing {row.id} to {row.receiver}", f"{row.error}{at}")
 
 
 _REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."
@@ -95,16 +95,16 @@ def check_plugins(plugins: Plugins) -> Sequence[Finding]:
                 bad(plugin.title, f"left out: {plugin.fault}", _REMEDY, is_configuration=True)
             )
         elif not plugin.is_allowed:
-            findings.append(skipped(plugin.title, "not allowed by MOOT_PLUGINS"))
+            findings.append(skip(plugin.title, "not allowed by MOOT_PLUGINS"))
         else:
             findings.append(good(plugin.title, "is used"))
     for sink in plugins.sinks:
         if sink.fault:
             findings.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
         if sink.lost:
-            words = f"is too slow: it did not hear {counted(sink.lost, 'event')}"
+            words = f"is too slow: it did not hear {quantity(sink.lost, 'event')}"
             findings.append(bad(f"sink {sink.name}", words))
-    return findings or [skipped("plugins", "none is installed")]
+    return findings or [skip("plugins", "none is installed")]
 
 
 async def examine(environment: BotSettings, file: Path | None = None) -> Sequence[Finding]:
@@ -177,7 +177,7 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
     reached = await check_receivers(receivers)
     try:
         async with look_into_landings(database_url(environment.moot_database)) as landings:
-            unlanded = await landings.unlanded(MOST_TOLD)
+            unlanded = await landings.backlog_rows(MOST_TOLD)
     except (StoreError, ConfigurationBroken):
         return reached  # said where the database is checked
     return [*reached, *unlanded_findings(unlanded, places.names)]
@@ -198,7 +198,7 @@ async def running_findings(environment: BotSettings) -> Sequence[Finding]:
     address = f"http://{environment.moot_host}:{environment.moot_port}/health"
     answer = await asyncio.to_thread(ask_health, address)
     if not answer.healthy and not answer.troubles:
-        return [skipped(what, f"none answers at {address}")]
+        return [skip(what, f"none answers at {address}")]
     words = f"says: {', '.join(answer.troubles)}"
     return [
         good(what, "says that all is well")

@@ -40,7 +40,7 @@ def bad(what: str, words: str, remedy: str = "", *, is_configuration: bool = Fal
     return Finding(CheckMark.BAD, what, words, remedy, is_configuration)
 
 
-def skipped(what: str, words: str, remedy: str = "") -> Finding:
+def skip(what: str, words: str, remedy: str = "") -> Finding:
     """Nothing must be done."""
     return Finding(CheckMark.SKIPPED, what, words, remedy)
 

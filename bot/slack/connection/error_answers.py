@@ -56,7 +56,7 @@ def answer_failures(app: AsyncApp) -> None:
         return BoltResponse(status=status, body="") if response else None
 
 
-async def dispatched(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
+async def dispatch(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
     """Return Bolt's answer; a status where a malformed request throws Bolt itself."""
     try:
         return await app.async_dispatch(request)

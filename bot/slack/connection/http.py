@@ -23,7 +23,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.log import logger
-from bot.slack.connection.error_answers import dispatched, log_failure
+from bot.slack.connection.error_answers import dispatch, log_failure
 from core.errors import ConfigurationBroken
 
 _log = logger(__name__)
@@ -227,7 +227,7 @@ class HttpServer:
             readable = AsyncBoltRequest(body=body, headers=headers)
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             return web.json_response({"error": "malformed request"}, status=400)  # it is no object
-        response = await dispatched(self.app, readable)
+        response = await dispatch(self.app, readable)
         if response.status == _UNSIGNED_STATUS:
             # From the second time on only when debugging, as anybody may send anything.
             write = _log.debug if self._has_refused else _log.warning

@@ -22,7 +22,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.log import logger
 from bot.slack.access import UNREACHED
 from bot.slack.connection.bursts import Bursts
-from bot.slack.outcomes import REFUSED_TOKENS, Rejected, outcome_of
+from bot.slack.outcomes import REFUSED_TOKENS, Rejection, outcome_of
 from bot.slack.payloads import Identity, refusal_of
 from core.errors import ConfigurationBroken, MootError
 from core.retry import RetryPolicy, retry
@@ -48,9 +48,9 @@ async def identify(client: AsyncWebClient, retries: RetryPolicy = _ONCE) -> Iden
 
     async def ask() -> Any:
         call = lambda: client.auth_test()  # noqa: E731, PLW0108 - the SDK leaves its type open
-        return await _asked(client, call, _WE_ARE_REFUSED)
+        return await _answer_body(client, call, _WE_ARE_REFUSED)
 
-    return Identity.model_validate(await _tried(ask, retries))
+    return Identity.model_validate(await _answer_after_retries(ask, retries))
 
 
 async def open_socket(client: AsyncWebClient, app_token: str, retries: RetryPolicy = _ONCE) -> str:
@@ -62,14 +62,14 @@ async def open_socket(client: AsyncWebClient, app_token: str, retries: RetryPoli
     """
 
     async def ask() -> Any:
-        return await _asked(
+        return await _answer_body(
             client, lambda: client.apps_connections_open(app_token=app_token), _SOCKET_REFUSED
         )
 
-    return str((await _tried(ask, retries))["url"])
+    return str((await _answer_after_retries(ask, retries))["url"])
 
 
-async def _tried(ask: Callable[[], Awaitable[Any]], retries: RetryPolicy) -> Any:
+async def _answer_after_retries(ask: Callable[[], Awaitable[Any]], retries: RetryPolicy) -> Any:
     """Return the answer of one of several tries; a refused token is tried once."""
     return await retry(
         ask,
@@ -80,14 +80,16 @@ async def _tried(ask: Callable[[], Awaitable[Any]], retries: RetryPolicy) -> Any
     )
 
 
-async def _asked(client: AsyncWebClient, call: Callable[[], Awaitable[Any]], refused: str) -> Any:
+async def _answer_body(
+    client: AsyncWebClient, call: Callable[[], Awaitable[Any]], refused: str
+) -> Any:
     """Return the body of an answer."""
     try:
         return (await call()).data
     except (SlackApiError, *UNREACHED) as error:
         code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
         outcome = outcome_of(error)
-        if code and (isinstance(outcome, Rejected) or code in REFUSED_TOKENS):
+        if code and (isinstance(outcome, Rejection) or code in REFUSED_TOKENS):
             raise ConfigurationBroken(f"{refused} ({code})") from None
         words = outcome.words
         raise MootError(f"{client.base_url} cannot be reached: {words}.") from None

@@ -30,7 +30,7 @@ from bot.slack.clients import NotInstalled, WorkspaceClient
 from bot.slack.install.token_cipher import Cipher, TokenUnreadable
 from bot.slack.payloads import Identity
 from bot.store.records import Organisations
-from bot.store.sdk_tables import explained, sdk_engine
+from bot.store.sdk_tables import sdk_engine, translated_errors
 from core.errors import StoreError
 from core.retry import RetryPolicy, retry
 
@@ -83,7 +83,7 @@ class States(AsyncSQLAlchemyOAuthStateStore):
         """
         table = self.oauth_states
         expired = table.c.expire_at < before.astimezone(UTC).replace(tzinfo=None)  # as the SDK does
-        with explained(self.engine):
+        with translated_errors(self.engine):
             async with self.engine.begin() as connection:
                 await connection.execute(table.delete().where(expired))
 
@@ -171,7 +171,7 @@ class Tokens(AsyncInstallationStore):
         Of an organisation that has the app as a whole, those are known that it was used in.
         """
         table = self._inner.bots
-        with explained(self._inner.engine):
+        with translated_errors(self._inner.engine):
             async with self._inner.engine.connect() as connection:
                 query = select(table.c.team_id, table.c.enterprise_id).distinct()
                 rows = (await connection.execute(query)).all()
@@ -197,29 +197,29 @@ class Tokens(AsyncInstallationStore):
 
         A token that was rotated and not saved would be lost: Slack gives it away once.
         """
-        if bot := self._remembered(where):
+        if bot := self._cached_bot(where):
             return bot
         task = asyncio.create_task(self._looked_up(where), name=f"installation/{where.team}")
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         return await asyncio.shield(task)
 
-    def _remembered(self, where: _WorkspaceIds) -> Bot | None:
+    def _cached_bot(self, where: _WorkspaceIds) -> Bot | None:
         until, bot = self._cached.get(where, (0.0, None))
         return bot if time.monotonic() < until else None
 
     async def _looked_up(self, where: _WorkspaceIds) -> Bot:
         async with self._locks[where]:
-            if bot := self._remembered(where):
+            if bot := self._cached_bot(where):
                 return bot
             cached = self._cached  # another one if somebody leaves meanwhile
-            if (bot := await self._installed(where)) is None:
+            if (bot := await self._installation_of(where)) is None:
                 raise NotInstalled("Moot is not installed in this workspace.")
-            bot = await self._rotated(where, bot)
+            bot = await self._fresh_bot(where, bot)
             cached[where] = (time.monotonic() + CACHE_SECONDS, bot)
             return bot
 
-    async def _installed(self, where: _WorkspaceIds) -> Bot | None:
+    async def _installation_of(self, where: _WorkspaceIds) -> Bot | None:
         """The installation of a workspace, else that of its organisation."""
         own = await self.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
         if own or not where.enterprise:
@@ -228,7 +228,7 @@ class Tokens(AsyncInstallationStore):
             enterprise_id=where.enterprise, team_id=None, is_enterprise_install=True
         )
 
-    async def _rotated(self, where: _WorkspaceIds, bot: Bot) -> Bot:
+    async def _fresh_bot(self, where: _WorkspaceIds, bot: Bot) -> Bot:
         """The installation with a token that is good for a while yet."""
         try:
             rotated = await self._rotator.perform_bot_token_rotation(
@@ -236,7 +236,7 @@ class Tokens(AsyncInstallationStore):
             )
         except (SlackTokenRotationError, *UNREACHED) as error:
             # Another replica may have been faster: a refresh token is good for one rotation.
-            again = await self._installed(where)
+            again = await self._installation_of(where)
             if again and again.bot_token != bot.bot_token:
                 return again
             # It is rotated long before it expires: this one is still good.
@@ -270,7 +270,7 @@ class Tokens(AsyncInstallationStore):
 
     async def async_save_bot(self, bot: Bot) -> None:
         """Keep a bot, its tokens encrypted with the newest key. Doing it twice does no harm."""
-        with explained(self._inner.engine):
+        with translated_errors(self._inner.engine):
             await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
 
     async def async_find_bot(
@@ -285,7 +285,7 @@ class Tokens(AsyncInstallationStore):
         Raises:
             TokenUnreadable: Its key is not here any more.
         """
-        with explained(self._inner.engine):
+        with translated_errors(self._inner.engine):
             bot = await self._inner.async_find_bot(
                 enterprise_id=enterprise_id,
                 team_id=team_id,
@@ -295,7 +295,7 @@ class Tokens(AsyncInstallationStore):
 
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
         """Forget every token of a workspace, or of an organisation (`team_id` None)."""
-        with explained(self._inner.engine):
+        with translated_errors(self._inner.engine):
             await self._inner.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
 
     async def async_delete_installation(
@@ -306,7 +306,7 @@ class Tokens(AsyncInstallationStore):
     async def renew(self) -> None:
         """Encrypt every token with the newest key, so that the older ones can be retired."""
         table = self._inner.bots
-        with explained(self._inner.engine):
+        with translated_errors(self._inner.engine):
             async with self._inner.engine.begin() as connection:
                 # In order: replicas that start together must not lock rows crosswise.
                 stored = await connection.execute(table.select().order_by(table.c.id))
@@ -342,7 +342,7 @@ async def token_tables(
     try:
         bots = _WideTokens(client_id, engine)
         states = States(STATE_SECONDS, engine)
-        with explained(engine):
+        with translated_errors(engine):
             async with engine.begin() as connection:
                 await connection.run_sync(bots.metadata.create_all, tables=[bots.bots])
                 await connection.run_sync(states.metadata.create_all)

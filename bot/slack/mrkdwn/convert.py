@@ -15,9 +15,9 @@ from itertools import islice, zip_longest
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
 
-from bot.slack.mrkdwn.escape import GAP, bare, clean, link, linked, literal, plain
+from bot.slack.mrkdwn.escape import GAP, bare, clean, link, literal, plain, with_links
 from bot.slack.mrkdwn.split import split
-from core.transcript.markdown import SIGN, bare_words, parsed, plain_line
+from core.transcript.markdown import SIGN, bare_words, parse, plain_line
 
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 _MARKED = frozenset({*_MARKS, "code_inline"})
@@ -61,7 +61,7 @@ def bare_gist(text: str, limit: int) -> str:
 
 def _tree(text: str) -> _Node | None:
     """The text parsed; None where it is no formatting."""
-    tokens = parsed(clean(text))
+    tokens = parse(clean(text))
     return None if tokens is None else _Node(tokens)
 
 
@@ -191,7 +191,7 @@ def _inline(nodes: Sequence[_Node], open_marks: frozenset[str] = frozenset()) ->
 def _span(node: _Node, open_marks: frozenset[str]) -> str:
     match node.type:
         case "text":
-            return (" " if open_marks else "\n").join(map(linked, _BREAK.split(node.content)))
+            return (" " if open_marks else "\n").join(map(with_links, _BREAK.split(node.content)))
         case "softbreak" | "hardbreak":
             return " " if open_marks else "\n"
         case "code_inline":

@@ -86,11 +86,11 @@ def plain(text: str) -> str:
             code = literal(piece.strip("\n"))
             texts.append(f"{_FENCE}\n{code}\n{_FENCE}" if code.strip() else "")
         else:
-            texts.append(linked(piece).strip())
+            texts.append(with_links(piece).strip())
     return "\n".join(filter(None, texts))
 
 
-def linked(text: str) -> str:
+def with_links(text: str) -> str:
     """Return clean text as safe mrkdwn in which bare addresses are links."""
     end, result = 0, ""
     for match in _BARE_URL.finditer(text):

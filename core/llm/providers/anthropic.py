@@ -11,7 +11,7 @@ from core.capabilities import Capability, Record, capability
 from core.errors import ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
-from core.llm.providers.errors import check_key, cut_off, ended_early, refused
+from core.llm.providers.errors import check_key, cut_off, ended_early, refusal
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,
@@ -238,7 +238,7 @@ class MessagesReading:
         """
         text = "".join(self._texts)
         if self._reason == "refusal":
-            raise refused(_VENDOR)
+            raise refusal(_VENDOR)
         if self._reason in _CUT_OFF:
             raise cut_off(_VENDOR)
         if not self._reason:

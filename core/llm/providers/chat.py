@@ -7,7 +7,7 @@ from typing import Any, cast
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import Piece, pieces
-from core.llm.providers.errors import cut_off, ended_early, from_body, refused
+from core.llm.providers.errors import cut_off, ended_early, from_body, refusal
 from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.reading import check_end
 from core.llm.providers.schema_text import in_words
@@ -156,7 +156,7 @@ class ChatReading:
         reason = self._reason.lower()
         text = "".join(self._texts)
         if self._refusal:
-            raise refused(self.vendor, self._refusal)
+            raise refusal(self.vendor, self._refusal)
         if reason in _CUT_OFF:
             raise cut_off(self.vendor)
         if not reason:

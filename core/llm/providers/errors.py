@@ -23,7 +23,7 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
-from core.figures import counted, duration
+from core.figures import duration, quantity
 from core.llm.providers.error_bodies import (
     MESSAGE_MAX_CHARS,
     code_of,
@@ -96,7 +96,7 @@ def _too_long(failure: ServerFailure) -> ProviderError:
     tokens = int(named[1]) if named else 0
     if numbers:
         tokens = int(next(number for number in numbers.groups() if number).replace(",", ""))
-    holds = f"; it holds {counted(tokens, 'token')}" if tokens else ""
+    holds = f"; it holds {quantity(tokens, 'token')}" if tokens else ""
     return PromptTooLong(
         failure.say(
             f"says that the prompt is too long{holds}",
@@ -357,7 +357,7 @@ def too_long(vendor: str, after: str) -> ReplyUnusable:
     )
 
 
-def refused(vendor: str, reason: str = "") -> ReplyUnusable:
+def refusal(vendor: str, reason: str = "") -> ReplyUnusable:
     """The model refused to answer."""
     text = f": {_fit_for_people(reason, '', '').rstrip('.')}" if reason else ""
     return ReplyUnusable(f"{vendor} refused to answer{text}.")

@@ -57,9 +57,9 @@ async def list_models(name: str, key: str, base_url: str | None = None) -> Seque
         headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     async with http_client(headers=headers, timeout=_SECONDS) as client:
         if name == "openrouter":  # everybody may see its models; only this shows the key
-            await _got(client, name, f"{address}/key", key)
+            await _fetch_json(client, name, f"{address}/key", key)
         path = "/v1/models?limit=1000" if name == "anthropic" else "/models"
-        answer = await _got(client, name, address + path, key)
+        answer = await _fetch_json(client, name, address + path, key)
     if not isinstance(dig(answer, "data"), list):
         vendor = _VENDORS.get(name, name)
         raise ProviderDown(f"What answers in the place of {vendor} has no list of models.")
@@ -79,7 +79,7 @@ async def ollama_context(model: str, base_url: str | None = None) -> int:
         await ollama.close()
 
 
-async def _got(client: httpx2.AsyncClient, name: str, url: str, key: str) -> Any:
+async def _fetch_json(client: httpx2.AsyncClient, name: str, url: str, key: str) -> Any:
     """The JSON at an address.
 
     Raises:

@@ -87,7 +87,7 @@ class OllamaProvider:
             ):
                 if response.status_code >= _BAD_STATUS:
                     await response.aread()
-                    raise _rejected(response, prompt_text(request))
+                    raise _http_error(response, prompt_text(request))
                 silence.watch(response)
                 events = json_objects(b"", response.aiter_bytes())
                 return await read_reply(reading, events, request, on_first_token, silence=silence)
@@ -119,7 +119,7 @@ class OllamaProvider:
         try:
             response = await self._client().post("/api/show", json={"model": model}, timeout=3.0)
             if response.status_code >= _BAD_STATUS:
-                raise _rejected(response)
+                raise _http_error(response)
             answer = response.json()
         except BROKEN as error:
             raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
@@ -163,7 +163,7 @@ class OllamaProvider:
         return self._http
 
 
-def _rejected(response: httpx2.Response, prompt: str = "") -> ProviderError:
+def _http_error(response: httpx2.Response, prompt: str = "") -> ProviderError:
     """What an HTTP error means."""
     if response.status_code == _NOT_FOUND:
         return RequestRejected("Ollama does not have this model: run `ollama pull` for it.")

@@ -101,7 +101,7 @@ class Refusals:
     #: How often the model failed to keep to a form, by the way it was asked for.
     failed: Counter[str] = field(default_factory=Counter[str])
 
-    def bound(self, limits: Capability) -> Capability:
+    def limit_capability(self, limits: Capability) -> Capability:
         """What the model can take, as far as the server lets it."""
         changes: dict[str, Any] = {}
         if _ANSWERS.index(self.answers) > _ANSWERS.index(limits.answers):
@@ -110,7 +110,7 @@ class Refusals:
             changes["cache"] = "automatic"
         return limits.model_copy(update=changes) if changes else limits
 
-    def kept(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def accepted_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """What is sent of these parameters."""
         sent = {name: value for name, value in params.items() if name not in self.fields}
         for name, other in (_CAPS, _CAPS[::-1]):
@@ -134,11 +134,11 @@ class Refusals:
             if not (_FAILED_ONCE.search(text) and self.failed[answers] == 1):
                 self.answers = _ANSWERS[_ANSWERS.index(answers) + 1]
             return True
-        refused = self._refused(text, params)
+        refused = self._refused_field(text, params)
         self.fields |= {refused} - {""}
         return bool(refused)
 
-    def _refused(self, message: str, params: Mapping[str, Any]) -> str:
+    def _refused_field(self, message: str, params: Mapping[str, Any]) -> str:
         """The field, or `stream` or `marks`, that a server refuses now for the first time."""
         # Some servers quote the request after the field.
         names = (name for name in (*_OPTIONAL, *_CAPS) if name in params and _names(message, name))
@@ -209,8 +209,8 @@ class OpenAIProvider:
         api = self._api
         refusals = self._refusals.setdefault(request.model, Refusals())
         while True:
-            limits = refusals.bound(self._limits(request.model))
-            params = refusals.kept(self._parameters(api, request, limits))
+            limits = refusals.limit_capability(self._limits(request.model))
+            params = refusals.accepted_parameters(self._parameters(api, request, limits))
             reading = _READINGS[api](self._dialect.vendor)
             try:
                 reply = await self._attempt(params, request, reading, on_first_token)

@@ -20,9 +20,9 @@ import httpx2
 import structlog
 
 from core.errors import ProviderError
-from core.figures import counted, size
+from core.figures import quantity, size
 from core.llm.prompt_text import prompt_text
-from core.llm.providers.errors import a_page, empty, from_body, refused, too_long, translate
+from core.llm.providers.errors import a_page, empty, from_body, refusal, too_long, translate
 from core.llm.providers.fields import dig
 from core.models import Usage
 from core.proxies import DIRECT
@@ -133,11 +133,11 @@ async def read_reply(
             begun = True
             began()
         if reading.length > most:
-            raise too_long(reading.vendor, counted(most, "character"))
+            raise too_long(reading.vendor, quantity(most, "character"))
         silence.put_off()  # from its first token on it is a shorter one
     text = without_thoughts(reading.text())
     if len(text) > most:
-        raise too_long(reading.vendor, counted(most, "character"))
+        raise too_long(reading.vendor, quantity(most, "character"))
     if not text.strip():
         raise empty(reading.vendor)
     if not begun:
@@ -170,7 +170,7 @@ def check_end(reading: Reading, reason: str) -> None:
         ProviderDown: The word is that of a failure.
     """
     if _FILTERED.search(reason):
-        raise refused(reading.vendor, f"the reply ended with {reason[:40]}")
+        raise refusal(reading.vendor, f"the reply ended with {reason[:40]}")
     if _FAILED.search(reason):
         raise from_body(reading.vendor, 0, {"message": f"the reply ended with {reason[:40]}"})
     _log.warning(
@@ -341,7 +341,7 @@ async def json_objects(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncIterat
         for value in lines.take(piece):
             yield value
     if lines.rest.strip(_BLANK):
-        yield _unlisted(json.loads(lines.rest.strip(_BLANK)))
+        yield _first_of_list(json.loads(lines.rest.strip(_BLANK)))
 
 
 class _JsonLines:
@@ -370,10 +370,10 @@ class _JsonLines:
             del self.rest[: end + 1]
             if line:
                 self._has_begun = True
-                yield _unlisted(value)
+                yield _first_of_list(value)
 
 
-def _unlisted(value: Any) -> Any:
+def _first_of_list(value: Any) -> Any:
     """An object that a server has put into a list, as Gemini's compatible address does."""
     return dig(value, 0) or value
 

@@ -9,7 +9,7 @@ from core.llm.providers.errors import (
     cut_off,
     ended_early,
     from_body,
-    refused,
+    refusal,
 )
 from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.schema_text import in_words
@@ -133,14 +133,14 @@ class ResponsesReading:
                 ]
                 refusals = [part for part in content if words(part, "type") == "refusal"]
                 if refusals:
-                    raise refused(self.vendor, words(refusals[0], "refusal"))
+                    raise refusal(self.vendor, words(refusals[0], "refusal"))
                 texts = [
                     words(part, "text") for part in content if words(part, "type") == "output_text"
                 ]
                 return "".join(texts or self._deltas)
             case "incomplete":
                 reason = words(self._response, "incomplete_details", "reason")
-                raise refused(self.vendor) if reason == "content_filter" else cut_off(self.vendor)
+                raise refusal(self.vendor) if reason == "content_filter" else cut_off(self.vendor)
             case "failed":
                 raise from_body(self.vendor, 0, {"error": dig(self._response, "error")})
             case _:

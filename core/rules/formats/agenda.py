@@ -36,12 +36,12 @@ def _steps(agenda: Agenda) -> Iterator[Step]:
             isolated=is_first,
             position=phase.act in agenda.positions,
             stance=phase.act is agenda.positions[-1],
-            shows=(*(_heard(agenda, act) for act in phase.hears), _own_last(before)),
+            shows=(*(_earlier_texts(agenda, act) for act in phase.hears), _own_last(before)),
         )
         before = phase.act
 
 
-def _heard(agenda: Agenda, act: Act) -> Show:
+def _earlier_texts(agenda: Agenda, act: Act) -> Show:
     """What the others said in an act that a turn hears."""
     if act in agenda.positions:
         return others_by_letter(act)

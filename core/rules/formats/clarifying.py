@@ -34,7 +34,7 @@ _MARKS = ".,:;!?…\"'()[]*_`“”„\u2018’«»¿¡。、"
 
 
 @dataclass(frozen=True)
-class Asked:
+class MergedQuestion:
     """A question with everybody who asks it."""
 
     question: Question
@@ -42,10 +42,10 @@ class Asked:
     #: How far up it stands in the list of an agent that asks it; 0 is first.
     place: int
 
-    def joined(self, other: "Asked") -> "Asked":
+    def merge(self, other: "MergedQuestion") -> "MergedQuestion":
         """This question, asked by those who ask the other as well."""
         agents = tuple(dict.fromkeys((*self.agents, *other.agents)))
-        return Asked(self.question, agents, min(self.place, other.place))
+        return MergedQuestion(self.question, agents, min(self.place, other.place))
 
 
 def ready(debate: Debate) -> Sequence[Turn] | None:
@@ -82,26 +82,26 @@ def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
-def asked_for(debate: Debate, turn: Turn) -> Sequence[Asked]:
+def asked_for(debate: Debate, turn: Turn) -> Sequence[MergedQuestion]:
     """The questions of all agents for this turn, those in the same words once.
 
     The first wording is kept. Repetitions by the same agent are kept apart.
     """
-    merged: list[Asked] = []
+    merged: list[MergedQuestion] = []
     for question in _questions(debate, turn):
         for at, other in enumerate(merged):
             repeats = set(question.agents) & set(other.agents)
-            if not repeats and normalised(other.question.text) == normalised(
+            if not repeats and normal_form(other.question.text) == normal_form(
                 question.question.text
             ):
-                merged[at] = other.joined(question)
+                merged[at] = other.merge(question)
                 break
         else:
             merged.append(question)
     return merged
 
 
-def _importance(question: Asked) -> tuple[bool, int, int]:
+def _importance(question: MergedQuestion) -> tuple[bool, int, int]:
     """The order in which questions are put: the playbook's, then by how many agents ask."""
     return PLAYBOOK not in question.agents, -len(question.agents), question.place
 
@@ -123,14 +123,14 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
         return review.put(debate, turn)
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(card.items) for card in debate.clarifications.values())
-    by_first: dict[int, Asked] = {}
+    by_first: dict[int, MergedQuestion] = {}
     for place, item in enumerate(asked_for(debate, turn)):
         # Questions of the playbook are never merged away.
         first_place = firsts[place] if firsts and PLAYBOOK not in item.agents else place
         earlier = by_first.get(first_place)
-        by_first[first_place] = earlier.joined(item) if earlier else item
+        by_first[first_place] = earlier.merge(item) if earlier else item
     merged = list(by_first.values())
-    left_out: Sequence[Asked] = ()
+    left_out: Sequence[MergedQuestion] = ()
     if turn.round == 0:
         merged = sorted(merged, key=_importance)
         room = max(0, MOST_PUT - first + 1)
@@ -156,7 +156,7 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     )
 
 
-def normalised(question: str) -> tuple[str, ...]:
+def normal_form(question: str) -> tuple[str, ...]:
     """The words of a question without case, marks and white space: equal ones are asked once."""
     text = unicodedata.normalize("NFKC", question).casefold()
     return tuple(filter(None, (word.strip(_MARKS) for word in text.split())))
@@ -190,18 +190,18 @@ def _question_turn(number: int, agent: str) -> Turn:
     return Turn(act=Act.QUESTIONS, round=0, agent=agent, target=str(number))
 
 
-def _questions(debate: Debate, turn: Turn) -> Iterator[Asked]:
+def _questions(debate: Debate, turn: Turn) -> Iterator[MergedQuestion]:
     """Everything asked for this turn, with who asks, within the limit per agent."""
     if turn.round > 0:
         guidance = next(g for g in debate.guidance.values() if g.turn.round == turn.round)
         if guidance.question:
-            yield Asked(guidance.question, (FACILITATOR,), 0)
+            yield MergedQuestion(guidance.question, (FACILITATOR,), 0)
         return
     if turn.target == clarification_turn(1).target:
         for place, question in enumerate(standing_questions(debate)):
-            yield Asked(question, (PLAYBOOK,), place)
+            yield MergedQuestion(question, (PLAYBOOK,), place)
     most = debate.setup.clarifying.per_agent
     for agent in debate.setup.agents:
         questions = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)
         for place, question in enumerate(questions.questions[:most] if questions else ()):
-            yield Asked(question, (agent.id,), place)
+            yield MergedQuestion(question, (agent.id,), place)

@@ -8,7 +8,7 @@ are what is voted on. Source of the format: Board of One.
 from collections.abc import Sequence
 
 from core.models import ENGINE, FACILITATOR, Act, Contribution, Debate, NextStep, Turn
-from core.request import Part, PartKind, numbered
+from core.request import Part, PartKind, numbered_parts
 from core.rules.formats.shown import newest_position
 from core.rules.steps import Format, Step, everybody, single
 
@@ -62,7 +62,7 @@ def _put(facilitated: Turn) -> Turn:
 def _this_round(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """The facilitator's earlier guidance, and the statements of this round."""
     texts = [statement.text for statement in statements(debate, turn.round)]
-    parts = numbered(PartKind.POSITION, f"Round {turn.round}, statement", texts)
+    parts = numbered_parts(PartKind.POSITION, f"Round {turn.round}, statement", texts)
     earlier = [(n, debate.guidance.get(facilitation(n).key)) for n in range(1, turn.round)]
     decided = "\n".join(
         f"After round {n}: {guidance.next_step}. "

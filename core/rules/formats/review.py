@@ -53,14 +53,14 @@ NOT_READY = (
 
 def _is_put(debate: Debate, _turn: Turn) -> bool:
     """Whether there is something to put to the author."""
-    return bool(debate.findings and findings.to_put(debate))
+    return bool(debate.findings and findings.findings_for_author(debate))
 
 
 def _looks_again(debate: Debate, turn: Turn) -> bool | None:
     """Whether the agent looks again: at what it found, once the author has answered."""
     if debate.findings is None:
         return None
-    if not findings.to_put(debate) or not findings.own(debate, turn.agent):
+    if not findings.findings_for_author(debate) or not findings.own(debate, turn.agent):
         return False
     if not debate.is_done(ASKING) or debate.open_cards:
         return None
@@ -72,37 +72,38 @@ def _looks_again(debate: Debate, turn: Turn) -> bool | None:
 def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
     """What every agent found, to be merged."""
     lines = [
-        f"f{number} (agent {debate.setup.letter(finding.raised_by[0])}): {findings.told(finding)}"
-        for number, finding in enumerate(findings.raised(debate), start=1)
+        f"f{number} (agent {debate.setup.letter(finding.raised_by[0])}): "
+        f"{findings.line_of(finding)}"
+        for number, finding in enumerate(findings.raised_findings(debate), start=1)
     ]
-    return (_listed("Findings of all agents", lines),)
+    return (_list_part("Findings of all agents", lines),)
 
 
 def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """The agent's own findings."""
     card = debate.clarifications.get(ASKING.key)
     # Findings put to the author are quoted above, with the answers.
-    numbers = {finding_put(debate, item): item.number for item in (card.items if card else ())}
+    numbers = {finding_number(debate, item): item.number for item in (card.items if card else ())}
     lines = [
         f"f{finding.number}: number {numbers[finding.number]} of what people were asked"
         if finding.number in numbers
-        else f"f{finding.number}: {findings.told(finding)}"
+        else f"f{finding.number}: {findings.line_of(finding)}"
         for finding in findings.own(debate, turn.agent)
     ]
-    return (_listed("Your findings", lines),)
+    return (_list_part("Your findings", lines),)
 
 
 def standing_findings(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
     """The findings as they stand, for voters and the judge."""
     lines = [
-        f"{finding.number}. {finding.status.value}, {findings.told(finding)}"
+        f"{finding.number}. {finding.status.value}, {findings.line_of(finding)}"
         + (f" ({finding.why})" if finding.why else "")
         for finding in findings.standing(debate)
     ]
-    return (_listed("Findings as they stand", lines or ["There are none."]),)
+    return (_list_part("Findings as they stand", lines or ["There are none."]),)
 
 
-def _listed(label: str, lines: Sequence[str]) -> Part:
+def _list_part(label: str, lines: Sequence[str]) -> Part:
     return Part(
         kind=PartKind.CRITIQUE,
         label=label,
@@ -147,7 +148,7 @@ FORMAT = Format(
 )
 
 
-def questions_put(debate: Debate) -> Sequence[Clarification]:
+def questions_to_people(debate: Debate) -> Sequence[Clarification]:
     """All questions put to people, without findings put to the author."""
     cards = debate.clarifications.items()
     findings_put = {ASKING.key} if debate.findings else set[str]()
@@ -169,7 +170,7 @@ def how_it_went(debate: Debate) -> str:
         return "It ended before all had said what they found."
     if not any(contribution.stance for contribution in FORMAT.drafts(debate).values()):
         return "No agent could say whether it is ready."
-    if not findings.to_put(debate):
+    if not findings.findings_for_author(debate):
         return "Nothing of weight was found, so there was no second look."
     if debate.is_done(ASKING) and not is_answered(debate):
         return "What was found stands unanswered, so there was no second look."
@@ -194,21 +195,21 @@ def put(debate: Debate, turn: Turn) -> Clarifications:
     items = tuple(
         Clarification(
             number=number,
-            question=findings.told(finding),
+            question=findings.line_of(finding),
             assumption=_UNANSWERED,
             asked_by=finding.raised_by,
         )
-        for number, finding in enumerate(findings.to_put(debate), start=first)
+        for number, finding in enumerate(findings.findings_for_author(debate), start=first)
     )
     return Clarifications(turn=turn, items=items, until=debate.now + wait, closed_by_event=True)
 
 
-def finding_put(debate: Debate, item: Clarification) -> int | None:
+def finding_number(debate: Debate, item: Clarification) -> int | None:
     """The number of the finding that a question puts to the author; None: it is of no finding."""
     card = debate.clarifications.get(ASKING.key)
     if not debate.findings or not card or item not in card.items:
         return None
-    return findings.to_put(debate)[card.items.index(item)].number
+    return findings.findings_for_author(debate)[card.items.index(item)].number
 
 
 def is_answered(debate: Debate) -> bool:
@@ -278,6 +279,6 @@ def revision_fault(debate: Debate) -> str:
     acts = {contribution.turn.act for contribution in debate.contributions.values()}
     if Act.SECOND_LOOK in acts or any(ballot.turn.round for ballot in debate.ballots.values()):
         return f"The agents of `{debate.id}` have looked again already, or vote. {again}"
-    if debate.findings and not findings.to_put(debate):
+    if debate.findings and not findings.findings_for_author(debate):
         return f"Nothing of weight was found in `{debate.id}`, so nobody looks again. {again}"
     return ""

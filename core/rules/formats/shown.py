@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.models import Act, Debate, Turn
-from core.request import Part, PartKind, numbered
+from core.request import Part, PartKind, numbered_parts
 from core.rules.formats.opening_words import in_brief
 from core.rules.steps import After, Format, Show
 
@@ -64,7 +64,7 @@ def critiques(source: After, label: str) -> Show:
         contributions = (
             debate.contributions.get(step.key) for step in form.turns_of(turn, source, roster)
         )
-        return numbered(
+        return numbered_parts(
             PartKind.CRITIQUE,
             label,
             [contribution.text for contribution in contributions if contribution],

@@ -86,7 +86,7 @@ class SummaryMaterial:
     is_last: bool = False
 
     @property
-    def shortened(self) -> str:
+    def shorter_text(self) -> str:
         """For the second try. Of a round, what was said last counts most; no half of the others."""
         whole = self.kind is not SummaryKind.ROUND
         return self.text if whole else self.text[-len(self.text) // 2 :]

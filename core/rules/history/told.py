@@ -113,7 +113,7 @@ def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
     if number > rounds:
         return False
     return debate.once(
-        ("foreseen", number), lambda: bool(format_of(debate).planned(debate, number))
+        ("foreseen", number), lambda: bool(format_of(debate).planned_turns(debate, number))
     )
 
 

@@ -22,7 +22,7 @@ from bot.terminal.dry_run import first_prompts
 from bot.terminal.files import put_out, tell, write_file
 from core.clock import SystemClock
 from core.errors import BadInput
-from core.figures import counted, money
+from core.figures import money, quantity
 from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
 from core.models import ModelChoice
@@ -37,7 +37,7 @@ from moot_bench.recall import Readers, SavedReplies, calls_words
 from moot_bench.recorded import SECOND, recorded_answers
 from moot_bench.replay import ReplayProvider
 from moot_bench.report import Recalls, answers_csv, power_words, report
-from moot_bench.rules import replayed, rules_report
+from moot_bench.rules import replayed_questions, rules_report
 from moot_bench.run import Bench
 from moot_bench.tasks import Task, TaskKind
 
@@ -98,7 +98,9 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
         tasks, recorded, models = recorded_answers(_read(command.replay), command.replay.name)
         has_debates = any(SECOND in phases for phases in recorded.values())
         forms = forms if has_debates else _BEFORE_DEBATE
-        answers = replayed(tasks[: command.questions], recorded, [model.model for model in models])
+        answers = replayed_questions(
+            tasks[: command.questions], recorded, [model.model for model in models]
+        )
         rules = rules_report(answers)
         settings = settings.model_copy(update={"rounds": 1, "agents": ()})
         provider = ReplayProvider(recorded)
@@ -137,12 +139,12 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
                 return DONE
             await runs.take_stock()
             if readers:
-                runs.besides = readers.saved.spent
+                runs.besides = readers.saved.total_cost
             await runs.hold(arms, tasks)
             recalls = None
             if readers:
-                readers.spent = runs.spent - runs.besides
-                recalls = await readers.read(arms, runs.scored(arms, tasks)[1], runs.answered)
+                readers.spent = runs.total_cost - runs.besides
+                recalls = await readers.read(arms, runs.arm_scores(arms, tasks)[1], runs.answered)
         finally:
             await calls.close()
     return _hand_out(runs, arms, tasks, command=command, recalls=recalls, rules=rules)
@@ -151,16 +153,16 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
 def _tell_plan(runs: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | None) -> None:
     """Say what will be spent and what it can show, before anything is spent."""
     for arm in arms:
-        drafts = f" ({counted(arm.drafts, 'draft')})" if arm.drafts else ""
+        drafts = f" ({quantity(arm.drafts, 'draft')})" if arm.drafts else ""
         drafts += f" ({arm.tokens:,} output tokens)" if arm.tokens else ""
         expected = runs.expected[arm.name]
-        calls = counted(expected.calls, "call")
+        calls = quantity(expected.calls, "call")
         tell(f"{arm.name}{drafts}: {calls}, about {money(expected.cost)} per question")
     costs = [expected.cost for expected in runs.expected.values() if expected.cost is not None]
     whole = sum(costs, Decimal(0)) * questions if len(costs) == len(arms) else None
     most = f"never more than {money(cap)}" if cap is not None else "no cap"
-    calls = counted(sum(expected.calls for expected in runs.expected.values()) * questions, "call")
-    tell(f"{counted(questions, 'question')}: {calls}, about {money(whole)} together, {most}.")
+    calls = quantity(sum(expected.calls for expected in runs.expected.values()) * questions, "call")
+    tell(f"{quantity(questions, 'question')}: {calls}, about {money(whole)} together, {most}.")
     compared = sum(arm.form.kind is not ArmKind.SOLO for arm in arms)
     tell(power_words(questions, compared))
 
@@ -207,10 +209,10 @@ def _hand_out(
 ) -> int:
     """Write report, picture, answers and page."""
     output = command.output
-    scored, whole = runs.scored(arms, tasks)
+    scored, whole = runs.arm_scores(arms, tasks)
     notes = [*([runs.stopped] if runs.stopped else []), *runs.failed, *runs.token_words(arms)]
     if len(whole) < len(tasks):
-        rest = counted(len(tasks) - len(whole), "question")
+        rest = quantity(len(tasks) - len(whole), "question")
         notes.append(f"{rest} without an answer of every arm: left out of all figures.")
     if not whole:
         for note in notes:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from statistics import fmean
 
-from core.figures import counted, percent, points, score, times
+from core.figures import percent, points, quantity, score, times
 from core.statistics import ALPHA, Interval, holm
 
 from moot_bench.paired import LEAST_QUESTIONS, p_value, paired_bootstrap, smallest_effect
@@ -169,10 +169,10 @@ def conclusion(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
         comparison.is_evident for comparison in (*debates, *votes)
     ):
         parts.append(
-            f"With {counted(questions, 'question')} only a gain of {points(effect)} points or more "
-            "would probably have been seen."
+            f"With {quantity(questions, 'question')} only a gain of {points(effect)} points or "
+            "more would probably have been seen."
             if effect
-            else f"{counted(questions, 'question')} are too few to show a gain."
+            else f"{quantity(questions, 'question')} are too few to show a gain."
         )
     return " ".join(parts)
 

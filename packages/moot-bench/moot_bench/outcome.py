@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.events import CallsDropped, Recorded, spent_by
+from core.events import CallsDropped, RecordedEvent, spent_by
 from core.models import Debate, Status, Usage, VerdictSource
 from core.rules.options import held_by, leading, options_of
 from core.rules.schedule import rounds_held
@@ -23,7 +23,7 @@ def is_answer(debate: Debate) -> bool:
     return debate.status is Status.CONCLUDED and not spoilt
 
 
-def answer_of(log: Sequence[Recorded], debate: Debate, arm: Arm, task: Task) -> ArmAnswer:
+def answer_of(log: Sequence[RecordedEvent], debate: Debate, arm: Arm, task: Task) -> ArmAnswer:
     """What came of one arm and one question; a question that nobody answers is answered wrongly."""
     drafts = list(debate.contributions.values())
     tally, verdict = debate.tally, debate.verdict

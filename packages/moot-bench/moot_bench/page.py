@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.figures import counted
+from core.figures import quantity
 
 _COMMAND = """```
 make results
@@ -30,7 +30,7 @@ def held_words(*, questions: int, models: Sequence[str], days: tuple[str, str], 
     first, last = days
     when = first if first == last else f"{first} to {last}"
     return (
-        f"Held {when}: {counted(questions, 'question')}, {', '.join(models)}; {spent}. "
+        f"Held {when}: {quantity(questions, 'question')}, {', '.join(models)}; {spent}. "
         "What it says holds for these models, these prompts and this time. Hold it with your own:"
     )
 
@@ -39,7 +39,7 @@ def replayed_words(questions: int) -> str:
     """What recorded answers can be said to show."""
     return (
         "**Nobody has published a run with models yet.** Below stands the replay of "
-        f"{counted(questions, 'question')} with made-up answers of made-up models: it shows what "
+        f"{quantity(questions, 'question')} with made-up answers of made-up models: it shows what "
         "the report looks like, and says nothing about debates. Whoever has a key holds the real "
         "one:"
     )

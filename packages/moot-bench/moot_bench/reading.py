@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from typing import Any, cast
 
 from core.errors import BadInput
-from core.figures import counted
+from core.figures import quantity
 
 from moot_bench.tasks import NO, YES, Task, TaskKind, a_task
 
@@ -132,7 +132,7 @@ def _task(row: Row, at: int) -> Task:
     options = row["options"]
     if isinstance(options, str):
         options = [part.strip() for part in options.split(_BETWEEN) if part.strip()]
-    return _plain(row, at, options, _named(row["answer"], options))
+    return _plain(row, at, options, _option_in(row["answer"], options))
 
 
 def _plain(row: Row, at: int, options: Sequence[str], right: str) -> Task:
@@ -202,7 +202,7 @@ def _yes_or_no(value: object) -> str:
     raise ValueError(f"the answer {text!r} is neither yes nor no, and there are no options")
 
 
-def _named(value: object, options: Sequence[str]) -> str:
+def _option_in(value: object, options: Sequence[str]) -> str:
     """The option an answer names: word for word, by its letter, or by its number from 1."""
     text = str(value).strip()
     if text in options:
@@ -211,7 +211,7 @@ def _named(value: object, options: Sequence[str]) -> str:
         return options[ascii_uppercase.index(text.upper())]
     if text.isdecimal() and 1 <= int(text) <= len(options):
         return options[int(text) - 1]
-    raise ValueError(f"the answer {text!r} is none of its {counted(len(options), 'option')}")
+    raise ValueError(f"the answer {text!r} is none of its {quantity(len(options), 'option')}")
 
 
 def _first(error: Exception) -> str:

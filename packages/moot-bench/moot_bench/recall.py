@@ -20,7 +20,7 @@ from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.errors import CallFailed, LimitReached
 from core.evidence.words import words_of
-from core.figures import counted
+from core.figures import quantity
 from core.llm import sizes
 from core.llm.call import CallOptions, ModelCalls
 from core.llm.call_options import CallScope, Tables
@@ -84,7 +84,7 @@ class SavedReplies:
         self._is_open = False
 
     @property
-    def spent(self) -> Decimal:
+    def total_cost(self) -> Decimal:
         """US dollars, the worst case of unfinished calls included."""
         return self._paid + sum(self._unfinished.values(), _NOTHING)
 
@@ -189,7 +189,7 @@ class Readers:
             return saved
         caps = []
         if self.max_usd is not None:
-            total = self.spent + self.saved.spent
+            total = self.spent + self.saved.total_cost
             remedy = "Run the same command with a higher --max-usd to go on."
             caps = [Cap("readers", "this bench", self.max_usd, total, remedy=remedy)]
         worst = sizes.Measure(self.tables.models).worst(
@@ -219,8 +219,8 @@ class Readers:
 def calls_words(arms: int, tasks: Sequence[Task], readers: int) -> str:
     """How many calls readers take at most, said before anything is spent."""
     calls = arms * sum(bool(task.reasons) for task in tasks)
-    short = counted(calls, "short call")
-    return f"{counted(readers, 'reader')}: at most {short} more, under the same cap."
+    short = quantity(calls, "short call")
+    return f"{quantity(readers, 'reader')}: at most {short} more, under the same cap."
 
 
 def stands_in(quote: str, text: str) -> bool:

@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.figures import counted, money, percent, points, score
+from core.figures import money, percent, points, quantity, score
 from core.transcript.words import bullets, csv_cell, table
 
 from moot_bench.comparison import ArmMeasure, ArmScores, Comparison, compare, conclusion
@@ -79,7 +79,7 @@ def report(
     """
     comparisons = compare(arms, measure)
     questions = max((len(arm.answers) for arm in arms), default=0)
-    size = f"{counted(questions, 'question')}, {counted(len(arms), 'arm')}"
+    size = f"{quantity(questions, 'question')}, {quantity(len(arms), 'arm')}"
     # What the arms and the columns are, for who sees nothing else.
     there = dict.fromkeys(arm.arm.partition(" ")[0] for arm in arms)
     lines = [f"{name}: {_ARMS[name]}" for name in there if name in _ARMS]
@@ -133,13 +133,13 @@ def power_words(questions: int, arms: int) -> str:
     effect = smallest_effect(questions, comparisons=max(1, arms))
     if effect is None:
         return (
-            f"{counted(questions, 'question')} are too few to show any difference in accuracy "
+            f"{quantity(questions, 'question')} are too few to show any difference in accuracy "
             "between these arms: take the figures as a try."
         )
     return (
-        f"{counted(questions, 'question')} show a gain in accuracy of {points(effect)} points or "
+        f"{quantity(questions, 'question')} show a gain in accuracy of {points(effect)} points or "
         "more four times of five (if arms differ on three of ten questions, with Holm's "
-        f"correction for {counted(max(1, arms), 'comparison')})."
+        f"correction for {quantity(max(1, arms), 'comparison')})."
     )
 
 

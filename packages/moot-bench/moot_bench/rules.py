@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import log
 from statistics import fmean
 
-from core.figures import counted, percent, score
+from core.figures import percent, quantity, score
 from core.rules.agreement import GAP_FROM, MOVED_FROM, Probabilities, agreement, mean, spread_of
 from core.rules.confidence import BANDS, Grounds, confidence
 from core.rules.options import leading
@@ -28,7 +28,7 @@ _LEAST_TO_HANG = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Replayed:
+class ReplayedQuestion:
     """One question with the answers of all models; options are `YES` and `NO`."""
 
     truth: str
@@ -42,12 +42,14 @@ class Replayed:
         return self.second or self.first
 
     @property
-    def chosen(self) -> str:
+    def choice(self) -> str:
         """The option that leads in the end; empty: they are level."""
         return leading(mean(self.last, {}))
 
 
-def replayed(tasks: Sequence[Task], answers: Answers, models: Sequence[str]) -> Sequence[Replayed]:
+def replayed_questions(
+    tasks: Sequence[Task], answers: Answers, models: Sequence[str]
+) -> Sequence[ReplayedQuestion]:
     """The recorded answers by question."""
 
     def votes_of(task: Task, phase: str) -> Mapping[str, Probabilities]:
@@ -56,7 +58,7 @@ def replayed(tasks: Sequence[Task], answers: Answers, models: Sequence[str]) -> 
 
     ids = {task.id: {option.id: option.name for option in task.options} for task in tasks}
     return [
-        Replayed(
+        ReplayedQuestion(
             truth=YES if ids[task.id][task.answer] == YES else NO,
             first=votes_of(task, FIRST),
             second=votes_of(task, SECOND),
@@ -65,7 +67,7 @@ def replayed(tasks: Sequence[Task], answers: Answers, models: Sequence[str]) -> 
     ]
 
 
-def rules_report(questions: Sequence[Replayed]) -> str:
+def rules_report(questions: Sequence[ReplayedQuestion]) -> str:
     """The tables, as Markdown."""
     parts = ["## Confidence, replayed", *_confidence(questions)]
     debated = [question for question in questions if question.second]
@@ -74,13 +76,13 @@ def rules_report(questions: Sequence[Replayed]) -> str:
     return "\n\n".join([*parts, bullets(_single_voters(questions))])
 
 
-def _confidence(questions: Sequence[Replayed]) -> Sequence[str]:
+def _confidence(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
     """What figures for the chosen side are worth, and how often each word was right."""
-    decided = [question for question in questions if question.chosen]
-    hits = [question.truth == question.chosen for question in decided]
+    decided = [question for question in questions if question.choice]
+    hits = [question.truth == question.choice for question in decided]
     if not hits:
         return ["The models were level on every question."]
-    means = [mean(question.last, {})[question.chosen] for question in decided]
+    means = [mean(question.last, {})[question.choice] for question in decided]
     verdicts = [confidence(_grounds(question)) for question in decided]
     figures = [(verdict.percent or 0) / 100 for verdict in verdicts]
     always = fmean(hits)
@@ -101,15 +103,15 @@ def _confidence(questions: Sequence[Replayed]) -> Sequence[str]:
             share = f"{percent(fmean(right))} ({percent(low)} to {percent(high)})"
             by_word.append((word, len(right), share))
     return [
-        f"Is the chosen side right? {counted(len(decided), 'question')}; lower is better.",
+        f"Is the chosen side right? {quantity(len(decided), 'question')}; lower is better.",
         table(("Figure", "Brier", "Calibration error"), rows),
         table(("Word", "Questions", "Right (95% interval)"), by_word),
     ]
 
 
-def _grounds(question: Replayed) -> Grounds:
+def _grounds(question: ReplayedQuestion) -> Grounds:
     return Grounds(
-        option=question.chosen,
+        option=question.choice,
         votes=question.last,
         first_votes=question.first,
         models={},
@@ -130,9 +132,9 @@ def _error(figures: Sequence[float], hits: Sequence[bool]) -> float:
     return sum(gaps) / len(hits)
 
 
-def _gates(questions: Sequence[Replayed]) -> str:
+def _gates(questions: Sequence[ReplayedQuestion]) -> str:
     """What is kept of the debate's gain if only some questions are debated."""
-    gates: Sequence[tuple[str, Callable[[Replayed], bool]]] = (
+    gates: Sequence[tuple[str, Callable[[ReplayedQuestion], bool]]] = (
         ("nobody debates: the vote", lambda _: False),
         (f"first answers {round(GAP_FROM * 100)} points apart", lambda q: _spread(q) >= GAP_FROM),
         ("Moot's gate", lambda q: not agreement(q.first).is_agreed),
@@ -161,12 +163,12 @@ def _gates(questions: Sequence[Replayed]) -> str:
     return table(head, rows)
 
 
-def _spread(question: Replayed) -> float:
+def _spread(question: ReplayedQuestion) -> float:
     return spread_of(YES, question.first.values())
 
 
 def _worths(
-    questions: Sequence[Replayed], is_debated: Callable[[Replayed], bool]
+    questions: Sequence[ReplayedQuestion], is_debated: Callable[[ReplayedQuestion], bool]
 ) -> tuple[float, float, float]:
     """Minus the Brier score, minus the log loss, the share that is right; more is better."""
     votes = [mean(q.second if is_debated(q) else q.first, {}) for q in questions]
@@ -177,7 +179,7 @@ def _worths(
     return -fmean((1 - share) ** 2 for share in shares), fmean(losses), fmean(right)
 
 
-def _debate_words(questions: Sequence[Replayed]) -> str:
+def _debate_words(questions: Sequence[ReplayedQuestion]) -> str:
     """One model, the vote and the debate by Brier score, and who moved the right way."""
     first = [[(1 - vote[q.truth]) ** 2 for vote in q.first.values()] for q in questions]
     votes = [(1 - mean(q.first, {})[q.truth]) ** 2 for q in questions]
@@ -198,7 +200,7 @@ def _debate_words(questions: Sequence[Replayed]) -> str:
     lines = [f"Brier score: one model {single}, the vote {vote}, after the debate {debate}{span}"]
     if moves:
         way = percent(fmean(move > 0 for move in moves))
-        lines.append(f"{counted(len(moves), 'move')} of 10 points or more, {way} the right way")
+        lines.append(f"{quantity(len(moves), 'move')} of 10 points or more, {way} the right way")
     return bullets(lines)
 
 
@@ -206,7 +208,7 @@ def _signed(value: float) -> str:
     return f"{'−' if value < 0 else '+'}{score(abs(value))}"
 
 
-def _single_voters(questions: Sequence[Replayed]) -> Sequence[str]:
+def _single_voters(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
     """How often a first vote hangs on one model, and how often a model alone is right."""
     whole = [q for q in questions if len(q.first) >= _LEAST_TO_HANG]
     lines = list[str]()
@@ -215,7 +217,7 @@ def _single_voters(questions: Sequence[Replayed]) -> Sequence[str]:
     for name, group in (("hangs on one model", hanging), ("hangs on none", firm)):
         if group:
             wrong = fmean(leading(mean(q.first, {})) != q.truth for q in group)
-            which = counted(len(group), "question")
+            which = quantity(len(group), "question")
             lines.append(f"First vote {name}: {which}, {percent(wrong)} wrong")
     alone = [
         (side == question.truth)

@@ -12,8 +12,8 @@ from core.acts.take import Turns
 from core.engine import Engine
 from core.errors import BadInput
 from core.estimate import Estimate
-from core.events import CallsDropped, DebateStarted, Recorded, fold
-from core.figures import counted, money
+from core.events import CallsDropped, DebateStarted, RecordedEvent, fold
+from core.figures import money, quantity
 from core.llm.call import ModelCalls
 from core.models import Act, Cap, Debate, Person, Setup, SpendingScope, Status, Turn, Usage
 from core.ports import Clock, DebateFilter, DebateStore, Reservations
@@ -43,7 +43,7 @@ _REMEDY = "Run the same command with a higher --max-usd to go on."
 class _SilentSink:
     """A sink that nobody reads: what a bench shows is read from its log."""
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Nothing."""
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
@@ -107,7 +107,7 @@ class Bench:
             if arm.form is ArmForm.THINK:
                 if not tokens:
                     raise BadInput(_NO_DEBATE.format(arm.form, "tokens"))
-                choice, estimate = arm.with_tokens(max(tokens)), await self._estimated(arm, task)
+                choice, estimate = arm.with_tokens(max(tokens)), await self._estimate_of(arm, task)
                 passes = max(1, round(max(tokens) / max(1, estimate.usage.output_tokens)))
             elif arm.form is ArmForm.BEST_OF:
                 debates = [
@@ -117,9 +117,9 @@ class Bench:
                 ]
                 if not debates:
                     raise BadInput(_NO_DEBATE.format(arm.form, "cost"))
-                choice, estimate = await self._matched(arm, task, max(debates))
+                choice, estimate = await self._matching_arm(arm, task, max(debates))
             else:
-                choice, estimate = arm, await self._estimated(arm, task)
+                choice, estimate = arm, await self._estimate_of(arm, task)
                 tokens += [estimate.usage.output_tokens] if arm.form.kind is ArmKind.DEBATE else []
             weights[len(arm.models), arm.form] = _weight(estimate)
             once = _expected(self.setup_of(choice, task), estimate)
@@ -128,11 +128,11 @@ class Bench:
             planned.append(choice)
         return [next(item for item in planned if item.name == arm.name) for arm in arms]
 
-    async def _matched(self, arm: Arm, task: Task, target: float) -> tuple[Arm, Estimate]:
+    async def _matching_arm(self, arm: Arm, task: Task, target: float) -> tuple[Arm, Estimate]:
         """Best-of-N with the most drafts whose cost is within the target."""
         estimates: dict[int, Estimate] = {}
         for drafts in range(2, MOST_DRAFTS + 1):
-            estimates[drafts] = await self._estimated(arm.with_drafts(drafts), task)
+            estimates[drafts] = await self._estimate_of(arm.with_drafts(drafts), task)
             if _weight(estimates[drafts]) > target:
                 break
         self._costs[arm.name] = {
@@ -141,7 +141,7 @@ class Bench:
         drafts = drafts_for(target, self._costs[arm.name])
         return arm.with_drafts(drafts), estimates[drafts]
 
-    async def _estimated(self, arm: Arm, task: Task) -> Estimate:
+    async def _estimate_of(self, arm: Arm, task: Task) -> Estimate:
         return self.estimating(self.setup_of(arm, task))
 
     def setup_of(self, arm: Arm, task: Task) -> Setup:
@@ -173,11 +173,11 @@ class Bench:
         )
         for number, task in enumerate(tasks, start=1):
             if number == CORRECTED_AFTER + 1:
-                arms = [self._corrected(arm, arms) for arm in arms]
+                arms = [self._corrected_arm(arm, arms) for arm in arms]
             if not await self._is_affordable(arms, task):
                 self.stopped = (
                     f"Stopped before question {number} of {len(tasks)}: it could pass the cap of "
-                    f"{money(cap)}; {money(self.spent)} are spent. {_REMEDY}"
+                    f"{money(cap)}; {money(self.total_cost)} are spent. {_REMEDY}"
                 )
                 return
             results = await asyncio.gather(*(self._answer(engine, arm, task) for arm in arms))
@@ -203,7 +203,7 @@ class Bench:
         setup = self.setup_of(arm, task)
         for attempt in range(_MOST_ATTEMPTS):
             origin = origin_of(setup, task, attempt)
-            debate_id = await self.store.begun(origin)
+            debate_id = await self.store.id_of_origin(origin)
             is_new = debate_id is None
             if debate_id is None:
                 started = await self.store.create(
@@ -240,19 +240,19 @@ class Bench:
         costs = (
             self._mean_cost(arm) or self.expected[arm.name].cost or _NOTHING for arm in missing
         )
-        return not missing or self.spent + sum(costs, _NOTHING) <= self.max_usd
+        return not missing or self.total_cost + sum(costs, _NOTHING) <= self.max_usd
 
     async def _is_there(self, arm: Arm, task: Task) -> bool:
         setup = self.setup_of(arm, task)
         for attempt in range(_MOST_ATTEMPTS):
-            debate_id = await self.store.begun(origin_of(setup, task, attempt))
+            debate_id = await self.store.id_of_origin(origin_of(setup, task, attempt))
             if debate_id is None:
                 return False
             if is_answer(fold(await self.store.events(debate_id))):
                 return True
         return False
 
-    def _corrected(self, arm: Arm, arms: Sequence[Arm]) -> Arm:
+    def _corrected_arm(self, arm: Arm, arms: Sequence[Arm]) -> Arm:
         """Best-of-N and thinking by what debates have really cost and used."""
         if arm.form is ArmForm.THINK:
             tokens = [self._tokens(rival) for rival in arms if rival.form.kind is ArmKind.DEBATE]
@@ -270,7 +270,7 @@ class Bench:
         drafts = drafts_for(float(max(rivals)), {n: cost * dearer for n, cost in costs.items()})
         return arm.with_drafts(drafts)
 
-    def scored(
+    def arm_scores(
         self, arms: Sequence[Arm], tasks: Sequence[Task]
     ) -> tuple[Sequence[ArmScores], Sequence[Task]]:
         """Every arm's answers to the questions that all arms answered, and these questions."""
@@ -305,7 +305,7 @@ class Bench:
         )
 
     @property
-    def spent(self) -> Decimal:
+    def total_cost(self) -> Decimal:
         """US dollars that all of it has cost, what is only presumed of a kill included."""
         return sum((paid for paid in self._paid.values() if paid), self.besides)
 
@@ -313,8 +313,8 @@ class Bench:
     def spent_words(self) -> str:
         """The same in words, with what is not known of it."""
         if None in self._paid.values():
-            return f"{money(self.spent)} spent besides debates with a price that is unknown"
-        return f"{money(self.spent)} spent"
+            return f"{money(self.total_cost)} spent besides debates with a price that is unknown"
+        return f"{money(self.total_cost)} spent"
 
     def _pay(self, debate: Debate) -> None:
         self._paid[debate.id] = debate.usage.cost
@@ -327,7 +327,7 @@ class Bench:
         """
         if self.max_usd is None:
             return
-        for debate_id in await self.store.unfinished():
+        for debate_id in await self.store.unfinished_ids():
             debate = fold(await self.store.events(debate_id))
             if debate.status is not Status.RUNNING:
                 continue
@@ -342,7 +342,7 @@ class Bench:
                 await self.store.append(debate_id, lost, at=self.clock.now())
                 tell(
                     f"Debate {debate_id} was cut off: {money(worst)} are booked for "
-                    f"{counted(len(under_way), 'call')} that may have been paid for."
+                    f"{quantity(len(under_way), 'call')} that may have been paid for."
                 )
 
 

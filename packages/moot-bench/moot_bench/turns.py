@@ -142,7 +142,7 @@ async def _within(budget: int, debate: Debate, take: Taking, *, waits: bool) -> 
             break
         # The answer so far stands in the context: the prompt stays that of all arms.
         text = "\n\n".join(filter(None, (context, _AGAIN, contribution.text)))
-        again = debate.replaced(setup=debate.setup.model_copy(update={"context": text}))
+        again = debate.replace(setup=debate.setup.model_copy(update={"context": text}))
         try:
             event = await take(again, waits=False)
         except CallFailed as error:  # the answer before it stands

@@ -68,12 +68,12 @@ async def test_a_reason_counts_only_where_its_quote_stands_in_the_text(tmp_path:
     recalls = await reading.read([ARM], [TASK], debates)
 
     assert [(row.arm, row.found, row.reasons) for row in recalls.rows] == [(ARM.name, 1, 3)]
-    (request,) = provider.asked(Act.RECALL)
+    (request,) = provider.requests_of(Act.RECALL)
     assert "1. No staff\n2. Cost\n3. Time" in [part.text for part in request.parts]
     # Nothing is asked twice, in another process neither.
     again, silent = readers("", tmp_path / "replies.jsonl", READER)
     assert (await again.read([ARM], [TASK], debates)).rows == recalls.rows
-    assert silent.asked(Act.RECALL) == []
+    assert silent.requests_of(Act.RECALL) == []
 
 
 async def test_a_model_does_not_read_what_its_maker_wrote(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ async def test_a_model_does_not_read_what_its_maker_wrote(tmp_path: Path) -> Non
 
     recalls = await reading.read([ARM], [TASK], {(ARM.name, TASK.id): await a_debate()})
 
-    assert (recalls.rows, provider.asked(Act.RECALL)) == ([], [])
+    assert (recalls.rows, provider.requests_of(Act.RECALL)) == ([], [])
     assert recalls.notes == [f"No reader of another maker than the text's authors: {ARM.name}."]
 
 
@@ -99,19 +99,19 @@ def test_saved_replies_are_read_again_and_calls_cut_off_are_booked(tmp_path: Pat
     saved.begin("b", Decimal("0.5"))
     saved.fail("b", "It was refused.", Decimal("0.02"))
     saved.begin("c", Decimal("0.7"))
-    assert saved.spent == Decimal("0.82")
+    assert saved.total_cost == Decimal("0.82")
     with path.open("a", encoding="utf-8") as file:
         file.write('{"key": "d", "val')  # killed while it wrote
 
     again = SavedReplies(path)
     assert (again.get("a"), again.get("b"), again.get("c"), again.get("d")) == (1, None, None, None)
-    assert again.spent == Decimal("0.82")
+    assert again.total_cost == Decimal("0.82")
     again.begin("d", Decimal("0.5"))
     again.end("d", [True, False], Decimal("0.1"))
 
     assert SavedReplies(path).get("d") == [True, False]
-    assert SavedReplies(path).spent == Decimal("0.92")
+    assert SavedReplies(path).total_cost == Decimal("0.92")
     # Asked again and answered: the worst case is no longer booked.
     again.end("c", 0, Decimal("0.1"))
-    assert SavedReplies(path).spent == Decimal("0.32")
+    assert SavedReplies(path).total_cost == Decimal("0.32")
     assert SavedReplies(path).get("c") == 0

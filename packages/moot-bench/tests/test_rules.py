@@ -6,7 +6,7 @@ import pytest
 from core.errors import BadInput
 
 from moot_bench.recorded import recorded_answers
-from moot_bench.rules import replayed, rules_report
+from moot_bench.rules import replayed_questions, rules_report
 
 Shares = tuple[float, ...]
 
@@ -24,7 +24,7 @@ def a_set(*questions: tuple[Shares, Shares, object]) -> str:
 
 def the_report(text: str, name: str = "set.jsonl") -> str:
     tasks, answers, models = recorded_answers(text, name)
-    return rules_report(replayed(tasks, answers, [model.model for model in models]))
+    return rules_report(replayed_questions(tasks, answers, [model.model for model in models]))
 
 
 #: All agree and are right; all lean one way by little; split and the lone one is right.

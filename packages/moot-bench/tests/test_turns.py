@@ -132,12 +132,12 @@ def test_a_vote_is_drafts_and_ballots_without_round_or_judge() -> None:
 def test_a_level_vote_chooses_both_and_asks_no_judge() -> None:
     _, answer, provider = arm_debate(ArmForm.VOTE, saying(50))
     assert set(answer.chosen) == {RIGHT, WRONG}
-    assert not provider.asked(Act.CROSS_CHECK)
+    assert not provider.requests_of(Act.CROSS_CHECK)
 
 
 def test_a_debate_is_judged() -> None:
     debate, answer, provider = arm_debate(ArmForm.CRITIQUE, saying(70))
-    assert len(provider.asked(Act.REFINEMENT)) == 3
+    assert len(provider.requests_of(Act.REFINEMENT)) == 3
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.JUDGE
     assert answer.chosen == (RIGHT,)  # the vote's: the judge names no ground to leave it
@@ -147,8 +147,8 @@ def test_a_debate_is_judged() -> None:
 
 def test_a_gate_skips_the_debate_where_all_agree() -> None:
     _, answer, provider = arm_debate(ArmForm.GATE, saying(90))
-    assert not provider.asked(Act.CRITIQUE)
-    assert provider.asked(Act.SYNTHESIS)
+    assert not provider.requests_of(Act.CRITIQUE)
+    assert provider.requests_of(Act.SYNTHESIS)
     assert answer.sides == ()
 
 

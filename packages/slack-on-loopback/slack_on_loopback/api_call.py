@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from slack_on_loopback.errors import SlackRefusal
-from slack_on_loopback.json_values import Json, as_list, as_object, parsed
+from slack_on_loopback.json_values import Json, as_list, as_object, parse_json
 from slack_on_loopback.rates import Tier
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.schema import problem
@@ -55,7 +55,7 @@ class Arguments:
     def structure(self, name: str) -> Any:
         """Return an argument that is JSON, whether sent as such or as a string of it."""
         value = self.values.get(name)
-        return parsed(value) if isinstance(value, str) else value
+        return parse_json(value) if isinstance(value, str) else value
 
     def count(self, name: str, default: int, most: int) -> int:
         """Return a whole number between 1 and `most`.
@@ -128,7 +128,7 @@ async def read_arguments(request: web.Request) -> Json:
 def _json_body(text: str) -> Json:
     if not text:
         return {}
-    value = parsed(text)
+    value = parse_json(text)
     if value is None:
         raise SlackRefusal("invalid_json")
     body = as_object(value)

@@ -174,7 +174,7 @@ def tell_channels(runtime: Runtime) -> None:
     runtime.feed.tell_each(
         lambda viewer: {"type": "channels", "channels": page_channels(runtime, viewer)}
     )
-    runtime.changed()
+    runtime.notify_change()
 
 
 def _check_free(runtime: Runtime, name: str) -> None:

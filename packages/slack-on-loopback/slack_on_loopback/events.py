@@ -107,7 +107,7 @@ def send(runtime: Runtime, app: App, event: Json) -> None:
         dispatcher.deliver_event(payload)
 
 
-def subscribed(app: App, event: Json, channel: Channel | None) -> bool:
+def is_subscribed(app: App, event: Json, channel: Channel | None) -> bool:
     """Whether an app subscribed to an event and has the scope for it."""
     kind = text_at(event, "type")
     if kind == "message" and channel is not None:
@@ -120,7 +120,7 @@ def subscribed(app: App, event: Json, channel: Channel | None) -> bool:
 def _wants(app: App, event: Json, channel: Channel) -> bool:
     leaver = event.get("type") == "member_left_channel" and event.get("user") == app.bot_user
     member = app.bot_user in channel.members or leaver
-    return member and subscribed(app, event, channel)
+    return member and is_subscribed(app, event, channel)
 
 
 def _mentioned(app: App, event: Json, channel: Channel) -> bool:

@@ -34,7 +34,7 @@ class CallFault:
     containing: str = ""
     code: str = "fatal_error"
 
-    def spent(self) -> bool:
+    def is_spent(self) -> bool:
         """Whether the switch has gone off by itself."""
         return self.times is not None and self.times <= 0
 
@@ -150,7 +150,7 @@ class Faults:
         return True
 
     def _hits(self, fault: CallFault) -> bool:
-        if fault.spent() or self._random.random() >= fault.probability:
+        if fault.is_spent() or self._random.random() >= fault.probability:
             return False
         if fault.times is not None:
             fault.times -= 1

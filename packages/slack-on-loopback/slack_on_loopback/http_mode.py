@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import aiohttp
 
 from slack_on_loopback.delivery import Acknowledgement, Envelope
-from slack_on_loopback.json_values import as_object, compact, parsed, text_at
+from slack_on_loopback.json_values import as_object, compact, parse_json, text_at
 from slack_on_loopback.socket_mode import answer_body
 from slack_on_loopback.state import App
 
@@ -106,7 +106,9 @@ class HttpTransport:
             if answer.status != 200:  # noqa: PLR2004 HTTP's OK
                 no_retry = answer.headers.get("X-Slack-No-Retry") == "1"
                 return Acknowledgement(acked=False, reason="http_error", no_retry=no_retry)
-            return Acknowledgement(acked=True, body=as_object(parsed(text)) or answer_body(text))
+            return Acknowledgement(
+                acked=True, body=as_object(parse_json(text)) or answer_body(text)
+            )
 
 
 def _encoded(envelope: Envelope) -> tuple[str, str]:

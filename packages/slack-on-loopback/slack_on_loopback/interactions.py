@@ -177,7 +177,7 @@ def open_home(runtime: Runtime, user: User, app: App) -> Json | None:
     }
     if view is not None:
         event["view"] = copy(view)
-    if app.has_home and events.subscribed(app, event, None):
+    if app.has_home and events.is_subscribed(app, event, None):
         events.send(runtime, app, event)
     return copy(view) if view is not None else None
 

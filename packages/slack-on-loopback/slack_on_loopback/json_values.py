@@ -68,7 +68,7 @@ def present(**fields: Any) -> Json:
     return {key: item for key, item in fields.items() if item is not None}
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse JSON text; None when it is not JSON."""
     try:
         return json.loads(text)

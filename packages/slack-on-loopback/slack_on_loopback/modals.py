@@ -66,7 +66,7 @@ def show(runtime: Runtime, user: str, view: Json) -> None:
     close(runtime, user)
     runtime.modals[user] = view
     runtime.feed.tell_user(user, {"type": "view_opened", "view": copy(view)})
-    runtime.changed()
+    runtime.notify_change()
 
 
 def close(runtime: Runtime, user: str) -> None:
@@ -74,7 +74,7 @@ def close(runtime: Runtime, user: str) -> None:
     view = runtime.modals.pop(user, None)
     if view is not None:
         runtime.feed.tell_user(user, {"type": "view_closed", "view_id": view["id"]})
-        runtime.changed()
+        runtime.notify_change()
 
 
 def replace_view(runtime: Runtime, user: str, stored: Json, view: Json) -> Json:
@@ -85,7 +85,7 @@ def replace_view(runtime: Runtime, user: str, stored: Json, view: Json) -> Json:
     _fill(runtime, stored, view)
     keep_typed(child(stored, "state", "values"), typed)
     runtime.feed.tell_user(user, {"type": "view_updated", "view": copy(stored)})
-    runtime.changed()
+    runtime.notify_change()
     return stored
 
 

@@ -95,18 +95,18 @@ class OAuthServer:
         form = await request.post()
         authorization = aiohttp.encode_basic_auth(self.app.client_id, self.app.client_secret)
         if request.headers.get("Authorization") != authorization:
-            return _refused("bad_client_secret")
+            return _refusal("bad_client_secret")
         if form.get("grant_type") == "refresh_token":
             grant = self.refresh.pop(str(form.get("refresh_token")), None)
             self.rotations += grant is not None
             return (
                 web.json_response(self._grant(grant))
                 if grant
-                else _refused("invalid_refresh_token")
+                else _refusal("invalid_refresh_token")
             )
         grant = self.codes.pop(str(form.get("code")), None)
         if grant is None:
-            return _refused("invalid_code")
+            return _refusal("invalid_code")
         grant.restore_token()
         return web.json_response(self._grant(grant))
 
@@ -141,7 +141,7 @@ class OAuthServer:
             (workspace for workspace in self.workspaces if workspace.bot_token == token), None
         )
         if workspace is None:
-            return _refused("invalid_auth")
+            return _refusal("invalid_auth")
         url = f"{workspace.api_url}{request.match_info['method']}"
         headers = {name: text for name, text in request.headers.items() if name.lower() not in _HOP}
         async with (
@@ -159,7 +159,7 @@ class OAuthServer:
             return web.Response(status=answer.status, body=body, headers=passed)
 
 
-def _refused(code: str) -> web.Response:
+def _refusal(code: str) -> web.Response:
     return web.json_response({"ok": False, "error": code})
 
 

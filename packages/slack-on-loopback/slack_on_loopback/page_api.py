@@ -12,7 +12,7 @@ from slack_on_loopback import channels, interactions, people, posting
 from slack_on_loopback.emoji import EMOJI
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.feed import Viewer
-from slack_on_loopback.json_values import Json, as_list, as_object, child, copy, parsed, text_at
+from slack_on_loopback.json_values import Json, as_list, as_object, child, copy, parse_json, text_at
 from slack_on_loopback.methods import agents
 from slack_on_loopback.page_apps import page_apps
 from slack_on_loopback.runtime import Runtime
@@ -86,7 +86,7 @@ class PageApi:
         ]
         return {
             "messages": sorted(messages, key=lambda message: message["ts"]),
-            "pins": posting.pinned(channel),
+            "pins": posting.pinned_ts(channel),
         }
 
     async def thread(self, user: User, body: Json) -> Json:
@@ -104,10 +104,10 @@ class PageApi:
     async def say(self, user: User, body: Json) -> Json:
         """A message with or without files, or a slash command."""
         text, thread_ts = text_at(body, "text").strip(), text_at(body, "thread_ts")
-        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        channel = people.joined_channel(self.runtime, user, text_at(body, "channel"))
         ids = [file_id for file_id in as_list(body.get("files")) or () if isinstance(file_id, str)]
         if ids:
-            files = [people.uploaded(self.runtime, user, file_id) for file_id in ids]
+            files = [people.uploaded_file(self.runtime, user, file_id) for file_id in ids]
             shared = people.attach(
                 self.runtime, user, channel, files, text=text, thread_ts=thread_ts
             )
@@ -130,7 +130,7 @@ class PageApi:
 
     async def stop_session(self, user: User, body: Json) -> Json:
         """The Stop of a thread in which an agent works."""
-        channel = people.joined(self.runtime, user, text_at(body, "channel"))
+        channel = people.joined_channel(self.runtime, user, text_at(body, "channel"))
         agents.stop(self.runtime, user, channel, text_at(body, "ts"))
         return {}
 
@@ -207,9 +207,9 @@ class PageApi:
                 body = {**request.query, **request.match_info, **await _body(request)}
                 return web.json_response({"ok": True, **await work(self._user(body), body)})
             except SlackRefusal as refused:
-                return _refused(people.for_people(refused))
+                return _refusal(people.for_people(refused))
             except PersonRefusal as refused:
-                return _refused(refused)
+                return _refusal(refused)
 
         return answer
 
@@ -236,14 +236,14 @@ def _surface_ref(body: Json) -> SurfaceRef:
     )
 
 
-def _refused(refused: PersonRefusal) -> web.Response:
+def _refusal(refused: PersonRefusal) -> web.Response:
     return web.json_response({"ok": False, "error": refused.code, "message": refused.words})
 
 
 async def _body(request: web.Request) -> Json:
     if request.method != "POST":
         return {}
-    body = as_object(parsed(await request.text()))
+    body = as_object(parse_json(await request.text()))
     if body is None:
         raise PersonRefusal("invalid_json", "The request was not understood.")
     return body

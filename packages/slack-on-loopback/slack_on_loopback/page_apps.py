@@ -15,7 +15,7 @@ def tell_apps(runtime: Runtime) -> None:
     """Send every page the list of apps, with who is connected."""
     apps = page_apps(runtime)
     runtime.feed.tell_each(lambda _: {"type": "apps", "apps": apps})
-    runtime.changed()
+    runtime.notify_change()
 
 
 def page_apps(runtime: Runtime) -> list[Json]:
@@ -31,15 +31,16 @@ def _page_app(runtime: Runtime, app: App) -> Json:
         "bot_user": app.bot_user,
         "connected": not app.revoked and (connections.sockets.ready() or connections.http.ready()),
         "commands": [
-            _picked(command, ("command", "description", "usage_hint")) for command in app.commands
+            _picked_option(command, ("command", "description", "usage_hint"))
+            for command in app.commands
         ],
         "shortcuts": [
-            _picked(shortcut, ("name", "type", "callback_id", "description"))
+            _picked_option(shortcut, ("name", "type", "callback_id", "description"))
             for shortcut in app.shortcuts
         ],
         "has_home": app.has_home,
     }
 
 
-def _picked(value: Json, keys: tuple[str, ...]) -> Json:
+def _picked_option(value: Json, keys: tuple[str, ...]) -> Json:
     return {key: value.get(key, "") for key in keys}

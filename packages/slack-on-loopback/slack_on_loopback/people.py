@@ -43,7 +43,7 @@ def visible(runtime: Runtime, user: User, name: str) -> Channel:
     return channel
 
 
-def joined(runtime: Runtime, user: User, name: str) -> Channel:
+def joined_channel(runtime: Runtime, user: User, name: str) -> Channel:
     """Return a channel that a person may write in.
 
     Raises:
@@ -113,7 +113,7 @@ def upload(runtime: Runtime, user: User, name: str, content: bytes) -> StoredFil
     return stored
 
 
-def uploaded(runtime: Runtime, user: User, file_id: str) -> StoredFile:
+def uploaded_file(runtime: Runtime, user: User, file_id: str) -> StoredFile:
     """Return a file that a person has uploaded.
 
     Raises:

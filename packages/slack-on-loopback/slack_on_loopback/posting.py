@@ -49,7 +49,7 @@ def post_ephemeral(runtime: Runtime, channel: Channel, message: Json, viewer: st
     }
     runtime.ephemeral.append(stored)
     runtime.feed.tell_user(viewer, {"type": "ephemeral", "message": copy(stored)})
-    runtime.changed()
+    runtime.notify_change()
     return stored
 
 
@@ -174,7 +174,7 @@ def unpin(runtime: Runtime, channel: Channel, ts: str, user: str) -> None:
     _show_pins(runtime, channel, message, "pin_removed", user=user)
 
 
-def pinned(channel: Channel) -> list[str]:
+def pinned_ts(channel: Channel) -> list[str]:
     """Return the ts of all pinned messages, newest pin first."""
     return [item.ts for item in reversed(channel.pins)]
 
@@ -227,7 +227,7 @@ def _show_reactions(
 
 
 def _show_pins(runtime: Runtime, channel: Channel, message: Json, kind: str, *, user: str) -> None:
-    runtime.tell(channel, {"type": "pins", "channel": channel.id, "pins": pinned(channel)})
+    runtime.tell(channel, {"type": "pins", "channel": channel.id, "pins": pinned_ts(channel)})
     event = {
         "type": kind,
         "user": user,

@@ -81,7 +81,7 @@ def _replace_original(runtime: Runtime, url: ResponseUrl, content: Json) -> None
     stored = _ephemeral(runtime, url)
     apply_changes(stored, changes)
     runtime.feed.tell_user(url.user, {"type": "message_changed", "message": copy(stored)})
-    runtime.changed()
+    runtime.notify_change()
 
 
 def _delete_original(runtime: Runtime, url: ResponseUrl) -> None:
@@ -93,7 +93,7 @@ def _delete_original(runtime: Runtime, url: ResponseUrl) -> None:
     runtime.ephemeral.remove(stored)
     event = {"type": "message_deleted", "channel": url.channel, "ts": stored["ts"]}
     runtime.feed.tell_user(url.user, event)
-    runtime.changed()
+    runtime.notify_change()
 
 
 def _ephemeral(runtime: Runtime, url: ResponseUrl) -> Json:

@@ -60,7 +60,7 @@ class Runtime:
         """Return the time in seconds since the epoch."""
         return self.config.clock()
 
-    def changed(self) -> None:
+    def notify_change(self) -> None:
         """Say that something has changed."""
         self.dirty = True
         self.change_signal.notify()
@@ -80,7 +80,7 @@ class Runtime:
     def tell(self, channel: Channel, event: Json) -> None:
         """Show something to everybody who may read a channel."""
         self.feed.tell(event, channel.sees)
-        self.changed()
+        self.notify_change()
 
     def apps_where(self, test: Callable[[App], bool]) -> list[App]:
         """Return the installed apps that pass a test."""
@@ -90,7 +90,7 @@ class Runtime:
 def connect_apps(runtime: Runtime) -> None:
     """Give every app its sockets, HTTP client and dispatcher."""
     for app in runtime.state.apps.values():
-        sockets = SocketTransport(app.id, runtime.changed)
+        sockets = SocketTransport(app.id, runtime.notify_change)
         http = HttpTransport(app, runtime.now)
-        dispatcher = Dispatcher([sockets, http], runtime.config.pace, runtime.changed)
+        dispatcher = Dispatcher([sockets, http], runtime.config.pace, runtime.notify_change)
         runtime.connections[app.id] = AppConnections(sockets, http, dispatcher)

@@ -11,7 +11,7 @@ from aiohttp import web
 from slack_on_loopback import posting, responses
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.initial_state import save_state
-from slack_on_loopback.json_values import Json, as_object, parsed
+from slack_on_loopback.json_values import Json, as_object, parse_json
 from slack_on_loopback.page_api import PageApi
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.stored_files import may_see
@@ -114,7 +114,7 @@ class Server:
             return web.Response(status=404, text="file_not_found")
         stored.content = await _content(request)
         stored.length, stored.uploaded = len(stored.content), True
-        self.runtime.changed()
+        self.runtime.notify_change()
         return web.Response(text=f"OK - {stored.length}")
 
     async def file(self, request: web.Request) -> web.StreamResponse:
@@ -185,7 +185,7 @@ async def same_origin(request: web.Request, handler: Handler) -> web.StreamRespo
 
 
 def _payload(text: str) -> Json:
-    body = as_object(parsed(text))
+    body = as_object(parse_json(text))
     if body is None:
         raise SlackRefusal("invalid_payload")
     return body

@@ -13,7 +13,7 @@ from aiohttp import WSMsgType, web
 
 from slack_on_loopback.delivery import Acknowledgement, Envelope
 from slack_on_loopback.errors import SlackRefusal
-from slack_on_loopback.json_values import Json, as_object, parsed, text_at
+from slack_on_loopback.json_values import Json, as_object, parse_json, text_at
 
 MOST_SOCKETS = 10
 _HEARTBEAT_SECONDS = 30.0
@@ -150,7 +150,7 @@ class SocketTransport:
         }
 
     def _acknowledge(self, text: str) -> None:
-        message = as_object(parsed(text)) or {}
+        message = as_object(parse_json(text)) or {}
         waiting = self._waiting.get(text_at(message, "envelope_id"))
         if waiting is not None and not waiting.done():
             waiting.set_result(answer_body(message.get("payload")))

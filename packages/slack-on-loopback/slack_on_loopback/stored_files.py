@@ -72,7 +72,7 @@ def own_file(runtime: Runtime, user: str, file_id: str) -> StoredFile:
     return stored
 
 
-def shared(runtime: Runtime, channel: Channel, files: Sequence[StoredFile]) -> list[Json]:
+def share_files(runtime: Runtime, channel: Channel, files: Sequence[StoredFile]) -> list[Json]:
     """Share files in a channel; return them as a message of it shows them."""
     for stored in files:
         stored.channels.append(channel.id)

@@ -104,7 +104,7 @@ class Workspace:
     async def say(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Json:
         """Write a message or reply and return it; `@echo` becomes a mention."""
         person = self.user(user)
-        where = people.joined(self.runtime, person, channel)
+        where = people.joined_channel(self.runtime, person, channel)
         return copy(people.say(self.runtime, person, where, text, thread_ts=thread_ts or ""))
 
     async def command(self, user: str, channel: str, command: str, text: str = "") -> None:
@@ -148,7 +148,7 @@ class Workspace:
     async def stop_session(self, user: str, channel: str, ts: str) -> None:
         """Press the Stop that a thread has while an agent works in it."""
         person = self.user(user)
-        agents.stop(self.runtime, person, people.joined(self.runtime, person, channel), ts)
+        agents.stop(self.runtime, person, people.joined_channel(self.runtime, person, channel), ts)
 
     def session(self, channel: str, ts: str) -> AgentSession | None:
         """Return what an agent says of its work in a thread."""
@@ -161,19 +161,21 @@ class Workspace:
     async def react(self, user: str, channel: str, ts: str, name: str) -> None:
         """Add a reaction."""
         person = self.user(user)
-        where = people.joined(self.runtime, person, channel)
+        where = people.joined_channel(self.runtime, person, channel)
         posting.react(self.runtime, where, ts, user=person.id, name=name)
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> Json:
         """Edit one's own message."""
         person = self.user(user)
-        where = people.joined(self.runtime, person, channel)
+        where = people.joined_channel(self.runtime, person, channel)
         return copy(people.edit(self.runtime, person, where, ts, text=text))
 
     async def delete(self, user: str, channel: str, ts: str) -> None:
         """Delete one's own message."""
         person = self.user(user)
-        people.delete(self.runtime, person, people.joined(self.runtime, person, channel), ts)
+        people.delete(
+            self.runtime, person, people.joined_channel(self.runtime, person, channel), ts
+        )
 
     async def share_file(
         self,
@@ -187,7 +189,7 @@ class Workspace:
     ) -> Json:
         """Upload a file into a channel or a thread and return the message."""
         person = self.user(user)
-        where = people.joined(self.runtime, person, channel)
+        where = people.joined_channel(self.runtime, person, channel)
         stored = [people.upload(self.runtime, person, name, content)]
         return copy(
             people.attach(self.runtime, person, where, stored, text=text, thread_ts=thread_ts)
@@ -242,7 +244,7 @@ class Workspace:
 
     def pins(self, channel: str) -> list[str]:
         """Return the ts of the pinned messages, newest pin first."""
-        return posting.pinned(self.channel(channel))
+        return posting.pinned_ts(self.channel(channel))
 
     def views(self, user: str) -> list[Json]:
         """Return the form a user has open, if any."""

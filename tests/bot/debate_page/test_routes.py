@@ -10,10 +10,10 @@ from aiohttp import ClientSession, web
 
 from bot.debate_page.routes import FOLDER, MOST_OF_LINK, PageRoutes
 from bot.slack.connection.http import WebServer
-from core.events import DebateConcluded, DebateStarted, NoteAdded, Recorded, fold
+from core.events import DebateConcluded, DebateStarted, NoteAdded, RecordedEvent, fold
 from core.models import Debate, Note, Person, Place
 from core.store.memory import InMemoryStore
-from core.testing import ManualClock, a_setup, recorded
+from core.testing import ManualClock, a_setup, log_of
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.debate_cache import DebateCache
 from core.use_cases.share import ShareDebates
@@ -31,7 +31,7 @@ class Shelf(InMemoryStore):
     def __post_init__(self) -> None:
         super().__init__()
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         self.asked.append(after)
         await self.go.wait()
         return await super().events(debate_id, after=after)
@@ -44,7 +44,7 @@ class Granted:
         del debate
         return "0" * 16
 
-    async def granted(self, debate_id: str) -> str:
+    async def grant_of(self, debate_id: str) -> str:
         del debate_id
         return "0" * 16
 
@@ -91,7 +91,7 @@ async def served() -> AsyncGenerator[Served]:
         address=FOLDER,
         holds=timedelta(days=1),
     )
-    link = await share.share(fold(recorded([started], DEBATE)))
+    link = await share.share(fold(log_of([started], DEBATE)))
     application = web.Application()
     PageRoutes(share).add_to(application)
     server = WebServer(application, "127.0.0.1", 0)

@@ -45,11 +45,11 @@ class Notices:
     landings: list[LandedRecord] = field(default_factory=list[LandedRecord])
     failures: list[tuple[str, float | None]] = field(default_factory=list[tuple[str, float | None]])
 
-    async def landed(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
+    async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
         del receiver, landing
         self.landings.append(landed)
 
-    async def failed(
+    async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
         del receiver, landing
@@ -134,7 +134,7 @@ class Office:
 
     async def _leap(self) -> bool:
         """Have what is to be tried later be tried now; False: nothing is."""
-        rows = (await self.landings.unlanded(100)).rows
+        rows = (await self.landings.backlog_rows(100)).rows
         later = [(row.id, row.receiver, row.again_at) for row in rows if row.again_at]
         for row_id, receiver, at in later:
             remaining = at - datetime.now(UTC)  # noqa: TID251 - as the database's clock

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from bot.landing.receivers import LandedRecord, Landing
 from bot.queue.rows import PostState
 from bot.store.purging import purge_traces
-from core.events import DebateConcluded, Recorded, fold
+from core.events import DebateConcluded, RecordedEvent, fold
 from core.models import Debate
 from tests.bot.landing.office import FIRST, SECOND, open_office
 
@@ -25,12 +25,12 @@ class Desk:
     """A receiver that wants to know of the end of debates."""
 
     name: str = "desk"
-    undone: str = "The desk is empty."
+    failure_text: str = "The desk is empty."
     #: Done when something comes.
     act: Callable[[Landing], Awaitable[None]] = _nothing
     got: list[str] = field(default_factory=list[str])
 
-    def wants(self, debate: Debate, recorded: Recorded) -> bool:
+    def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
         del debate
         return isinstance(recorded.event, DebateConcluded)
 

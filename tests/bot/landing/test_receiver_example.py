@@ -58,7 +58,7 @@ async def test_the_receiver_of_the_documents_takes_each_message_once_and_only_fr
         await office.debated()
         await office.decide()
         await office.settle()
-        dead = (await office.landings.unlanded(5)).rows
+        dead = (await office.landings.backlog_rows(5)).rows
     process.terminate()
     assert process.stdout
     texts = (await process.stdout.read()).decode().split()

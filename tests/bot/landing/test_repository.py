@@ -171,7 +171,7 @@ async def test_a_wrong_token_is_said_and_not_tried_again(server: GitServer, tmp_
         await office.decide()
         await office.settle()
         [(why, again)] = office.told.failures
-        dead = (await office.landings.unlanded(5)).rows
+        dead = (await office.landings.backlog_rows(5)).rows
 
     assert "refused the token in ADR_TOKEN" in why
     assert again is None

@@ -250,7 +250,7 @@ async def test_what_never_succeeds_becomes_a_dead_letter_and_can_be_asked_for_ag
     await office.settle()
 
     assert shop.types == ["debate.decided"]
-    unlanded = await office.landings.unlanded(10)
+    unlanded = await office.landings.backlog_rows(10)
     host = shop.url.split("/")[2]
     assert [row.error for row in unlanded.rows] == [f"{host} answered with the code 500."]
     assert "kept-from-people" not in str(unlanded)
@@ -269,7 +269,7 @@ async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
     await office.decide()
 
     assert len(shop.seen) == 1
-    unlanded = await office.landings.unlanded(10)
+    unlanded = await office.landings.backlog_rows(10)
     assert "wants nothing more" in unlanded.closed["shop"]
     assert unlanded.counts == (3, 0)
     await office.queue.retry()
@@ -315,7 +315,7 @@ async def test_a_private_address_is_not_called(shop: Shop, location: str, host: 
     async with open_office([guarded], location) as office:
         await office.debated()
         await office.settle()
-        dead = (await office.landings.unlanded(5)).rows
+        dead = (await office.landings.backlog_rows(5)).rows
 
     assert shop.seen == []
     assert all("its address is not public" in str(row.error) for row in dead)

@@ -77,7 +77,7 @@ async def test_questions_reach_the_person_and_their_answers_the_agents(tmp_path:
         assert not again["too_late"]
         assert question["finding"] is None
         assert (await kim.follows(debate_id))["state"] == "concluded"
-    read = "\n".join(part.text for part in provider.asked(Act.PROPOSAL)[0].parts)
+    read = "\n".join(part.text for part in provider.requests_of(Act.PROPOSAL)[0].parts)
     assert "Nine thousand." in read
 
 
@@ -163,7 +163,7 @@ async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_wh
         assert finding["source"] == "e1"
         assert finding["changed"][-1] == "+ The old queue is drained on Sunday."
     assert "Start another review" in late
-    requests = provider.asked(Act.SECOND_LOOK)
+    requests = provider.requests_of(Act.SECOND_LOOK)
     assert requests
     for request in requests:
         assert "drained on Sunday" in "\n".join(part.text for part in request.parts)
@@ -255,7 +255,7 @@ async def test_a_debate_left_behind_is_taken_up_by_the_window_that_stays(tmp_pat
     provider = WaitingProvider()
     async with editor(tmp_path, provider) as first:
         debate_id = (await first.calls("start_debate", question=QUESTION))["debate_id"]
-        await provider.until_asked(Act.PROPOSAL)
+        await provider.wait_until_asked(Act.PROPOSAL)
     async with AsyncExitStack() as other:
         await other.enter_async_context(open_store(str(tmp_path / "moot.db")))
         async with editor(tmp_path, ScriptedProvider(), clock=FastClock(20)) as second:
@@ -270,7 +270,7 @@ async def test_debates_of_others_and_of_slack_are_read_and_not_touched(tmp_path:
     in_slack = Place(surface="slack", workspace="T1", channel="C1")
     async with editor(tmp_path, slow_provider, person=Person(id="lee", name="Lee")) as lee:
         theirs = (await lee.calls("start_debate", question=QUESTION))["debate_id"]
-        await slow_provider.until_asked(Act.PROPOSAL)
+        await slow_provider.wait_until_asked(Act.PROPOSAL)
         can = await lee.machine.actions()
         setup = (await can.note.facts.debate(theirs)).setup
         slack = DebateStarted(setup=setup.model_copy(update={"place": in_slack}))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.plugins.discover import ALL, NONE, PluginKind, Plugins, discover, installed
+from bot.plugins.discover import ALL, NONE, PluginKind, Plugins, discover, installed_entry_points
 from core.errors import ConfigurationBroken, ProviderError
 from core.models import Act
 from core.request import ModelRequest
@@ -66,7 +66,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 def plugins_of(allowed: str = ALL) -> Plugins:
-    return discover(installed(), allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
+    return discover(installed_entry_points(), allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
 
 
 def test_nothing_installed_is_nothing_found() -> None:

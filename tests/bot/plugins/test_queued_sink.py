@@ -7,12 +7,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.plugins.queued_sink import QueuedSink, listening
-from core.events import DebateStarted, Recorded, fold
+from core.events import DebateStarted, RecordedEvent, fold
 from core.models import Debate, Turn
 from core.telling import Sinks
-from core.testing import RecordingSink, a_setup, recorded
+from core.testing import RecordingSink, a_setup, log_of
 
-LOG = recorded([DebateStarted(setup=a_setup())])
+LOG = log_of([DebateStarted(setup=a_setup())])
 DEBATE = fold(LOG)
 
 
@@ -23,7 +23,7 @@ class Raising(RecordingSink):
         super().__init__()
         self._errors = list(errors)
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         await super().publish(debate, recorded)
         if self._errors:
             raise self._errors.pop(0)
@@ -36,7 +36,7 @@ class Stuck(RecordingSink):
         super().__init__()
         self.go_on = asyncio.Event()
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         await self.go_on.wait()
         await super().publish(debate, recorded)
 

@@ -39,7 +39,7 @@ async def test_dead_letters_are_sent_again_behind_what_waits(database: Database)
     await Posts(database).enqueue([*rows, rows[0]])
     await end_next(database, PostState.FAILED, error="refused")
     await end_next(database, PostState.WAITING, error="away", after=30_000.0)
-    unlanded = await landings.unlanded(10)
+    unlanded = await landings.backlog_rows(10)
     assert [
         (row.debate_id, row.is_dead, row.error, bool(row.again_at)) for row in unlanded.rows
     ] == [
@@ -63,7 +63,7 @@ async def test_a_closed_receiver_gets_nothing_until_it_is_opened_again(database:
     await Posts(database).enqueue([new_landing("shop", "d1", seq) for seq in (1, 2)])
     await end_next(database, PostState.GONE, error="gone")
     assert await landings.next_for(SHOP) is None
-    unlanded = await landings.unlanded(5)
+    unlanded = await landings.backlog_rows(5)
     assert (unlanded.closed, unlanded.counts) == ({"shop": "gone"}, (2, 0))
     await landings.retry()
     assert (await end_next(database, PostState.SENT)).wanted_seq == 1
@@ -101,7 +101,7 @@ async def test_landings_of_the_version_before_stay_in_their_order(location: str)
         await prepare(database)
         landings = Landings(database)
         assert await landings.places(SHOP) == {"d1": "docs/0001-a.md"}
-        unlanded = await landings.unlanded(9)
+        unlanded = await landings.backlog_rows(9)
         assert (unlanded.closed, unlanded.counts) == ({"closed": "answered 410"}, (4, 1))
         first = await end_next(database, PostState.SENT)
         assert (first.wanted_seq, first.attempts) == (5, 2)

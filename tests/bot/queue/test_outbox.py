@@ -21,7 +21,7 @@ from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.slack.client import slack_client, slack_session
 from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClient
 from bot.slack.ids import METADATA_EVENT
-from bot.slack.outcomes import Rejected
+from bot.slack.outcomes import Rejection
 from bot.slack.payloads import Identity
 from bot.store.tables import QUEUE, prepare
 from bot.testing import key_of, quick_workspace
@@ -82,7 +82,7 @@ class Office:
             contents[row.key] = kinds.get(row.method, {"text": text})
         return RenderedPosts(seq=self.seq, contents=contents)
 
-    async def _take(self, row: PostRow, refusal: Rejected) -> None:
+    async def _take(self, row: PostRow, refusal: Rejection) -> None:
         self.refused.append((row.key, refusal.code))
 
     def living(self, key: str, method: str = "post", **changes: Any) -> NewPost:

@@ -12,7 +12,7 @@ from bot.store.tables import prepare
 from core.events import DebateStarted, fold
 from core.models import Debate, Place
 from core.store.database import Database
-from core.testing import ManualClock, a_setup, recorded
+from core.testing import ManualClock, a_setup, log_of
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ async def posts(tmp_path: Path) -> AsyncIterator[Posts]:
 
 
 def debate() -> Debate:
-    return fold(recorded([DebateStarted(setup=a_setup())]))
+    return fold(log_of([DebateStarted(setup=a_setup())]))
 
 
 async def post(posts: Posts, key: str) -> None:

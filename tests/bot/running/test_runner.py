@@ -74,7 +74,7 @@ async def test_a_debate_goes_on_after_what_passes(store: InMemoryStore, error: E
     engine = StubbornEngine(store, lambda run: error if run <= 3 else None)
     runner = runner_of(engine, store)
     runner.wake("daaaaaaa")
-    await until(lambda: not runner.held)
+    await until(lambda: not runner.held_ids)
     assert len(engine.runs) == 4
     await runner.close()
 
@@ -84,7 +84,7 @@ async def test_a_debate_that_is_not_ours_is_let_go(store: InMemoryStore, error: 
     engine = StubbornEngine(store, lambda _: error)
     runner = runner_of(engine, store)
     runner.wake("daaaaaaa")
-    await until(lambda: not runner.held)
+    await until(lambda: not runner.held_ids)
     assert len(engine.runs) == 1
     await runner.close()
 
@@ -100,7 +100,7 @@ async def test_a_broken_log_is_left_alone_and_no_other_debate_is_held_up(store: 
     runner = LocalRunner(engine=engine, store=store, clock=SystemClock(), remind_seconds=0.05)
     await runner.start()
     await until(lambda: any(debate.status is Status.CONCLUDED for debate in sink.debates))
-    await until(lambda: not runner.held)
+    await until(lambda: not runner.held_ids)
     await runner.close()
 
     assert fold(await store.events("dbbbbbbb")).status is Status.CONCLUDED
@@ -111,7 +111,7 @@ async def test_a_debate_that_always_fails_ends_in_words(store: InMemoryStore):
     engine = StubbornEngine(store, lambda run: ValueError("a fault") if run <= 6 else None)
     runner = runner_of(engine, store)
     runner.wake("daaaaaaa")
-    await until(lambda: not runner.held)
+    await until(lambda: not runner.held_ids)
     last = (await store.events("daaaaaaa"))[-1].event
     assert isinstance(last, DebateFailed)
     assert "Moot itself failed" in last.reason
@@ -131,4 +131,4 @@ async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InM
     runner.wake("daaaaaaa")
     await asyncio.sleep(60)
     assert len(engine.runs) == 2
-    assert not runner.held
+    assert not runner.held_ids

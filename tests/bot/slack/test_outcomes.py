@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.slack.client import slack_client
-from bot.slack.outcomes import Outcome, Rejected, Retry, Unknown, in_words, outcome_of
+from bot.slack.outcomes import Outcome, Rejection, Retry, Unknown, in_words, outcome_of
 from bot.slack.payloads import Refusal
 
 
@@ -47,11 +47,11 @@ ANSWERS: tuple[tuple[int, str, Outcome], ...] = (
         )
     ),
     # What is refused for good keeps Slack's code beside the words.
-    (200, "is_archived", Rejected("This channel is archived.", "is_archived")),
-    (200, "new_to_us", Rejected("Slack refuses it (new_to_us).", "new_to_us")),
+    (200, "is_archived", Rejection("This channel is archived.", "is_archived")),
+    (200, "new_to_us", Rejection("Slack refuses it (new_to_us).", "new_to_us")),
     # The status counts before the code.
     (429, "is_archived", PACE),
-    (499, "is_archived", Rejected("This channel is archived.", "is_archived")),
+    (499, "is_archived", Rejection("This channel is archived.", "is_archived")),
     (500, "is_archived", Unknown("Slack failed (is_archived)")),
 )
 
@@ -111,7 +111,7 @@ async def test_a_page_of_a_server_between_us_and_slack_is_read_by_its_status(
             Unknown("no answer from Slack (ServerDisconnectedError)"),
         ),
         (ConnectionResetError(), Unknown("no answer from Slack (ConnectionResetError)")),
-        (KeyError("text"), Rejected("Moot itself failed (KeyError)", "our_fault")),
+        (KeyError("text"), Rejection("Moot itself failed (KeyError)", "our_fault")),
     ],
     ids=["too slow", "cut off", "reset", "a fault of ours"],
 )

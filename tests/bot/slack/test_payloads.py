@@ -15,7 +15,7 @@ from bot.slack.payloads import (
     Click,
     Command,
     Delivery,
-    FormSubmitted,
+    FormSubmission,
     Identity,
     Interaction,
     MessageEvent,
@@ -23,7 +23,7 @@ from bot.slack.payloads import (
     Page,
     Refusal,
     SessionStopped,
-    UserFound,
+    SlackUser,
     plain,
 )
 
@@ -38,7 +38,7 @@ READERS: dict[str, type[payloads.Payload]] = {
     "app_mention": MessageEvent,
     "block_actions": Click,
     "block_actions_in_home": Click,
-    "view_submission": FormSubmitted,
+    "view_submission": FormSubmission,
     "block_actions_in_form": Click,
     "message_action": MessageShortcut,
     "app_home_opened": Interaction,
@@ -51,7 +51,7 @@ READERS: dict[str, type[payloads.Payload]] = {
     "member_joined_channel": ChannelEvent,
     "app_uninstalled": Delivery,
     "tokens_revoked": Delivery,
-    "users_info": UserFound,
+    "users_info": SlackUser,
     "auth_test": Identity,
     "refusal_missing_scope": Refusal,
 }
@@ -62,9 +62,9 @@ READERS: dict[str, type[payloads.Payload]] = {
     [("Asia/Tokyo", 9), ("America/Los_Angeles", -8), ("Mars/Olympus", 0), ("../x", 0), ("", 0)],
 )
 def test_a_person_is_where_slack_says_or_in_utc(tz: str, hours: int):
-    winter = datetime(2026, 1, 5, tzinfo=UserFound.model_validate({"user": {"tz": tz}}).zone)
+    winter = datetime(2026, 1, 5, tzinfo=SlackUser.model_validate({"user": {"tz": tz}}).zone)
     assert winter.utcoffset() == timedelta(hours=hours)
-    assert UserFound.model_validate({"user": {"tz": None}}).zone.utcoffset(winter) == timedelta()
+    assert SlackUser.model_validate({"user": {"tz": None}}).zone.utcoffset(winter) == timedelta()
 
 
 def example(name: str) -> Any:

@@ -3,11 +3,11 @@
 import pytest
 
 from bot.slack.typed_text import (
-    addressed,
     has_words,
     links_in,
     mentioned_in,
     readable,
+    split_addressee,
     told_bot,
 )
 
@@ -105,7 +105,7 @@ def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(text: str,
     ],
 )
 def test_whom_a_text_is_for_stands_before_it(line: str, to: str, text: str):
-    assert addressed(line) == (to, text)
+    assert split_addressee(line) == (to, text)
 
 
 @pytest.mark.parametrize(

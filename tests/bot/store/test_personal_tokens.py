@@ -53,7 +53,7 @@ async def test_a_token_is_its_owners_and_what_is_kept_opens_nothing(
 ) -> None:
     token = await new_token(tokens)
     assert re.fullmatch(r"moot_[0-9a-f]{16}_[0-9a-f]{64}", token)
-    token_found = await tokens.owned(token, NOON)
+    token_found = await tokens.find(token, NOON)
     assert token_found
     assert (token_found.workspace, token_found.person, token_found.number, token_found.name) == (
         "T1",
@@ -70,13 +70,13 @@ async def test_what_is_no_token_is_nobodys(tokens: PersonalTokens) -> None:
     other = await new_token(tokens)
     mixed = f"{token[:21]}_{other.rpartition('_')[2]}"
     for bearer in ("", "moot_", token[:-1], f"{token}0", token.upper(), mixed, f" {token}", "\0"):
-        assert await tokens.owned(bearer, NOON) is None, bearer
+        assert await tokens.find(bearer, NOON) is None, bearer
 
 
 async def test_a_token_ends_with_its_time_and_makes_room(tokens: PersonalTokens) -> None:
     token = await new_token(tokens)
-    assert await tokens.owned(token, WANTED.expires_at - timedelta(seconds=1))
-    assert await tokens.owned(token, WANTED.expires_at) is None
+    assert await tokens.find(token, WANTED.expires_at - timedelta(seconds=1))
+    assert await tokens.find(token, WANTED.expires_at) is None
     assert [token.number for token in await tokens.of("T1", "U1", NOON)] == [1]
     assert not await tokens.of("T1", "U1", WANTED.expires_at)
     later = replace(WANTED, made_at=WANTED.expires_at, expires_at=NOON + timedelta(days=9))
@@ -106,19 +106,19 @@ async def test_a_revoked_token_ends_at_once_and_others_stay(tokens: PersonalToke
     others = await new_token(tokens, replace(WANTED, person="U2"))
     assert await tokens.revoke("T1", "U1", 1) == 1
     assert await tokens.revoke("T1", "U1", 1) == 0
-    assert await tokens.owned(first, NOON) is None
-    assert await tokens.owned(second, NOON)
+    assert await tokens.find(first, NOON) is None
+    assert await tokens.find(second, NOON)
     assert await tokens.revoke("T1", "U1") == 1
-    assert await tokens.owned(second, NOON) is None
-    assert await tokens.owned(others, NOON)
+    assert await tokens.find(second, NOON) is None
+    assert await tokens.find(others, NOON)
     await tokens.leave("T1")
-    assert await tokens.owned(others, NOON) is None
+    assert await tokens.find(others, NOON) is None
 
 
 async def test_when_a_token_was_used_is_known_to_the_minute(tokens: PersonalTokens) -> None:
     token = await new_token(tokens)
     for seconds in (0, 30, 61):
-        await tokens.owned(token, NOON + timedelta(seconds=seconds))
+        await tokens.find(token, NOON + timedelta(seconds=seconds))
     (entry,) = await tokens.of("T1", "U1", NOON)
     assert entry.used_at == NOON + timedelta(seconds=61)
 

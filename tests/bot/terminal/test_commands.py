@@ -24,7 +24,7 @@ from core.errors import (
     BadInput,
     MootError,
 )
-from core.events import DebateStarted, Recorded, event_from_json, fold
+from core.events import DebateStarted, RecordedEvent, event_from_json, fold
 from core.models import MOST_ROUNDS, Debate, Status
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
@@ -94,7 +94,7 @@ def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
 def folded(record: dict[str, Any]) -> Debate:
     """What the events of a written record add up to."""
     return fold(
-        Recorded(
+        RecordedEvent(
             debate_id=record["debate_id"],
             seq=event["seq"],
             at=datetime.fromisoformat(event["at"]),

@@ -17,7 +17,7 @@ from core.events import (
     ModelWentAway,
     OutageBegan,
     OutageEnded,
-    Recorded,
+    RecordedEvent,
     StopRequested,
     TimeRanOut,
     TurnFailed,
@@ -36,7 +36,7 @@ from tests.core.transcript.splits import split_log
 from tests.core.transcript.test_transcript import a_log
 
 
-def debate_and_last() -> tuple[Debate, Recorded]:
+def debate_and_last() -> tuple[Debate, RecordedEvent]:
     log = a_log()
     return fold(log), log[-1]
 

@@ -24,7 +24,7 @@ from core.models import Act, Clarification, Clarifying, Debate, Person, Status
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
-from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
+from core.testing import ScriptedProvider, a_setup, log_of, plausible_reply
 from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"
@@ -32,7 +32,7 @@ SITTING = Person(id="kim", name="kim")
 
 
 class SlowAt(ScriptedProvider):
-    """Never answers one act; `until_asked` tells when it was asked."""
+    """Never answers one act; `wait_until_asked` tells when it was asked."""
 
     def __init__(self, act: Act) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ async def test_what_is_typed_in_time_is_the_answer(keyboard: TextIO) -> None:
 
 async def test_a_question_that_was_given_up_takes_no_line_from_the_next(keyboard: TextIO) -> None:
     desk = TerminalQuestions(LineScreen(io.StringIO()), sys.stdin)
-    debate = fold(recorded([DebateStarted(setup=a_setup(rounds=1))]))
+    debate = fold(log_of([DebateStarted(setup=a_setup(rounds=1))]))
     first, second = (
         Clarification(number=number, question="?", assumption="", asked_by=()) for number in (1, 2)
     )
@@ -149,7 +149,7 @@ async def test_a_question_that_was_given_up_takes_no_line_from_the_next(keyboard
 async def test_a_second_ctrl_c_ends_at_once_and_the_record_is_kept() -> None:
     sitting = Sitting(SlowAt(Act.SYNTHESIS))
     work = await sitting.start()
-    await sitting.provider.until_asked(Act.SYNTHESIS)
+    await sitting.provider.wait_until_asked(Act.SYNTHESIS)
     press_ctrl_c()
     await sitting.until_stopped()
     press_ctrl_c()
@@ -172,7 +172,7 @@ async def test_a_second_ctrl_c_ends_at_once_and_the_record_is_kept() -> None:
 async def test_a_debate_that_was_left_can_be_stopped_again() -> None:
     sitting = Sitting(SlowAt(Act.CRITIQUE))
     work = await sitting.start()
-    await sitting.provider.until_asked(Act.CRITIQUE)
+    await sitting.provider.wait_until_asked(Act.CRITIQUE)
     os.kill(os.getpid(), signal.SIGTERM)
     with pytest.raises(MootError, match="Interrupted"):
         await work
@@ -181,7 +181,7 @@ async def test_a_debate_that_was_left_can_be_stopped_again() -> None:
     for expected in (1, 2):  # stopped and left, twice
         sitting.provider = SlowAt(Act.SYNTHESIS)
         work = asyncio.create_task(sitting.go_on())
-        await sitting.provider.until_asked(Act.CRITIQUE if expected == 1 else Act.SYNTHESIS)
+        await sitting.provider.wait_until_asked(Act.CRITIQUE if expected == 1 else Act.SYNTHESIS)
         press_ctrl_c()
         await sitting.until_stopped()
         press_ctrl_c()

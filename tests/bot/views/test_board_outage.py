@@ -7,12 +7,12 @@ from core.events import (
     fold,
 )
 from core.models import SUMMARIZER, Act, Failure, Turn
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 
 def test_the_board_says_what_is_read_in_the_place_of_a_summary_that_failed() -> None:
     turn = Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER)
     failed = TurnFailed(failure=Failure(turn=turn, reason="Groq failed (500)."))
-    text = board(fold(recorded([DebateStarted(setup=a_setup()), failed]))).text
+    text = board(fold(log_of([DebateStarted(setup=a_setup()), failed]))).text
 
     assert "Groq failed (500). The full text is used." in text

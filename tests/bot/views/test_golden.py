@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import external_file
 
 from bot.listeners import answers
-from bot.listeners.answers import shown as summed_up
+from bot.listeners.answers import status_answer as summed_up
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.decision import decision_buttons
@@ -62,7 +62,7 @@ from core.models import (
     VerdictSource,
 )
 from core.rules.history.material import stage_turn
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from tests.bot.plays import CALL, TEXTS, a_debate, a_verdict, play
 
 FOLDER = "../../golden/views"
@@ -184,14 +184,14 @@ def test_notices():
     messages = [
         notices.problem("There is no debate `dxyz`.", "/debate list"),
         notices.usage({"/debate <question>": "start a debate", "/debate help": "show this"}),
-        notices.turn_failed(debate, failure),
-        notices.stopped(Stop(by=Person(id="U1"))),
-        notices.vote_called(Person(id="U1")),
-        notices.paused(Person(id="U1")),
-        notices.resumed(Person(id="U1")),
+        notices.turn_failure_line(debate, failure),
+        notices.stop_line(Stop(by=Person(id="U1"))),
+        notices.vote_call_line(Person(id="U1")),
+        notices.pause_line(Person(id="U1")),
+        notices.resume_line(Person(id="U1")),
         notices.guidance(debate, GUIDANCE),
         notices.out_of_time(),
-        notices.failed(debate, "No agent could take a position."),
+        notices.failure_line(debate, "No agent could take a position."),
     ]
     assert payloads(*messages) == external_file(f"{FOLDER}/notices.json")
 
@@ -266,8 +266,8 @@ def test_a_board_does_not_call_decided_or_kept_what_no_model_looked_at():
     page = str(home([DebateRow(ended)]))
     assert "Ended, not decided" in page
     assert "Waiting for your team" not in page
-    assert "*Revisit*" not in answers.ended(ended)
-    assert "*Debate it on*" in answers.ended(ended)
+    assert "*Revisit*" not in answers.end_answer(ended)
+    assert "*Debate it on*" in answers.end_answer(ended)
 
 
 @pytest.mark.parametrize("kind", [DecisionKind.ACCEPT, DecisionKind.REVISIT])
@@ -277,7 +277,7 @@ def test_what_was_accepted_with_an_older_version_keeps_its_buttons(kind: Decisio
     debate = a_debate(VerdictReached(verdict=reached), DebateConcluded(), event)
     [buttons] = decision_buttons(debate)
     assert "Reject" in str(buttons)
-    assert "*Revisit*" in answers.ended(debate)
+    assert "*Revisit*" in answers.end_answer(debate)
 
 
 def test_those_who_abstain_say_why():
@@ -414,7 +414,7 @@ def test_a_councils_board_shows_the_newest_phase_summed_up() -> None:
         for turn in turns
     ]
     setup = a_setup().model_copy(update={"format": "council"})
-    text = board(fold(recorded([DebateStarted(setup=setup), *events]))).text
+    text = board(fold(log_of([DebateStarted(setup=setup), *events]))).text
     assert "*Summary after positions*\nIn short: formulate." in text
 
 

@@ -14,7 +14,7 @@ import pytest
 from inline_snapshot import external_file
 
 from bot.views.clarifications import answer_form, card
-from bot.views.decision import decided, decision_form, outcome_form, outcome_post, reminder
+from bot.views.decision import decision_form, decision_line, outcome_form, outcome_post, reminder
 from bot.views.follow_up import comment_form, thanks
 from bot.views.lists import (
     MOST_AT_HOME,
@@ -272,7 +272,7 @@ def test_the_forms_to_decide():
 
 
 def test_the_lines_about_decisions():
-    lines = [decided(a_decision(kind)) for kind in DecisionKind]
+    lines = [decision_line(a_decision(kind)) for kind in DecisionKind]
     shot = as_sent(*lines, reminder(judged(), a_decision()))
     assert shot == external_file(f"{FOLDER}/decided.json")
 

@@ -7,7 +7,7 @@ from inline_snapshot import external_file
 from bot.views import notices
 from bot.views.board import BoardAction, board
 from bot.views.message import MessageView
-from bot.views.options import how_it_ended, who_stands_where
+from bot.views.options import ending_text, who_stands_where
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from core.events import (
@@ -224,9 +224,9 @@ def test_lines_about_options():
     ]
     debate = a_debate(*DEBATED, *edits, setup=SETUP)
     lines = [
-        *(notices.options_changed(debate, item.edit) for item in edits),
-        *(notices.rounds_ended(debate, item) for item in debate.gates.values()),
-        notices.wanted(DANA, had_verdict=True),
+        *(notices.option_change_line(debate, item.edit) for item in edits),
+        *(notices.rounds_end_line(debate, item) for item in debate.gates.values()),
+        notices.debate_request_line(DANA, had_verdict=True),
     ]
     assert payloads(*lines) == external_file(f"{FOLDER}/option_lines.json")
 
@@ -234,8 +234,8 @@ def test_lines_about_options():
 def test_nobody_claims_rounds_that_were_not_held():
     skipped, ended = closed(*voted(0, *AGREED)), closed(*FINAL)
     assert rounds_words(skipped) == "only first answers were given"
-    assert "all 3 rounds" not in how_it_ended(skipped)
-    assert how_it_ended(ended).endswith("1 of 3 rounds was held.")
+    assert "all 3 rounds" not in ending_text(skipped)
+    assert ending_text(ended).endswith("1 of 3 rounds was held.")
 
 
 def test_a_debate_of_an_older_version_says_nothing_of_options():

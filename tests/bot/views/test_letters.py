@@ -4,7 +4,7 @@ from bot.views.board import board
 from bot.views.group_post import group_post, turn
 from core.events import ContributionMade, DebateStarted, SummaryMade, fold
 from core.models import SUMMARIZER, Act, Contribution, Summary, SummaryKind, Turn
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 _SAID = "**Still PostgreSQL.** Position B forgets backups, and C's answer overlooks it."
 _WHO = "B is Security, C is Simplicity."
@@ -31,7 +31,7 @@ def test_letters_are_explained_below_posts_and_the_boards_summary() -> None:
         ContributionMade(contribution=contribution),
         a_summary(_SAID),
     ]
-    debate = fold(recorded(events))
+    debate = fold(log_of(events))
 
     assert _WHO in str(group_post(debate, [contribution]).blocks)
     assert _WHO in str(turn(debate, contribution)[-1].blocks)

@@ -19,7 +19,7 @@ from bot.views.decision import outcome_form, outcome_post
 from bot.views.fold import in_full
 from bot.views.group_post import everything, group_post, turn
 from bot.views.message import MessageView
-from bot.views.verdict import headline, shortcomings, told, verdict
+from bot.views.verdict import headline, short_text, shortcomings, verdict
 from bot.views.vote import vote
 from core.events import (
     BallotCast,
@@ -249,7 +249,7 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
     merged_options = options_of(a_debate(*events, setup=setup))
     tally = count(dict.fromkeys(ids, "o1"), ballots, options=merged_options)
     debate = a_debate(*events, VoteTallied(tally=tally), setup=setup)
-    text = told(debate, reached)
+    text = short_text(debate, reached)
     assert len(text.split()) <= 150, text
     heads = ("\n• ", "*Dissent*", "*What would overturn it*", "*Vote*", "*Confidence*")
     # What went wrong stands above the decision, in three lines at most.
@@ -295,11 +295,11 @@ def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
 @given(debates(), short, short)
 def test_notices_fit(debate: Debate, words: str, typed: str):
     failure = next(iter(debate.failures.values()))
-    check(notices.turn_failed(debate, failure))
+    check(notices.turn_failure_line(debate, failure))
     check(notices.problem(words or "Wrong.", typed))
-    check(notices.failed(debate, words))
+    check(notices.failure_line(debate, words))
     check(notices.usage({f"/debate {n} {typed}": words for n in range(30)}))
-    check(notices.stopped(Stop(by=Person(id="x", name=words))))
+    check(notices.stop_line(Stop(by=Person(id="x", name=words))))
     check(notices.out_of_time())
     for message in notices.question(debate):
         check(message)

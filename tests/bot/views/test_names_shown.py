@@ -1,7 +1,7 @@
 """Names of files and options are shown so that people recognize them."""
 
 from bot.slack.mrkdwn.escape import bare
-from bot.views.notices import source_read
+from bot.views.notices import source_line
 from bot.views.options import option_labels
 from core.models import Act, Option, Person, Source, SourceKind, SourceReference, Turn
 
@@ -22,7 +22,7 @@ def a_file(name: str, address: str = "https://files.slack.test/F1") -> Source:
 
 def test_a_file_whose_name_reads_as_an_address_keeps_its_name() -> None:
     for address in ("https://files.slack.test/F1", "https://files.slack.test/F1/last-night.log"):
-        text = source_read(a_file("last-night.log", address)).text
+        text = source_line(a_file("last-night.log", address)).text
         assert f"Agents quote last-night.log (<{address}|open>) as `e1`:" in text
 
 

@@ -29,7 +29,7 @@ from core.request import ModelRequest
 from core.rules import casting, schedule
 from core.rules.gate import in_words
 from core.settings import Settings
-from core.testing import ScriptedProvider, plausible_reply, recorded
+from core.testing import ScriptedProvider, log_of, plausible_reply
 from tests.core.bench import Bench
 
 ONE = ModelChoice(provider="scripted", model="one")
@@ -140,12 +140,12 @@ async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -
     setup = a_cast_setup().model_copy(update={"references": (plan,)})
     bench = Bench()
     await bench.run(setup)
-    (request,) = bench.provider.asked(Act.CASTING)
+    (request,) = bench.provider.requests_of(Act.CASTING)
     assert "- The plan" in [part.text for part in request.parts]
 
     thread = reference(SourceKind.THREAD, "The thread", "x")
     begun = DebateStarted(setup=setup.model_copy(update={"references": (plan, thread)}))
-    debate = fold(recorded([begun]))
+    debate = fold(log_of([begun]))
     (reading,) = schedule.ready(debate)
     assert reading.act is Act.READING
 
@@ -170,7 +170,7 @@ def test_nobody_is_cast_after_others_have_spoken() -> None:
     setup = a_cast_setup()
     turn = Turn(act=Act.PROPOSAL, round=1, agent=setup.agents[0].id)
     cast = Cast(turn=casting.TURN, agents=setup.agents, reasons=setup.reasons)
-    log = recorded(
+    log = log_of(
         [
             DebateStarted(setup=setup),
             ContributionMade(contribution=Contribution(turn=turn, text="Kafka.")),
@@ -181,7 +181,7 @@ def test_nobody_is_cast_after_others_have_spoken() -> None:
     with pytest.raises(LogBroken, match="after others have spoken"):
         fold(log)
     with pytest.raises(LogBroken, match="casts nobody"):
-        fold(recorded([log[0].event, AgentsCast(cast=cast.model_copy(update={"agents": ()}))]))
+        fold(log_of([log[0].event, AgentsCast(cast=cast.model_copy(update={"agents": ()}))]))
 
 
 def test_an_estimate_counts_the_call_and_at_the_most_the_most_agents() -> None:

@@ -5,12 +5,12 @@ import re
 import pytest
 
 from core.acts.act import ACTS
-from core.acts.ballot import movers_shown
+from core.acts.ballot import possible_movers
 from core.acts.context import candidates
 from core.acts.request_for import request_for
 from core.capabilities import capability
 from core.events import ContributionMade, Event
-from core.llm.fitting import fitted
+from core.llm.fitting import fit_request
 from core.llm.prompt_text import prompt_text
 from core.models import Act, ContextMethod, Contribution, Summarization, Turn
 from core.rules import schedule
@@ -46,7 +46,7 @@ def test_the_question_is_never_shortened() -> None:
             if turn.act in ASKING:
                 request = request_for(play.debate, turn)
                 small = capability("ollama", "x").model_copy(update={"context_tokens": 6000})
-                sent = fitted(request, small, lambda asked: len(prompt_text(asked)) // 4)
+                sent = fit_request(request, small, lambda asked: len(prompt_text(asked)) // 4)
                 assert sent.parts[0].text == play.setup.question
 
 
@@ -94,7 +94,7 @@ def test_nobody_is_moved_by_its_own_words(form: str) -> None:
     count = 0
     while play.step():
         for turn in [turn for turn in schedule.ready(play.debate) if turn.act is Act.BALLOT]:
-            movers = movers_shown(play.debate, turn).values()
+            movers = possible_movers(play.debate, turn).values()
             assert turn.agent not in {contribution.turn.agent for contribution in movers}
             count += len(movers)
 

@@ -153,7 +153,7 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
     assert contribution.text.endswith(f"It holds: {TRUE} and {struck}.")
     assert contribution.warnings == ("1 quote not found in the sources, and struck out.",)
     for act in (Act.CRITIQUE, Act.BALLOT, Act.SYNTHESIS):
-        for request in setting.provider.asked(act):
+        for request in setting.provider.requests_of(act):
             texts = "\n".join(part.text for part in request.parts if part.kind is not PartKind.TASK)
             assert struck in texts
             assert FAKE not in texts.replace(struck, "").replace(
@@ -270,11 +270,11 @@ async def test_a_source_that_moved_a_voter_is_named_by_whoever_tells_of_it() -> 
     final = debate.ballots["r1/ballot/security"]
     assert (final.moved_by, final.why_moved) == ("e1", "It is fast enough.")
     assert {ballot.why_moved for ballot in debate.ballots.values() if ballot != final} == {""}
-    prompt = setting.provider.asked(Act.BALLOT)[-1].parts[-1].text
+    prompt = setting.provider.requests_of(Act.BALLOT)[-1].parts[-1].text
     assert "or the id of the source (e1)" in prompt
     (vote,) = [
         part.text
-        for part in setting.provider.asked(Act.SYNTHESIS)[0].parts
+        for part in setting.provider.requests_of(Act.SYNTHESIS)[0].parts
         if part.kind is PartKind.TALLY
     ]
     assert "Security held Kafka best before the debate, and PostgreSQL after it" in vote

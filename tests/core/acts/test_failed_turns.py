@@ -80,7 +80,7 @@ async def a_debate_interrupted_at(act: Act, path: Path) -> AsyncGenerator[SqlDeb
         await store.create(DEBATE, event, origin="trigger-1", at=clock.now())
         provider = ScriptedProvider(latency=0.02)
         running = asyncio.create_task(engine_with(store, {"scripted": provider}).run(DEBATE))
-        await provider.until_asked(act)
+        await provider.wait_until_asked(act)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         yield store

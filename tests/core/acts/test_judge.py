@@ -56,7 +56,7 @@ class House:
 
     def judged(self) -> list[str]:
         """The models that were asked to judge."""
-        return [r.model for p in self.providers.values() for r in p.asked(Act.SYNTHESIS)]
+        return [r.model for p in self.providers.values() for r in p.requests_of(Act.SYNTHESIS)]
 
 
 @pytest.mark.parametrize("models", [("a/a1", "a/a2", "b/b1"), ("b/b1", "b/b1", "a/a2")])
@@ -77,7 +77,7 @@ async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Seque
 async def test_a_judge_starts_from_one_text_where_one_won() -> None:
     bench = Bench()
     debate = await bench.run(a_setup(rounds=1))
-    (request,) = bench.provider.asked(Act.SYNTHESIS)
+    (request,) = bench.provider.requests_of(Act.SYNTHESIS)
 
     assert debate.tally
     assert len(best_texts(debate.tally)) == 1

@@ -81,7 +81,7 @@ async def test_questions_in_other_words_are_put_once_with_all_who_ask() -> None:
         ("What may it cost?", ("simplicity",)),
         ("Who runs it at night?", ("architect",)),
     ]
-    assert len(bench.provider.asked(Act.CLARIFICATION)) == 1
+    assert len(bench.provider.requests_of(Act.CLARIFICATION)) == 1
     assert opened.call
     assert opened.call in debate.calls, "its cost is the debate's"
 

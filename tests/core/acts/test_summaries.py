@@ -22,7 +22,7 @@ from core.models import (
 )
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history.material import round_turn
-from core.testing import ScriptedProvider, a_setup, plausible_reply, recorded
+from core.testing import ScriptedProvider, a_setup, log_of, plausible_reply
 from tests.core.bench import DEBATE, Bench
 from tests.core.summing import Paced, debate_by, parts_of, script
 
@@ -52,10 +52,10 @@ async def test_a_failed_perspective_summary_means_the_full_history() -> None:
     assert debate.status is Status.CONCLUDED
     assert "r2/summary/architect" in debate.failures
     assert "Your own position, in short" in parts_of(
-        bench.provider.asked(Act.CRITIQUE)[-1], PartKind.OTHER
+        bench.provider.requests_of(Act.CRITIQUE)[-1], PartKind.OTHER
     )
     assert "Your earlier rounds" in parts_of(
-        bench.provider.asked(Act.REFINEMENT)[-1], PartKind.OTHER
+        bench.provider.requests_of(Act.REFINEMENT)[-1], PartKind.OTHER
     )
 
 
@@ -64,7 +64,7 @@ async def test_after_ten_rounds_the_first_five_become_one_summary() -> None:
     meta = debate.summaries["r5/summary/summarizer/meta"]
 
     assert meta.kind is SummaryKind.META
-    last = bench.provider.asked(Act.REFINEMENT)[-1]
+    last = bench.provider.requests_of(Act.REFINEMENT)[-1]
     labels = parts_of(last, PartKind.SUMMARY)
     assert labels[0] == "Rounds 1 to 5 in short"
     assert labels[1:] == [f"Round {n} in short" for n in range(6, 12)]
@@ -136,7 +136,7 @@ def with_failed_summary(method: ContextMethod, *texts: str) -> Debate:
         *(ContributionMade(contribution=contribution) for contribution in contributions),
     ]
     failure = Failure(turn=round_turn(1), reason="The round's time was up.")
-    return fold(recorded([*events, TurnFailed(failure=failure)]))
+    return fold(log_of([*events, TurnFailed(failure=failure)]))
 
 
 @pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL])
@@ -163,7 +163,7 @@ async def test_hierarchical_condenses_long_contributions_then_rounds_then_the_de
 
     assert kinds.count(SummaryKind.CONTRIBUTION) == 3 * 6
     assert SummaryKind.ROUND in kinds
-    assert parts_of(bench.provider.asked(Act.STATEMENT)[-1], PartKind.SUMMARY) == [
+    assert parts_of(bench.provider.requests_of(Act.STATEMENT)[-1], PartKind.SUMMARY) == [
         "The debate up to round 3 in short",
         "Round 4 in short",
         "Round 5 in short",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.evidence.citations import check, checked, citations_in, rendered
+from core.evidence.citations import check, check_citations, citations_in, render_citations
 from core.evidence.words import words_in
 from core.models import (
     Act,
@@ -220,7 +220,7 @@ def test_citations_are_read_as_models_write_them(text: str, source: str, words: 
 
 def test_what_is_no_citation_is_left_alone() -> None:
     text = "See [the docs](https://e1.test), [x], [experiment 3], list[e], and `e1`."
-    assert checked(text, SOURCES) == (text, ())
+    assert check_citations(text, SOURCES) == (text, ())
 
 
 @pytest.mark.parametrize(
@@ -232,27 +232,27 @@ def test_what_is_no_citation_is_left_alone() -> None:
     ],
 )
 def test_labels_of_risks_and_requirements_are_no_citations(text: str) -> None:
-    assert checked(text, SOURCES) == (text, ())
-    assert rendered(text, lambda found, _: f"<{found.source}>") == text
+    assert check_citations(text, SOURCES) == (text, ())
+    assert render_citations(text, lambda found, _: f"<{found.source}>") == text
 
 
 def test_entries_of_a_record_are_cited_as_prompts_name_them() -> None:
     entry = a_source(1, LOAD).model_copy(update={"label": "r1"})
     text = 'It is [r1: "latency of 45 ms"], [r1: "free"]; risk [R1] stays, see [e1: "45 ms"].'
-    text_shown, citations = checked(text, [entry, *SOURCES])
+    text_shown, citations = check_citations(text, [entry, *SOURCES])
     assert text_shown == (
         'It is [r1: "latency of 45 ms"], ~~[r1: "free"]~~ (not found in r1); risk [R1] stays, '
         'see [e1: "45 ms"].'
     )
     assert [citation.source for citation in citations] == ["r1", "r1", "e1"]
-    assert checked(text_shown, [entry, *SOURCES]) == (text_shown, citations)
-    output = rendered(text_shown, lambda found, _: f"<{found.source}>", of_record=True)
+    assert check_citations(text_shown, [entry, *SOURCES]) == (text_shown, citations)
+    output = render_citations(text_shown, lambda found, _: f"<{found.source}>", of_record=True)
     assert output == "It is <r1>, <r1>; risk [R1] stays, see <e1>."
 
 
 def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
     text = 'Fast: [e1: "latency of 45 ms"], [e1: "latency of 4 ms"] and [e7: "cheap"].'
-    text_shown, citations = checked(text, SOURCES)
+    text_shown, citations = check_citations(text, SOURCES)
     assert text_shown == (
         'Fast: [e1: "latency of 45 ms"], ~~[e1: "latency of 4 ms"]~~ (not found in e1)'
         ' and ~~[e7: "cheap"]~~ (not found in e7).'
@@ -262,7 +262,7 @@ def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
         "unverified",
         "unverified",
     ]
-    assert checked(text_shown, SOURCES) == (text_shown, citations)
+    assert check_citations(text_shown, SOURCES) == (text_shown, citations)
 
 
 @pytest.mark.parametrize(
@@ -277,19 +277,19 @@ def test_what_is_not_found_is_struck_out_and_stays_so() -> None:
 )
 def test_a_quote_over_several_lines_stays_verified_when_it_is_checked_again(quote: str) -> None:
     sources = [a_source(1, "We pay 1,000 $ a day for a well-known office and the efficient team.")]
-    text, citations = checked(f'So [e1: "{quote}"].', sources)
+    text, citations = check_citations(f'So [e1: "{quote}"].', sources)
 
     assert citations[0].status is CitationStatus.VERIFIED
-    assert checked(text, sources) == (text, citations)
+    assert check_citations(text, sources) == (text, citations)
 
 
 def test_a_citation_without_an_end_takes_no_other_one_in() -> None:
-    text_shown, citations = checked('It says [e1, page 3 of [e2, page 4: "free"', SOURCES)
+    text_shown, citations = check_citations('It says [e1, page 3 of [e2, page 4: "free"', SOURCES)
     assert (text_shown, citations) == ('It says [e1, page 3 of [e2, page 4: "free"', ())
 
-    text_shown, citations = checked("It says [e1, page 3 of [e9].", SOURCES)
+    text_shown, citations = check_citations("It says [e1, page 3 of [e9].", SOURCES)
     assert text_shown == "It says [e1, page 3 of ~~[e9]~~ (not found in e9)."
-    assert checked(text_shown, SOURCES) == (text_shown, citations)
+    assert check_citations(text_shown, SOURCES) == (text_shown, citations)
 
 
 def test_a_quote_under_the_wrong_source_says_which_is_right() -> None:
@@ -374,8 +374,8 @@ def test_languages_without_spaces_are_quoted_too() -> None:
 
 
 def test_surfaces_write_citations_their_way() -> None:
-    text, _ = checked('A [e1: "kept for 35 days"] b [e1: "kept for 3 days"].', SOURCES)
-    output = rendered(
+    text, _ = check_citations('A [e1: "kept for 35 days"] b [e1: "kept for 3 days"].', SOURCES)
+    output = render_citations(
         text, lambda found, is_verified: f"<{found.words}|{'yes' if is_verified else 'no'}>"
     )
     assert output == "A <kept for 35 days|yes> b <kept for 3 days|no>."
@@ -484,7 +484,7 @@ def test_a_hostile_quote_costs_no_more_than_others() -> None:
 
 def test_long_hostile_text_is_read_in_time() -> None:
     text = '[e1: "' * 5000 + "x" * 50_000
-    assert checked(text, SOURCES)[1] == ()
+    assert check_citations(text, SOURCES)[1] == ()
 
 
 def test_all_sources_of_a_debate_are_read_once_for_many_quotes() -> None:

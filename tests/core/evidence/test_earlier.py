@@ -5,7 +5,7 @@ import pytest
 from core.events import DebateConcluded, DebateStarted, VerdictReached, fold
 from core.evidence.earlier import decision_reference
 from core.models import Person
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from tests.bot.plays import a_verdict
 
 
@@ -14,6 +14,6 @@ from tests.bot.plays import a_verdict
 )
 def test_a_long_decision_is_cut_in_its_title(decision: str, title: str) -> None:
     reached = VerdictReached(verdict=a_verdict(decision=decision))
-    debate = fold(recorded([DebateStarted(setup=a_setup()), reached, DebateConcluded()]))
+    debate = fold(log_of([DebateStarted(setup=a_setup()), reached, DebateConcluded()]))
 
     assert decision_reference(debate, Person(id="U1")).title.partition(": ")[2] == title

@@ -26,7 +26,7 @@ class Reading:
         self.ends = dict[str, asyncio.Event]()
 
     async def _read(self, channel: str, name: str) -> None:
-        async with self.gate.entered(channel):
+        async with self.gate.place(channel):
             self.begun.append(name)
             await self.ends[name].wait()
 

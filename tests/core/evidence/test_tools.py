@@ -24,7 +24,7 @@ from cryptography.x509.oid import NameOID
 from core.errors import BadInput
 from core.evidence.reader import EvidenceReader
 from core.evidence.reading import FileReader
-from core.evidence.tools import FetchTools, filled, tool_references
+from core.evidence.tools import FetchTools, fill_placeholders, tool_references
 from core.models import Person, Place, SourceKind, SourceText
 from core.settings import EvidenceLimits, ToolServer
 from tests.core.evidence.office import a_pdf
@@ -119,13 +119,13 @@ async def test_over_http_the_same_and_a_server_that_is_too_large_or_slow_is_give
 def test_arguments_hold_the_question_or_its_longer_words() -> None:
     arguments = {"q": ["{words}", {"whole": "({question})"}], "limit": 5, "deep": None}
 
-    assert filled(arguments, QUESTION) == {
+    assert fill_placeholders(arguments, QUESTION) == {
         "q": ["Kafka SQS better queue", {"whole": f"({QUESTION})"}],
         "limit": 5,
         "deep": None,
     }
     # Nothing of a question is a placeholder itself.
-    assert filled("{words}", "{question} {words}") == "question words"
+    assert fill_placeholders("{words}", "{question} {words}") == "question words"
 
 
 async def test_only_what_is_said_to_read_is_asked(url: str) -> None:

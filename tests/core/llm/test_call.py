@@ -318,11 +318,11 @@ async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock)
     short = CallOptions(caps=[a_cap("0.15")])
     budgeted = on_budget(calls)
     tasks = [asyncio.create_task(budgeted.ask(a_request(), ANN, short)) for _ in range(6)]
-    await provider.until_asked(Act.PROPOSAL, 1)
+    await provider.wait_until_asked(Act.PROPOSAL, 1)
 
     tasks.append(asyncio.create_task(calls.ask(a_request("Something else?"), ANN)))
     async with asyncio.timeout(300):
-        await provider.until_asked(Act.PROPOSAL, 2)
+        await provider.wait_until_asked(Act.PROPOSAL, 2)
 
     for task in tasks:
         task.cancel()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.capabilities import Capability, capability
 from core.errors import LimitReached
-from core.llm.fitting import fitted, sent_parts
+from core.llm.fitting import fit_request, sent_parts
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import prompt_text
 from core.models import Act
@@ -49,7 +49,7 @@ def test_what_is_most_spare_is_shortened_first_and_says_so() -> None:
         a_part("h" * 9000, trim_priority=3),
     )
 
-    question, other, history, _ = fitted(request, SMALL, tokens).parts
+    question, other, history, _ = fit_request(request, SMALL, tokens).parts
 
     assert question.text == "q" * 7000
     assert other.text == "o" * 9000
@@ -61,7 +61,7 @@ def test_of_what_was_said_the_oldest_goes_first() -> None:
     rounds = [a_part(f"{name} " * 2500, 4) for name in ("one", "two", "three")]
     request = a_request(*rounds)
 
-    short = fitted(request, SMALL, tokens)
+    short = fit_request(request, SMALL, tokens)
 
     first, second, third, _ = short.parts
     assert first.text == "[… 10,000 characters left out to fit the model's context]"
@@ -77,14 +77,14 @@ def test_of_what_was_said_the_oldest_goes_first() -> None:
 
 def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:
     with pytest.raises(LimitReached, match="does not fit"):
-        fitted(a_request(a_part("q" * 40_000, kind=PartKind.QUESTION)), SMALL, tokens)
+        fit_request(a_request(a_part("q" * 40_000, kind=PartKind.QUESTION)), SMALL, tokens)
 
 
 @given(st.lists(st.tuples(st.integers(0, 12_000), st.integers(1, 3)), max_size=6), st.booleans())
 def test_the_result_fits(sizes: list[tuple[int, int]], dense: bool) -> None:  # noqa: FBT001 - drawn
     letter = "東" if dense else "x"
     request = a_request(*(a_part(letter * size, priority) for size, priority in sizes))
-    result = fitted(request, SMALL, tokens)
+    result = fit_request(request, SMALL, tokens)
 
     assert estimate_tokens(prompt_text(result)) * ESTIMATE_SLACK <= room(SMALL, request)
     assert [part.trim_priority for part in result.parts] == [

@@ -14,7 +14,7 @@ from core.capabilities import Price
 from core.errors import CapReached, LimitReached
 from core.llm.prices import (
     check_caps,
-    corrected,
+    corrected_factor,
     estimate_tokens,
     price,
     worst_cost,
@@ -31,7 +31,7 @@ def test_chinese_japanese_and_korean_count_double() -> None:
 
 @given(st.floats(0.5, 3.0), st.integers(0, 10**6), st.integers(0, 10**7))
 def test_no_single_report_spoils_a_correction(factor: float, estimated: int, reported: int) -> None:
-    assert 0.5 <= corrected(factor, estimated, reported) <= 3.0
+    assert 0.5 <= corrected_factor(factor, estimated, reported) <= 3.0
 
 
 @pytest.mark.parametrize(

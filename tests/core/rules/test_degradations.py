@@ -14,12 +14,12 @@ from core.models import (
     Turn,
 )
 from core.rules.degradations import degradations
-from core.testing import recorded
+from core.testing import log_of
 from tests.core.transcript.splits import drafts, split_setup
 
 
 def notes(*events: Event) -> list[str]:
-    return [*degradations(fold(recorded([DebateStarted(setup=split_setup()), *events])))]
+    return [*degradations(fold(log_of([DebateStarted(setup=split_setup()), *events])))]
 
 
 def failed(

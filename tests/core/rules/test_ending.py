@@ -26,11 +26,11 @@ from core.rules.ending import (
     cut_reason,
     cut_words,
     ending_reason,
-    how_it_ended,
+    ending_sentences,
     state_of,
     state_words,
 )
-from core.testing import recorded
+from core.testing import log_of
 from core.transcript.report import report
 from tests.core.transcript.splits import drafts, split_setup
 
@@ -42,7 +42,7 @@ CUT = VerdictReached(verdict=Verdict(decision="So.", solution="So.", confidence=
 
 
 def debate_of(*events: Event) -> Debate:
-    return fold(recorded([DebateStarted(setup=split_setup()), *drafts(), *events]))
+    return fold(log_of([DebateStarted(setup=split_setup()), *drafts(), *events]))
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
 
     assert (cut_reason(debate), cut_words(debate)) == (reason, sentence)
     assert ending_reason(debate) is reason
-    assert how_it_ended(debate) == ((sentence,) if sentence else ())
+    assert ending_sentences(debate) == ((sentence,) if sentence else ())

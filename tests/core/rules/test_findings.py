@@ -3,7 +3,7 @@
 import pytest
 
 from core.models import Citation, CitationStatus, FindingStatus, ReviewFinding, Severity
-from core.rules.findings import counted_words, merged, told
+from core.rules.findings import counted_words, line_of, merge_findings
 
 
 def a_finding(
@@ -25,7 +25,7 @@ def test_the_same_fault_of_the_same_words_is_one_finding_of_both_at_its_gravest(
             "jobs are lost", "All orders vanish for good.", by="ben", severity=Severity.BLOCKER
         ),
     ]
-    (finding,) = merged(findings)
+    (finding,) = merge_findings(findings)
     assert (finding.raised_by, finding.severity) == (("ann", "ben"), Severity.BLOCKER)
     assert finding.wrong == "All orders vanish for good."
 
@@ -43,12 +43,12 @@ def test_the_same_fault_of_the_same_words_is_one_finding_of_both_at_its_gravest(
     ids=["other words", "another fault", "the same agent", "another source"],
 )
 def test_a_doubt_keeps_two_findings_apart(other: ReviewFinding) -> None:
-    assert len(merged([a_finding(), other])) == 2
+    assert len(merge_findings([a_finding(), other])) == 2
 
 
 def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
     weights = [Severity.DETAIL, Severity.BLOCKER, Severity.MINOR, Severity.BLOCKER]
-    findings = merged(
+    findings = merge_findings(
         [a_finding(f"words {n}", severity=severity) for n, severity in enumerate(weights)]
     )
     assert [(finding.number, finding.citation.words) for finding in findings] == [
@@ -61,7 +61,7 @@ def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
 
 def test_what_a_model_holds_the_same_is_one() -> None:
     findings = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
-    assert [finding.raised_by for finding in merged(findings, [0, 1, 0])] == [
+    assert [finding.raised_by for finding in merge_findings(findings, [0, 1, 0])] == [
         ("ann", "eva"),
         ("ben",),
     ]
@@ -81,4 +81,4 @@ def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
 
 
 def test_a_finding_is_told_with_its_words_and_their_place() -> None:
-    assert told(a_finding()) == "major: “all jobs are lost” (e1, line 3): Orders vanish."
+    assert line_of(a_finding()) == "major: “all jobs are lost” (e1, line 3): Orders vanish."

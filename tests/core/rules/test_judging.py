@@ -7,7 +7,7 @@ import pytest
 from core.events import DebateStarted, VoteTallied, fold
 from core.models import Debate, ModelChoice, Score, Tally
 from core.rules.judging import judge_of
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 OPUS = ModelChoice(provider="anthropic", model="opus")
 SOL = ModelChoice(provider="openai", model="sol")
@@ -26,12 +26,12 @@ def a_debate(winners: tuple[str, ...] | None, judges: tuple[ModelChoice, ...]) -
     changes = {"agents": agents, "judge": judge, "judge_models": judges}
     events = [DebateStarted(setup=setup.model_copy(update=changes))]
     if winners is None:
-        return fold(recorded(events))
+        return fold(log_of(events))
     scores = tuple(
         Score(position=winner, points=2, first_places=1, mean_confidence=None) for winner in winners
     )
     tally = Tally(scores=scores, winners=winners, controversial=False, voters=("security",))
-    return fold(recorded([*events, VoteTallied(tally=tally)]))
+    return fold(log_of([*events, VoteTallied(tally=tally)]))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from core.rules.options import (
     short_names,
     without_stance,
 )
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 KAFKA, POSTGRES, BOTH = (
     Option(id="o1", name="Kafka"),
@@ -177,7 +177,7 @@ def a_debate(*events: Event) -> Debate:
         stances={"architect": "o1", "security": "o2", "simplicity": "o2"},
     )
     started = DebateStarted(setup=a_setup())
-    return fold(recorded([started, OptionsMerged(options=merged), *events]))
+    return fold(log_of([started, OptionsMerged(options=merged), *events]))
 
 
 def test_two_agents_who_name_the_same_new_option_name_one() -> None:

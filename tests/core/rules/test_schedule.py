@@ -30,7 +30,7 @@ from core.models import (
 from core.rules import schedule, sources
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from tests.core.dice import DANA, START, Luck, Play, lucks, setups
 
 
@@ -101,7 +101,7 @@ def a_debate_that_lost_its_file(*more: Event, mention: Mention | None = None) ->
     lost = Source(
         turn=sources.reading_turn(1), reference=reference, text="", sha256="", fault="gone"
     )
-    return fold(recorded([DebateStarted(setup=setup), SourceRead(source=lost), *more]))
+    return fold(log_of([DebateStarted(setup=setup), SourceRead(source=lost), *more]))
 
 
 @pytest.mark.parametrize("spoke", [True, False])

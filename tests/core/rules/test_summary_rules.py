@@ -23,7 +23,9 @@ async def test_the_judge_goes_by_its_own_rules() -> None:
     bench, debate = await judged(own)
 
     assert "r1/summary/judge" in debate.summaries
-    requests = [request for request in bench.provider.asked(Act.SUMMARY) if request.role == "judge"]
+    requests = [
+        request for request in bench.provider.requests_of(Act.SUMMARY) if request.role == "judge"
+    ]
     task = requests[0].parts[-1].text
     assert task.endswith("For the judge, 900 characters.")
 
@@ -42,5 +44,5 @@ async def test_a_summary_for_the_judge_that_is_late_is_given_up() -> None:
     bench, debate = await judged(Summarization(threshold=100), Paced(0.0, None))
 
     assert debate.verdict
-    assert bench.provider.asked(Act.SUMMARY)
+    assert bench.provider.requests_of(Act.SUMMARY)
     assert "r1/summary/judge" not in {*debate.summaries, *debate.failures}

@@ -16,11 +16,11 @@ from core.rules.voting import (
     check,
     count,
     count_options,
-    counted,
+    counted_ballots,
     is_close,
     winning_options,
 )
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 POSITIONS = ("ann", "bob", "cid", "dee")
 
@@ -157,7 +157,7 @@ def a_debate_with_ballots(*rounds: tuple[int, str]) -> Debate:
         )
         for number, voter in rounds
     ]
-    return fold(recorded([DebateStarted(setup=a_setup()), *cast]))
+    return fold(log_of([DebateStarted(setup=a_setup()), *cast]))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_the_ballots_behind_a_tally_are_those_it_counted(
     )
     tally = Tally(scores=(), winners=(), controversial=False, voters=voters)
 
-    assert [ballot.turn.key for ballot in counted(debate, tally)] == expected
+    assert [ballot.turn.key for ballot in counted_ballots(debate, tally)] == expected
 
 
 def test_nobody_voted_means_nobody_won() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.events import NoteAdded, Recorded
+from core.events import NoteAdded, RecordedEvent
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
@@ -46,7 +46,7 @@ def by_writer(names: Iterable[str]) -> dict[str, list[int]]:
     return numbers
 
 
-def noted(log: Iterable[Recorded]) -> list[str]:
+def noted(log: Iterable[RecordedEvent]) -> list[str]:
     """Names of the notes in the log."""
     events = [recorded.event for recorded in log]
     return [event.note.id for event in events if isinstance(event, NoteAdded)]

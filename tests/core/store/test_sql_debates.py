@@ -40,8 +40,8 @@ async def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
         await prepare(database)
         store = SqlDebateStore(database)
         assert await store.events("d1") == log
-        assert await store.published("d1") == 1
-        assert await store.unfinished() == ["d1"]
+        assert await store.published_seq("d1") == 1
+        assert await store.unfinished_ids() == ["d1"]
         assert (await store.claim("d1")).number == 2
 
 
@@ -62,4 +62,4 @@ async def test_a_damaged_event_is_named_and_other_debates_go_on(tmp_path: Path, 
             await store.append("d1", NOTE, at=NOON)
         assert len(await store.events("d2")) == 2
         assert len(await store.find(DebateFilter())) == 2
-        assert list(await store.unfinished()) == ["d1", "d2"]
+        assert list(await store.unfinished_ids()) == ["d1", "d2"]

@@ -16,7 +16,7 @@ from core.events import (
     OptionEdited,
     OptionsMerged,
     PeopleBallotCast,
-    Recorded,
+    RecordedEvent,
     TurnFailed,
     VerdictReached,
     VoteTallied,
@@ -54,7 +54,7 @@ from core.models import (
     Verdict,
     When,
 )
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 DANA, ALEX = Person(id="U1", name="Dana"), Person(id="U2", name="Alex")
 AGENTS = ("architect", "security", "simplicity")
@@ -153,7 +153,7 @@ def verdict(**changes: object) -> Verdict:
     return Verdict.model_validate(fields)
 
 
-def skipped_log(*more: Event) -> Sequence[Recorded]:
+def skipped_log(*more: Event) -> Sequence[RecordedEvent]:
     """All hold PostgreSQL best at once, so no round is held."""
     tally = Tally(
         scores=(
@@ -182,10 +182,10 @@ def skipped_log(*more: Event) -> Sequence[Recorded]:
         DebateConcluded(),
         *more,
     ]
-    return recorded(events)
+    return log_of(events)
 
 
-def wanted_log() -> Sequence[Recorded]:
+def wanted_log() -> Sequence[RecordedEvent]:
     """As `skipped_log`; then Dana wants the debate all the same."""
     return skipped_log(DebateWanted(by=DANA))
 
@@ -246,7 +246,7 @@ def _rounds() -> list[Event]:
     ]
 
 
-def split_log() -> Sequence[Recorded]:
+def split_log() -> Sequence[RecordedEvent]:
     """A split that the second round left as it was: close vote, tie, refused key, abstention."""
     moved_by = "r1/critique/architect/security"
     edits = (
@@ -288,4 +288,4 @@ def split_log() -> Sequence[Recorded]:
         PeopleBallotCast(ballot=PeopleBallot(by=DANA, options=("t1", "o1"), origin="f")),
         PeopleBallotCast(ballot=PeopleBallot(by=ALEX, options=("o2",), origin="g")),
     ]
-    return recorded(events)
+    return log_of(events)

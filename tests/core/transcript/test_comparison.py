@@ -13,7 +13,7 @@ from core.models import Act, Agent, Debate, ShadowAnswer
 from core.request import ModelRequest, PartKind
 from core.rules import shadow
 from core.settings import ModelChoice, agent_for
-from core.testing import ScriptedProvider, recorded
+from core.testing import ScriptedProvider, log_of
 from core.transcript.comparison import (
     CALLS,
     Comparison,
@@ -48,7 +48,7 @@ def a_debate(format_name: str = "critique", alone: ShadowAnswer | None = ALONE) 
         if isinstance(event, VerdictReached) and alone:
             events.append(ShadowAnswered(shadow=alone))
         events.append(event)
-    return fold(recorded(events))
+    return fold(log_of(events))
 
 
 #: Says which of two texts it likes better: 0, 1, or None for neither.
@@ -184,7 +184,7 @@ async def test_reviews_are_compared_by_faults_found_and_false_alarms() -> None:
     result, providers = await compared({"ann": first}, a_debate("review"))
     assert Criterion.FAULTS_FOUND in result.counting[0].sides
     assert Criterion.SECURITY not in result.counting[0].sides
-    task = providers["ann"].asked(Act.COMPARISON)[0].parts[-1].text
+    task = providers["ann"].requests_of(Act.COMPARISON)[0].parts[-1].text
     assert '"false_alarms"' in task
 
 

@@ -14,7 +14,7 @@ from core.llm.call import ModelCalls
 from core.models import Act, Agent, Debate, Feedback, Person
 from core.request import ModelRequest
 from core.settings import ModelChoice, agent_for
-from core.testing import ScriptedProvider, a_setup, recorded
+from core.testing import ScriptedProvider, a_setup, log_of
 from core.transcript.evaluation import (
     Evaluation,
     EvaluationReply,
@@ -84,7 +84,7 @@ async def test_a_reply_that_cannot_be_repaired_is_reported_and_paid_for() -> Non
 
 async def test_a_debate_without_a_decision_is_not_scored() -> None:
     with pytest.raises(BadInput, match="has no decision"):
-        await scored(ScriptedProvider(), fold(recorded([DebateStarted(setup=a_setup())])))
+        await scored(ScriptedProvider(), fold(log_of([DebateStarted(setup=a_setup())])))
 
 
 async def test_nobody_to_score_is_refused() -> None:
@@ -141,7 +141,7 @@ async def test_what_people_thought_stands_beside_the_scores_and_changes_none() -
     )
     log = [*(entry.event for entry in a_log()), FeedbackGiven(feedback=feedback)]
     without = await scored(ScriptedProvider(by_role))
-    evaluation = await scored(ScriptedProvider(by_role), fold(recorded(log)))
+    evaluation = await scored(ScriptedProvider(by_role), fold(log_of(log)))
 
     assert evaluation.averages == without.averages
     assert "- Kim found it not helpful: Too long." in as_markdown(evaluation)
@@ -153,7 +153,7 @@ async def test_evaluators_see_neither_the_vote_nor_the_judges_confidence() -> No
     provider = ScriptedProvider(by_role)
     await scored(provider)
 
-    for request in provider.asked(Act.EVALUATION):
+    for request in provider.requests_of(Act.EVALUATION):
         text = next(part.text for part in request.parts if part.label == "The decision")
         assert "Confidence" not in text
         assert "won the vote" not in text

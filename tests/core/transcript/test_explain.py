@@ -10,7 +10,7 @@ from core.engine import Engine
 from core.errors import BadInput
 from core.events import (
     DebateStarted,
-    Recorded,
+    RecordedEvent,
 )
 from core.llm.call import ModelCalls, Tables
 from core.llm.providers.offline import OfflineProvider
@@ -24,7 +24,7 @@ from core.transcript.explain import explain, explanation, turn_explanation
 
 async def whole_debate(
     setup: Setup, provider: ModelProvider | None = None, tables: Tables | None = None
-) -> tuple[Debate, Sequence[Recorded]]:
+) -> tuple[Debate, Sequence[RecordedEvent]]:
     """A whole debate by the offline engine, or by that provider."""
     clock, store, model = SystemClock(), InMemoryStore(), provider or OfflineProvider()
     calls = ModelCalls({model.name: model}, clock, tables=tables or Tables())

@@ -20,7 +20,7 @@ from core.models import (
     SourceReference,
     Verdict,
 )
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from core.transcript.found import as_code, in_text, task_list
 
 DANA = Person(id="U1", name="Dana")
@@ -54,7 +54,7 @@ def a_review(*findings: ReviewFinding, form: str = "review") -> Debate:
         confidence=None,
         findings=findings,
     )
-    return fold(recorded([DebateStarted(setup=setup), VerdictReached(verdict=verdict)]))
+    return fold(log_of([DebateStarted(setup=setup), VerdictReached(verdict=verdict)]))
 
 
 def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:

@@ -11,7 +11,7 @@ from core.events import (
     BallotCast,
     DebateStarted,
     Event,
-    Recorded,
+    RecordedEvent,
     VerdictReached,
     VoteTallied,
     fold,
@@ -23,7 +23,7 @@ from core.models import (
 )
 from core.rules.ending import rounds_words
 from core.rules.schedule import rounds_held
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text
@@ -45,7 +45,7 @@ def with_changes(*changes: Event) -> Debate:
     """The split debate with these events in place of those with the same keys, or after all."""
     by_key = {event.key: event for event in changes}
     events = [by_key.pop(entry.event.key, entry.event) for entry in split_log()]
-    return fold(recorded([*events, *by_key.values()]))
+    return fold(log_of([*events, *by_key.values()]))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_debates_without_options_read_well(path: Path) -> None:
 
 
 def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first() -> None:
-    running: list[Recorded] = [
+    running: list[RecordedEvent] = [
         entry for entry in split_log() if not isinstance(entry.event, VerdictReached)
     ]
 
@@ -138,6 +138,6 @@ def test_shares_in_the_json_have_four_places() -> None:
 def test_a_debate_of_one_round_has_one_and_not_at_most_one() -> None:
     settling = {"termination": Termination(ending=Ending.CONVERGED)}
     setups = [a_setup(rounds=number).model_copy(update=settling) for number in (1, 3)]
-    words = [rounds_words(fold(recorded([DebateStarted(setup=setup)]))) for setup in setups]
+    words = [rounds_words(fold(log_of([DebateStarted(setup=setup)]))) for setup in setups]
 
     assert words == ["1 round", "at most 3 rounds"]

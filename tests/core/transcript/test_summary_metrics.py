@@ -9,7 +9,7 @@ from core.events import (
     DebateStarted,
     Event,
     FacilitatorDecided,
-    Recorded,
+    RecordedEvent,
     SummaryMade,
     TurnFailed,
 )
@@ -71,7 +71,7 @@ def given_up(number: int) -> Event:
     return TurnFailed(failure=Failure(turn=own_turn, reason="It was late.", usage=lost))
 
 
-def four_rounds() -> list[Recorded]:
+def four_rounds() -> list[RecordedEvent]:
     """A panel of four rounds whose summaries come in time, late, late and not at all."""
     setup = a_format_setup(
         "panel", rounds=4, summarization=Summarization(method=ContextMethod.ROUNDS)
@@ -100,7 +100,7 @@ def four_rounds() -> list[Recorded]:
     ]
     start = ManualClock().now()
     return [
-        Recorded("d1", seq, start + timedelta(seconds=at), event)
+        RecordedEvent("d1", seq, start + timedelta(seconds=at), event)
         for seq, (at, event) in enumerate(happened, start=1)
     ]
 

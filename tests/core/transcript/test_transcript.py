@@ -20,7 +20,7 @@ from core.events import (
     DebateStarted,
     Event,
     NoteAdded,
-    Recorded,
+    RecordedEvent,
     SummaryMade,
     TurnFailed,
     VerdictReached,
@@ -56,11 +56,11 @@ from core.models import (
 )
 from core.models import Score as Points
 from core.store.memory import InMemoryStore
-from core.testing import ManualClock, RecordingSink, a_setup, recorded
+from core.testing import ManualClock, RecordingSink, a_setup, log_of
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
-from core.transcript.markdown import fenced
+from core.transcript.markdown import code_block
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import nested, table
@@ -88,7 +88,7 @@ def speech(act: Act, agent: str, text: str, **more: object) -> ContributionMade:
     )
 
 
-def a_log() -> Sequence[Recorded]:
+def a_log() -> Sequence[RecordedEvent]:
     """One round of two agents with everything that can be in a report."""
     setup = a_setup(agents=("architect", "security"), rounds=1).model_copy(
         update={"context": "We run PostgreSQL 16.", "warnings": ("A warning of the setup.",)}
@@ -119,7 +119,7 @@ def a_log() -> Sequence[Recorded]:
         speech(Act.REFINEMENT, "security", "PostgreSQL too.", warnings=("No critique arrived.",)),
         *the_end(),
     ]
-    return recorded(events)
+    return log_of(events)
 
 
 def the_end() -> list[Event]:
@@ -185,7 +185,7 @@ def a_verdict() -> Verdict:
     )
 
 
-async def whole_debate(setup: Setup) -> tuple[Debate, Sequence[Recorded]]:
+async def whole_debate(setup: Setup) -> tuple[Debate, Sequence[RecordedEvent]]:
     """A whole debate by the offline engine."""
     clock, store = SystemClock(), InMemoryStore()
     calls = ModelCalls({"offline": OfflineProvider()}, clock)
@@ -235,7 +235,7 @@ def test_headings_move_below_the_section_they_are_in(text: str, level: int, expe
 
 
 def test_a_fence_cannot_be_closed_from_inside() -> None:
-    assert fenced("a\n````\nb") == "`````text\na\n````\nb\n`````"
+    assert code_block("a\n````\nb") == "`````text\na\n````\nb\n`````"
 
 
 def test_a_cell_stays_in_its_cell() -> None:
@@ -248,7 +248,7 @@ def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debat
         for agent in ("architect", "security")
     )
     tally = Tally(scores=scores, winners=winners, controversial=True, voters=voters)
-    return fold(recorded([DebateStarted(setup=a_setup()), VoteTallied(tally=tally)]))
+    return fold(log_of([DebateStarted(setup=a_setup()), VoteTallied(tally=tally)]))
 
 
 def test_a_tie_is_called_a_tie() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from core.errors import DebateUnknown
-from core.events import DebateStarted, Recorded
+from core.events import DebateStarted, RecordedEvent
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.debate_cache import DebateCache
@@ -21,7 +21,7 @@ class ReadingStore(InMemoryStore):
         self.reads: list[int] = []
         self.is_gone = False
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         self.reads.append(after)
         if self.is_gone:
             raise DebateUnknown(debate_id)

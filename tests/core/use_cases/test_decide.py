@@ -11,7 +11,7 @@ from core.events import (
     DebateStarted,
     DecisionRecorded,
     OptionsMerged,
-    Recorded,
+    RecordedEvent,
     VerdictReached,
 )
 from core.llm.providers.offline_engine.checklist_replies import UNDECIDED
@@ -158,7 +158,7 @@ class OnASlowDisk(SlowStore):
 
     clock: ManualClock | None = None
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         if self.clock:
             self.clock.advance(0.4)
         return await super().events(debate_id, after=after)

@@ -194,7 +194,7 @@ async def test_what_was_skipped_is_wanted_once(before: list[Event]) -> None:
         event for event in await log.store.events(DEBATE) if isinstance(event.event, DebateWanted)
     ]
     assert len(entries) == 1
-    assert await log.store.unfinished() == [DEBATE]
+    assert await log.store.unfinished_ids() == [DEBATE]
 
 
 async def test_an_end_written_in_the_same_moment_does_not_end_it() -> None:
@@ -204,7 +204,7 @@ async def test_an_end_written_in_the_same_moment_does_not_end_it() -> None:
     await steering(log).want(debate, DANA)
     await log.store.append(DEBATE, end, at=log.clock.now())
     assert (await log.debate()).status is Status.RUNNING
-    assert await log.store.unfinished() == [DEBATE]
+    assert await log.store.unfinished_ids() == [DEBATE]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from core.events import DebateStarted
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, Members, a_setup
 from core.use_cases.limits import Bounds
-from core.use_cases.recall import RecallDecisions, asks_what_was_decided, words_held
+from core.use_cases.recall import RecallDecisions, asks_what_was_decided, word_shares
 from tests.bot.plays import play
 
 
@@ -43,15 +43,18 @@ def test_questions_to_be_debated(question: str) -> None:
 
 def test_words_count_by_their_stems_and_may_be_cut_short() -> None:
     texts = ["Use PostgreSQL for background jobs.", "Keep the licences of the editors."]
-    assert words_held("Why did we choose postgres for a job?", texts) == [1.0, 0.0]
-    assert words_held("What about the licence for an editor, and its price?", texts) == [0.0, 2 / 3]
-    assert words_held("Was war mit Warteschlangen?", ["Die Warteschlange bleibt."]) == [1.0]
+    assert word_shares("Why did we choose postgres for a job?", texts) == [1.0, 0.0]
+    assert word_shares("What about the licence for an editor, and its price?", texts) == [
+        0.0,
+        2 / 3,
+    ]
+    assert word_shares("Was war mit Warteschlangen?", ["Die Warteschlange bleibt."]) == [1.0]
 
 
 @pytest.mark.parametrize("question", ["What did we decide?", "Why?", "", "?!"])
 def test_a_question_about_nothing_finds_nothing(question: str) -> None:
-    assert words_held(question, ["We decided on Kafka."]) == [0.0]
-    assert words_held(question, []) == []
+    assert word_shares(question, ["We decided on Kafka."]) == [0.0]
+    assert word_shares(question, []) == []
 
 
 async def a_store() -> InMemoryStore:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from bot.views.board import board
 from core.errors import LogBroken
-from core.events import DecisionRecorded, OutcomeAsked, Recorded, ReminderDue, VerdictReached
+from core.events import DecisionRecorded, OutcomeAsked, RecordedEvent, ReminderDue, VerdictReached
 from core.models import (
     NOT_DECIDED,
     Debate,
@@ -52,7 +52,7 @@ class Dates:
 class Damaged(SlowStore):
     """A store in which one other debate cannot be read."""
 
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[Recorded]:
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         if debate_id == "damaged":
             raise LogBroken("It cannot be read.")
         return await super().events(debate_id, after=after)

@@ -269,7 +269,7 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
         "parts": [{"part": section, "text": _CANNOT} for section in sections],
         "confidence": None,
     }
-    return {**reply, **_decided(reader, winner, things)} if winner else reply
+    return {**reply, **_decision_fields(reader, winner, things)} if winner else reply
 
 
 def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
@@ -283,7 +283,7 @@ def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
     return list(questions)[:_MOST_OPEN]
 
 
-def _decided(
+def _decision_fields(
     reader: _Reader, winner: Technology, things: Mapping[str, Technology | None]
 ) -> Mapping[str, object]:
     """The fields of a verdict for the option that the checklists chose."""

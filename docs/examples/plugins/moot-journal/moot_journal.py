@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import ConfigurationBroken
-from core.events import DebateConcluded, DebateFailed, DebateStarted, DecisionRecorded, Recorded
+from core.events import (
+    DebateConcluded,
+    DebateFailed,
+    DebateStarted,
+    DecisionRecorded,
+    RecordedEvent,
+)
 from core.models import Debate, Turn
 from core.ports import Variable
 
@@ -17,7 +23,7 @@ class Journal:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         if isinstance(recorded.event, _WRITTEN):
             kind = type(recorded.event).__name__
             line = json.dumps({"debate": debate.id, "seq": recorded.seq, "event": kind})

@@ -53,7 +53,7 @@ def stop(runtime: Runtime, person: User, channel: Channel, ts: str) -> None:
         "streaming_message_ts": [],
         "event_ts": runtime.state.new_ts(runtime.now()),
     }
-    if events.subscribed(app, event, None):
+    if events.is_subscribed(app, event, None):
         events.send(runtime, app, event)
 
 

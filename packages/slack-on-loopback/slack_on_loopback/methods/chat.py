@@ -48,7 +48,7 @@ def update(runtime: Runtime, call: ApiCall) -> Json:
     if call.args.has("file_ids"):
         bot, file_ids = call.app.bot_user, call.args.names("file_ids")
         own = [stored_files.own_file(runtime, bot, file_id) for file_id in file_ids]
-        changes["files"] = stored_files.shared(runtime, channel, own)
+        changes["files"] = stored_files.share_files(runtime, channel, own)
 
     def edit(stored: Json) -> None:
         apply_changes(stored, changes)

@@ -17,7 +17,7 @@ _TYPES = {"public_channel": "channel", "private_channel": "group", "im": "im"}
 
 def info(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.info."""
-    channel = _seen(runtime, call)
+    channel = _visible_channel(runtime, call)
     fields = channels.channel_object(channel, call.app.bot_user)
     if not call.args.flag("include_num_members"):
         fields.pop("num_members", None)
@@ -44,7 +44,7 @@ def of_user(runtime: Runtime, call: ApiCall) -> Json:
 
 def members(runtime: Runtime, call: ApiCall) -> Json:
     """conversations.members."""
-    channel = _seen(runtime, call)
+    channel = _visible_channel(runtime, call)
     ids, cursor = page(channel.members, call.args, 100, 999)
     return {"members": ids, "response_metadata": {"next_cursor": cursor}}
 
@@ -78,7 +78,7 @@ def _charge(runtime: Runtime, call: ApiCall) -> None:
     runtime.charge(call.app.id, call.method, pace.tier(pace.history_tier))
 
 
-def _seen(runtime: Runtime, call: ApiCall) -> Channel:
+def _visible_channel(runtime: Runtime, call: ApiCall) -> Channel:
     channel = access.visible_channel(runtime, call.app, call.args.required("channel"))
     access.need_scope(call.app, f"{channel.family()}:read")
     return channel

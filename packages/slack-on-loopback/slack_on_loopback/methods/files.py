@@ -10,7 +10,7 @@ from slack_on_loopback.json_values import Json, objects, text_at
 from slack_on_loopback.methods.chat import author
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import StoredFile
-from slack_on_loopback.stored_files import file_object, may_see, new_file, own_file, shared
+from slack_on_loopback.stored_files import file_object, may_see, new_file, own_file, share_files
 
 
 def begin_upload(runtime: Runtime, call: ApiCall) -> Json:
@@ -52,7 +52,7 @@ def _share(runtime: Runtime, call: ApiCall, files: list[StoredFile], channel_nam
     message["subtype"] = "file_share"
     if call.args.has("thread_ts"):
         message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
-    message["files"] = shared(runtime, channel, files)
+    message["files"] = share_files(runtime, channel, files)
     message["upload"] = True
     posting.post(runtime, channel, message)
 

@@ -44,7 +44,7 @@ def publish_view(runtime: Runtime, call: ApiCall) -> Json:
         published["id"] = published["root_view_id"] = before["id"]
     runtime.state.homes[key] = published
     runtime.feed.tell_user(user.id, {"type": "home", "app": call.app.id, "view": copy(published)})
-    runtime.changed()
+    runtime.notify_change()
     return {"view": copy(published)}
 
 

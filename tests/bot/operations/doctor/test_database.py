@@ -43,7 +43,7 @@ def unlinked(environment: BotSettings) -> None:
 async def test_a_database_in_use_is_looked_at_without_disturbing(environment: BotSettings) -> None:
     async with open_store(environment.moot_database) as store:
         findings = await check_database(environment)
-        assert list(await store.unfinished()) == []
+        assert list(await store.unfinished_ids()) == []
 
     assert "opens and is whole" in as_text(findings)
     assert exit_code(findings) == 0

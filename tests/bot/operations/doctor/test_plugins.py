@@ -4,17 +4,17 @@ from bot.operations.doctor.examine import check_plugins
 from bot.operations.doctor.findings import as_text
 from bot.plugins.discover import Plugin, PluginKind, Plugins
 from bot.plugins.queued_sink import QueuedSink, listening
-from core.events import DebateStarted, Recorded, fold
+from core.events import DebateStarted, RecordedEvent, fold
 from core.models import Debate
-from core.testing import RecordingSink, a_setup, recorded
+from core.testing import RecordingSink, a_setup, log_of
 
-LOG = recorded([DebateStarted(setup=a_setup())])
+LOG = log_of([DebateStarted(setup=a_setup())])
 
 
 class Failing(RecordingSink):
     """Takes nothing."""
 
-    async def publish(self, debate: Debate, recorded: Recorded) -> None:
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         del debate, recorded
         raise KeyError("what people wrote")
 

@@ -10,8 +10,8 @@ from core.acts.take import Turns
 from core.engine import Engine
 from core.errors import RequestRejected
 from core.events import ClarificationsOpened, DebateStarted
-from core.evidence.citations import rendered
-from core.evidence.reading import joined
+from core.evidence.citations import render_citations
+from core.evidence.reading import joined_sections
 from core.llm.call import ModelCalls
 from core.llm.providers.example import (
     WORDS_PER_SECOND,
@@ -68,7 +68,7 @@ class Shelf:
     """A `SourceReader` whose files are what their references say."""
 
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
-        return joined([("", "", reference.fetch, "")])
+        return joined_sections([("", "", reference.fetch, "")])
 
 
 async def played(name: str, note: str = "") -> Debate:
@@ -191,6 +191,8 @@ def assert_critiques_quote(debate: Debate) -> None:
             if contribution.turn.act is Act.PROPOSAL
             and contribution.turn.agent == critique.turn.target
         )
-        own = rendered(critique.text, lambda _found, _is_verified: "")  # without the sources' words
+        own = render_citations(
+            critique.text, lambda _found, _is_verified: ""
+        )  # without the sources' words
         for quoted in re.findall(r"[\"„]([^\"“”]+)[\"“”]", own):
             assert quoted.casefold() in proposal.casefold(), critique.turn

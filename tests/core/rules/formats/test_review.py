@@ -18,7 +18,7 @@ from core.models import (
     Severity,
 )
 from core.rules import findings
-from core.rules.findings import merged, raised
+from core.rules.findings import merge_findings, raised_findings
 from core.rules.formats import clarifying, review
 from tests.core.rules.formats.told import (
     a_format_setup,
@@ -47,7 +47,7 @@ def a_review(*events: Event) -> Debate:
     debate = debate_with(a_format_setup("review", rounds=1), *events)
     added = list(events)
     if review.MERGING in review.FORMAT.ready(debate, 1):
-        items = merged(raised(debate))
+        items = merge_findings(raised_findings(debate))
         added.append(FindingsMerged(findings=Findings(turn=review.MERGING, items=items)))
         debate = debate_with(a_format_setup("review", rounds=1), *added)
     if review.ASKING in review.FORMAT.ready(debate, 1):
@@ -83,6 +83,6 @@ def test_at_most_eight_findings_are_put_the_gravest_first() -> None:
     items = debate.clarifications[review.ASKING.key].items
     assert len(items) == 8
     assert items[0].question.startswith("blocker: “end”")
-    assert findings.not_put(debate) == 2
+    assert findings.unasked_count(debate) == 2
     assert findings.not_put_words(debate).startswith("2 more that matter are not asked about")
     assert findings.not_put_words(a_review(*ALL)) == ""

@@ -91,7 +91,7 @@ def rows(name: str) -> Iterator[str]:
     play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
     form, wave = format_of(play.debate), 0
     yield f"{form.name}: {', '.join(form.phases)}; stance: {form.stance_act}"
-    yield f"planned: {', '.join(turn.key for turn in form.planned(play.debate, 1))}"
+    yield f"planned: {', '.join(turn.key for turn in form.planned_turns(play.debate, 1))}"
     while turns := form.ready(play.debate, ROUNDS):
         wave += 1
         yield f"\nWave {wave}"
@@ -115,7 +115,7 @@ def row(form: Format, debate: Debate, turn: Turn) -> Iterator[str]:
     yield turn.key
     if inputs := form.inputs(debate, turn):
         yield f"  after {', '.join(inputs)}"
-    for part in form.shown(debate, turn):
+    for part in form.shown_parts(debate, turn):
         shared = ", shared up to here" if part.ends_shared else ""
         yield f"  {part.kind}: {part.label} (trim {part.trim_priority}{shared})"
     if carried := form.carried_over(debate, turn):

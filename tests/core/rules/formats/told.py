@@ -28,7 +28,7 @@ from core.models import (
     Setup,
     Turn,
 )
-from core.testing import a_setup, recorded
+from core.testing import a_setup, log_of
 
 AGENTS = ("architect", "security", "simplicity")
 
@@ -99,7 +99,7 @@ def a_format_setup(form: str, *, rounds: int = 3, **changes: object) -> Setup:
 
 def debate_with(setup: Setup, *events: Event) -> Debate:
     """The debate in which this happened, a second apart."""
-    return fold(recorded([DebateStarted(setup=setup), *events]))
+    return fold(log_of([DebateStarted(setup=setup), *events]))
 
 
 def keys(turns: Iterable[Turn]) -> list[str]:
