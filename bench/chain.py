@@ -36,11 +36,13 @@ from bot.settings import LogFormat, LogLevel
 from core.acts.act import ACTS
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.rules import Ending, Termination, When
+from core.debate.setup import Setup
+from core.debate.turn import Act
 from core.engine import Engine
-from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
-from core.models import Act, Ending, Setup, Termination, When
 from core.ports import ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import FORMATS

@@ -32,8 +32,14 @@ from bench.vendor import REPLY_CHARACTERS
 from core.acts.take import Turns
 from core.capabilities import capability
 from core.clock import SystemClock
+from core.debate.agents import ModelChoice
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.people import Person, Place
+from core.debate.rules import Ending, Termination, When
+from core.debate.setup import Setup
+from core.debate.state import Debate
 from core.engine import Engine
-from core.events import DebateStarted
 from core.evidence.reading import joined_sections
 from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price, tokens_of
@@ -41,20 +47,6 @@ from core.llm.prompt_text import pieces
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.fields import items
 from core.llm.providers.openai import OpenAIProvider
-from core.models import (
-    Debate,
-    Ending,
-    ModelChoice,
-    Person,
-    Place,
-    Setup,
-    SourceKind,
-    SourceReference,
-    SourceText,
-    Termination,
-    Usage,
-    When,
-)
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
 from core.request import ModelReply, ModelRequest
@@ -62,6 +54,7 @@ from core.rules.formats.registry import FORMATS
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, usual_reply
+from core.usage import Usage
 from tests.vendors.script import Counts, Say, VendorRequest
 from tests.vendors.server import Vendor
 

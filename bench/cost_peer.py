@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from bench.vendor import REPLY_CHARACTERS, long_text
 from core.acts.act import ACTS
-from core.models import Act
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import options_in, plausible_reply
 

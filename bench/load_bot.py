@@ -20,20 +20,14 @@ from bot.log import set_up_logs
 from bot.queue.rate_limits import Pace
 from bot.settings import BotSettings, LogFormat, LogLevel, SlackAccess
 from core.clock import SystemClock
-from core.events import DebateStarted, fold
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.rules import Clarifying, Ending, Termination, When
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
-from core.models import (
-    Clarifying,
-    Debate,
-    Ending,
-    Person,
-    Place,
-    Setup,
-    Status,
-    Termination,
-    When,
-)
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateFilter, ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest

@@ -58,8 +58,13 @@ from core.acts.replies import first_sentence
 from core.acts.short_form import read_short_form
 from core.acts.summarise import cut
 from core.acts.verdict_replies import VerdictReply
+from core.debate.contributions import Contribution
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade
 from core.errors import BadInput, ReplyUnreadable, RequestRejected
-from core.events import ContributionMade, DebateStarted, fold
 from core.llm import quoting
 from core.llm.prices import estimate_tokens, size_of
 from core.llm.providers.error_bodies import read_body, wait_in_words
@@ -70,7 +75,6 @@ from core.llm.providers.openai import lacks_responses
 from core.llm.providers.reading import without_thoughts
 from core.llm.reply_faults import is_refusal, repeats_itself, without_preamble, writable
 from core.llm.structured import read_answer, repair_parts
-from core.models import Act, Contribution, Debate, Turn
 from core.opening import check_length, check_question, find_agent, find_playbook
 from core.redaction import clean as clean_text
 from core.redaction import redact

@@ -69,12 +69,12 @@ from bot.store.search import DebateWords
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from bot.views.board import BoardAction
 from core.clock import SystemClock
+from core.debate.evidence import SourceKind
 from core.engine import Engine
 from core.errors import ConfigurationBroken, StoreError
 from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.models import SourceKind
 from core.ports import Embedder, EventSink, Spending
 from core.settings import Settings
 from core.store.database import Database

@@ -21,6 +21,12 @@ from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import FileDefaults, LoadedFile, load_file
 from core.config.playbooks import find_playbooks
+from core.debate.agents import EXAMPLE, Agent
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.people import Place
+from core.debate.rules import Clarifying
+from core.debate.setup import Setup
+from core.debate.turn import RESERVED_IDS
 from core.errors import ConfigurationBroken, StoreMissing
 from core.estimate import Estimate, estimate
 from core.evidence.reader import EvidenceReader, Fetch, FetchedFile, fetch_text
@@ -32,17 +38,6 @@ from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
 from core.llm.providers.listing import list_models, ollama_context
-from core.models import (
-    EXAMPLE,
-    RESERVED_IDS,
-    Agent,
-    Clarifying,
-    Place,
-    Setup,
-    SourceKind,
-    SourceReference,
-    SourceText,
-)
 from core.ports import ModelProvider, SourceReader
 from core.proxies import check_proxies
 from core.rules.formats.registry import FORMATS

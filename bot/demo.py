@@ -50,11 +50,12 @@ from bot.slack.manifest import manifest
 from bot.slack.payloads import SharedFile, plain
 from bot.terminal.screen import news
 from core.clock import SystemClock
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
 from core.errors import BadInput, ConfigurationBroken
-from core.events import fold
 from core.figures import duration
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, Status
 from core.ports import DebateFilter
 from core.settings import Settings
 from core.transcript.decision import decision_text

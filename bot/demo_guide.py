@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.playback import Playback
-from core.models import Act, Debate, Status
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from slack_on_loopback import GuideButton, GuideLine
 
 #: Name of the button that plays the next example.

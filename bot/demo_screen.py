@@ -8,8 +8,10 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
+from core.debate.evidence import CitationStatus
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
 from core.figures import money
-from core.models import CitationStatus, Debate, Verdict
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, decision_line, title_in
 from core.transcript.decision import against_words, dissent_title

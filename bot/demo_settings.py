@@ -5,8 +5,9 @@ from itertools import cycle
 from typing import Any
 
 from core.capabilities import capability
+from core.debate.agents import OFFLINE, Agent
+from core.debate.rules import Clarifying
 from core.errors import BadInput
-from core.models import OFFLINE, Agent, Clarifying
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
 from core.transcript.models_used import usual_models_words
 

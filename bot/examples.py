@@ -10,7 +10,10 @@ from bot.slack.evidence import file_references
 from bot.slack.ids import board_key, card_key
 from bot.slack.payloads import SharedFile
 from core.clock import SystemClock
-from core.events import fold
+from core.debate.evidence import SourceReference
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
 from core.llm.providers.example import (
     WORDS_PER_SECOND,
     Example,
@@ -18,7 +21,6 @@ from core.llm.providers.example import (
     example_settings,
     examples,
 )
-from core.models import Debate, Person, Place, SourceReference, Status
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
 from core.rules.schedule import open_questions

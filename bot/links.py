@@ -18,10 +18,11 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from bot.addresses import Ip, is_public
+from core.debate.evidence import SourceReference, SourceText
+from core.debate.people import Place
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
 from core.figures import size
-from core.models import Place, SourceReference, SourceText
 
 _MOST_REDIRECTS = 5
 _SECONDS = 30.0

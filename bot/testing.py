@@ -26,11 +26,13 @@ from bot.slack.manifest import manifest
 from bot.slack.payloads import PostedMessage
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.clock import SystemClock
-from core.events import fold
+from core.debate.log import fold
+from core.debate.playbook import Playbook
+from core.debate.rules import Clarifying, When
+from core.debate.state import Debate, Status
 from core.evidence.tools import FetchTools
 from core.landing import LandingPlaces
 from core.llm.call import ModelCalls
-from core.models import Clarifying, Debate, Playbook, Status, When
 from core.ports import DebateFilter, Embedder, ModelProvider
 from core.retry import RetryPolicy
 from core.rules.formats import critique

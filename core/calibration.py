@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 
+from core.debate.follow_up import OutcomeKind
+from core.debate.state import Debate
 from core.figures import number, percent, quantity
-from core.models import Debate, OutcomeKind
 from core.rules.confidence import BANDS
 from core.rules.options import held_by, leading, options_of
 from core.rules.shadow import agrees

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from core.models import Money, Value
+from core.values import Money, Value
 
 
 class Price(Value):

@@ -14,6 +14,20 @@ from typing import NamedTuple, Protocol
 
 import structlog
 
+from core.debate.contributions import Failure, FailureCause
+from core.debate.debate_events import (
+    CallsDropped,
+    ClarificationsClosed,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
+    TimeRanOut,
+)
+from core.debate.log import Event, RecordedEvent, apply
+from core.debate.state import Debate, Status
+from core.debate.turn import BESIDE, ENGINE, JUDGE, Turn
+from core.debate.turn_events import TurnFailed
 from core.errors import (
     CallFailed,
     CapReached,
@@ -25,24 +39,11 @@ from core.errors import (
     ProviderMissing,
     StoreError,
 )
-from core.events import (
-    CallsDropped,
-    ClarificationsClosed,
-    Event,
-    ModelCameBack,
-    ModelWentAway,
-    OutageBegan,
-    OutageEnded,
-    RecordedEvent,
-    TimeRanOut,
-    TurnFailed,
-    apply,
-)
 from core.figures import duration
-from core.models import BESIDE, ENGINE, JUDGE, Debate, Failure, FailureCause, Status, Turn, Usage
 from core.ports import Clock, DebateStore, EventSink, RunToken
 from core.rules import schedule
 from core.telling import FoldedEvent, SinkFeed
+from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
 

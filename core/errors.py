@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # building the models would hold up the help of `moot`
     from collections.abc import Generator
     from datetime import datetime
 
-    from core.models import Call, Usage
+    from core.usage import Call, Usage
 
 
 class MootError(Exception):
@@ -84,7 +84,7 @@ class CallFailed(MootError):
             message: Words for people.
             usage: What was spent until it happened, all attempts together; None: nothing.
         """
-        from core.models import Usage  # noqa: PLC0415 - whoever says what it cost has them already
+        from core.usage import Usage  # noqa: PLC0415 - whoever says what it cost has them already
 
         super().__init__(message)
         self.usage = usage or Usage()

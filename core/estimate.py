@@ -14,28 +14,18 @@ from decimal import Decimal
 
 from core.acts.act import ACTS
 from core.capabilities import Capability, capability
-from core.events import DebateStarted, RecordedEvent, apply
+from core.debate.agents import OFFLINE, Agent
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import SourceKind
+from core.debate.log import RecordedEvent, apply
+from core.debate.rules import Ending, When
+from core.debate.setup import Forecast, Setup
+from core.debate.state import Debate
+from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn
 from core.figures import money, quantity, roughly
 from core.llm.call import NO_TABLES, Tables
 from core.llm.caps import firm_cap
 from core.llm.prices import price, size_of, tokens_of, worst_cost
-from core.models import (
-    BESIDE,
-    ENGINE,
-    JUDGE,
-    OFFLINE,
-    SUMMARIZER,
-    Act,
-    Agent,
-    Debate,
-    Ending,
-    Forecast,
-    Setup,
-    SourceKind,
-    Turn,
-    Usage,
-    When,
-)
 from core.opening import largest
 from core.rules import casting, shadow
 from core.rules.formats import review
@@ -44,6 +34,7 @@ from core.rules.history.material import round_turn, stage_turn
 from core.rules.history.strategies import wants
 from core.rules.judging import auditor_of
 from core.rules.steps import Format
+from core.usage import Usage
 
 #: Characters of instructions in every prompt, of a text that a prompt shows, and of a source.
 _FRAME, _TEXT, _SOURCE = 3200, 2100, 8000

@@ -5,7 +5,8 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from core.models import EVERYWHERE, KeyVariable, Place, Seconds, Value
+from core.debate.people import Place
+from core.values import EVERYWHERE, KeyVariable, Seconds, Value
 
 #: Stands for the debate's id in the name of a branch.
 DEBATE = "{debate}"

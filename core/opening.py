@@ -9,36 +9,26 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import cycle
 
-from core.errors import BadInput
-from core.figures import number, quantity
-from core.models import (
+from core.debate.agenda import Agenda
+from core.debate.agents import (
     EXAMPLE,
     FALLBACK_ROLE,
-    MOST_ROUNDS,
     OFFLINE,
-    SHADOW,
-    SUMMARIZER,
-    Act,
-    Agenda,
     Agent,
-    CastingModels,
     ContextMethod,
-    Ending,
-    Mention,
     ModelChoice,
-    Person,
-    Place,
-    Playbook,
     PromptText,
     Role,
-    Setup,
-    ShadowWhen,
-    SourceKind,
-    SourceReference,
     Summarization,
-    Termination,
-    When,
 )
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.people import Mention, Person, Place
+from core.debate.playbook import Playbook
+from core.debate.rules import MOST_ROUNDS, Ending, ShadowWhen, Termination, When
+from core.debate.setup import CastingModels, Setup
+from core.debate.turn import SHADOW, SUMMARIZER, Act
+from core.errors import BadInput
+from core.figures import number, quantity
 from core.redaction import redact
 from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL

@@ -10,9 +10,13 @@ from datetime import datetime, tzinfo
 from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
-from core.events import Event, RecordedEvent
-from core.models import Cap, Debate, Place, SourceReference, SourceText, SpendingScope, Turn
+from core.debate.evidence import SourceReference, SourceText
+from core.debate.log import Event, RecordedEvent
+from core.debate.people import Place
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.request import ModelReply, ModelRequest
+from core.usage import Cap, SpendingScope
 
 
 class ModelProvider(Protocol):

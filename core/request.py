@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from core.models import Act, Usage
+from core.debate.turn import Act
+from core.usage import Usage
 
 
 class PartKind(StrEnum):

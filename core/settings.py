@@ -1,4 +1,4 @@
-"""Settings of debates: each is declared here, or in a part of `core.models`, and nowhere else.
+"""Settings of debates: each is declared here, or in `core.debate.rules`, and nowhere else.
 
 `SettingsFile` is what a configuration file may hold, `Settings` what the program works with. What
 both have is in `CommonSettings` and `DebateRules`.
@@ -11,27 +11,14 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from core.capabilities import Price
+from core.debate.agenda import Agenda
+from core.debate.agents import PERSONA, Agent, ModelChoice, PromptText, Role, Speaker
+from core.debate.people import Place
+from core.debate.playbook import Playbook
+from core.debate.rules import DebateRules, Limits, VoteRules
+from core.debate.turn import JUDGE
 from core.landing import LandingPlaces
-from core.models import (
-    EVERYWHERE,
-    JUDGE,
-    PERSONA,
-    Agenda,
-    Agent,
-    DebateRules,
-    KeyVariable,
-    Limits,
-    ModelChoice,
-    Money,
-    Place,
-    Playbook,
-    PromptText,
-    Role,
-    Seconds,
-    Speaker,
-    Value,
-    VoteRules,
-)
+from core.values import EVERYWHERE, KeyVariable, Money, Seconds, Value
 
 _ROLES = (
     Role(id="architect", name="Architect", icon=":classical_building:"),

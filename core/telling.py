@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from core.debate.log import RecordedEvent, apply, fold
+from core.debate.people_events import BallotsRevealed
+from core.debate.state import Debate, Status
+from core.debate.turn import Turn
 from core.errors import StoreError
-from core.events import BallotsRevealed, RecordedEvent, apply, fold
-from core.models import Debate, Status, Turn
 from core.ports import DebateStore, EventSink
 from core.rules import schedule
 

@@ -11,13 +11,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from core.acts.act import ACTS
+from core.debate.agenda import Agenda, Phase
+from core.debate.log import Event, RecordedEvent
+from core.debate.people import Person, Place
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.errors import BadInput, ProviderError
-from core.events import Event, RecordedEvent
-from core.models import Act, Agenda, Debate, Person, Phase, Place, Setup, Turn, Usage
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.settings import ModelChoice, Settings
+from core.usage import Usage
 from core.use_cases.choices import ChannelChoices
 
 #: What a `ScriptedProvider` answers: a reply's text, or the error to raise.

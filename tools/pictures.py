@@ -31,7 +31,7 @@ from bot.demo import CHANNEL, Demo, DemoOptions, Stage
 from bot.demo_settings import asking
 from core.clock import SystemClock
 from core.config.playbooks import built_in
-from core.events import fold
+from core.debate.log import fold
 from core.llm.call import ModelCalls
 from core.llm.providers.example import ExampleProvider, examples
 from core.llm.providers.offline import OfflineProvider

@@ -13,8 +13,11 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from core.debate.agents import EXAMPLE, OFFLINE
+from core.debate.contributions import Contribution
+from core.debate.evidence import Citation, Source
+from core.debate.state import Debate
 from core.figures import when
-from core.models import EXAMPLE, OFFLINE, Citation, Contribution, Debate, Source
 from core.rules.ending import state_words
 from core.transcript.ballots import vote_section
 from core.transcript.cited import link_citations, source_words

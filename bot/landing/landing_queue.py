@@ -10,9 +10,10 @@ from bot.log import logger
 from bot.queue.landings import Landings, new_landing
 from bot.queue.outbox import Outbox
 from bot.queue.rows import LANDING, PostRow, PostState
+from core.debate.log import RecordedEvent, fold
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.errors import DebateUnknown, LogBroken
-from core.events import RecordedEvent, fold
-from core.models import Debate, Turn
 from core.ports import DebateStore
 
 _log = logger(__name__)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.debate.log import RecordedEvent
+from core.debate.state import Debate
 from core.errors import MootError
-from core.events import RecordedEvent
-from core.models import Debate
 
 
 class LandingFailed(MootError):

@@ -21,8 +21,8 @@ from bot.landing.record_files import (
     record_name,
 )
 from bot.log import logger
+from core.debate.state import Debate
 from core.landing import DEBATE
-from core.models import Debate
 
 _ADDRESS = re.compile(r"https://[^\s\"'<>|]{1,500}")
 

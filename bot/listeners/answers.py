@@ -12,9 +12,9 @@ from bot.views.message import MessageView
 from bot.views.notices import notice, usage
 from bot.views.options import how_it_goes, who_stands_where
 from bot.views.verdict import short_text
+from core.debate.state import Debate
 from core.errors import LogBroken, StoreError
 from core.figures import quantity
-from core.models import Debate
 from core.redaction import redact
 from core.rules.ending import rounds_words
 from core.rules.sealing import SEALED

@@ -15,8 +15,8 @@ from bot.slack.ids import ActionId
 from bot.slack.payloads import Command
 from bot.views.asked_back import asked_already, typed_in
 from bot.views.message import MessageView
+from core.debate.people import Mention
 from core.errors import BadInput, DuplicateQuestion
-from core.models import Mention
 from core.opening import DebateRequest
 
 

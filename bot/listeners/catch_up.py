@@ -29,8 +29,8 @@ from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outcomes import Rejection, Retry, outcome_of
 from bot.slack.payloads import MessageEvent, Page, PostedMessage
 from bot.store.channel import Channel
+from core.debate.log import fold
 from core.errors import MootError, StoreDown, StoreError
-from core.events import fold
 from core.ports import DebateFilter
 from core.retry import RetryPolicy
 

@@ -40,9 +40,9 @@ from bot.slack.payloads import Command
 from bot.views.asked_back import asked_already, asked_back
 from bot.views.message import MessageView
 from bot.views.start_form import FormTarget
+from core.debate.log import fold
+from core.debate.state import Debate
 from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
-from core.events import fold
-from core.models import Debate
 from core.opening import DebateRequest
 from core.use_cases.recall import asks_what_was_decided
 

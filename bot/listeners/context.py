@@ -17,8 +17,9 @@ from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import Deliveries
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
+from core.debate.people import Person, Place
+from core.debate.state import Debate
 from core.errors import BadInput
-from core.models import Debate, Person, Place
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.ask import AskAboutDebate

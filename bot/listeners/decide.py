@@ -15,16 +15,10 @@ from bot.views.follow_up import comment_form, thanks
 from bot.views.forms import Form, message_form
 from bot.views.message import MessageView
 from bot.views.vote import ballot_form, places_of
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
+from core.debate.state import Debate
+from core.debate.vote import PeopleBallot
 from core.errors import BadInput
-from core.models import (
-    Debate,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    Feedback,
-    OutcomeKind,
-    PeopleBallot,
-)
 from core.use_cases.decide import says_the_same
 
 

@@ -29,8 +29,8 @@ from bot.views.lists import (
 from bot.views.message import MessageView
 from bot.views.notices import decision_matches
 from core.calibration import calibration
+from core.debate.people import Place
 from core.errors import LogBroken, reading
-from core.models import Place
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.find import FindDebates, FoundDebate
 from core.use_cases.recall import SURE_FROM, RecalledDecision

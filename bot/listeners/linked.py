@@ -9,8 +9,9 @@ from bot.slack.evidence import WrittenLinks, written_links
 from bot.slack.ids import board_key
 from bot.slack.mrkdwn.escape import plain
 from bot.slack.typed_text import links_in
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
 from core.errors import BadInput, DuplicateQuestion
-from core.models import Debate, Person, Place, Status
 from core.opening import DebateRequest
 from core.rules.formats.review import NAME as REVIEW
 from core.rules.sources import MOST_SOURCES, linked_anew

@@ -38,8 +38,9 @@ from bot.slack.payloads import (
 )
 from bot.views.asked_back import asked_already, asked_back, greeting, preview
 from bot.views.message import MessageView
+from core.debate.people import Mention, Person
+from core.debate.state import Status
 from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
-from core.models import Mention, Person, Status
 from core.opening import DebateRequest
 from core.use_cases.recall import asks_what_was_decided
 

@@ -45,8 +45,9 @@ from bot.slack.typed_text import (
 from bot.store.channel import Channel
 from bot.views.clarifications import which_question
 from bot.views.follow_up import MOST_OFFERED, ask_offer
+from core.debate.people import Person
+from core.debate.state import Status
 from core.errors import BadInput, LogBroken, MootError, NotesFull, StoreError
-from core.models import Person, Status
 from core.redaction import redact
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, ReplyOutcome

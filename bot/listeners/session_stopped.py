@@ -9,8 +9,8 @@ from bot.listeners.context import ListenerContext
 from bot.listeners.messages import debate_of_thread, report_broken_log, whisper
 from bot.slack.ids import note_id
 from bot.slack.payloads import SessionStopped
+from core.debate.people import Person
 from core.errors import BadInput, LogBroken, StoreError
-from core.models import Person
 
 Next = Callable[[], Awaitable[None]]
 Body = dict[str, Any]

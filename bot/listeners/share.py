@@ -7,8 +7,8 @@ from bot.listeners.interactions import ClickEvent, on_click
 from bot.slack.ids import ActionId
 from bot.views.message import MessageView
 from bot.views.notices import page_link, withdrawn
+from core.debate.state import Debate
 from core.errors import BadInput
-from core.models import Debate
 
 NO_PAGES = (
     "Debates are not shared as pages here: whoever runs Moot has not switched that on "

@@ -40,10 +40,12 @@ from bot.views.start_form import (
     question_in,
     start_form,
 )
+from core.debate.evidence import SourceReference
+from core.debate.people import Person, Place
+from core.debate.rules import MOST_ROUNDS
 from core.errors import BadInput, DuplicateQuestion, MootError
 from core.estimate import estimate_words
 from core.evidence.earlier import decision_reference
-from core.models import MOST_ROUNDS, Person, Place, SourceReference
 from core.opening import DebateRequest, check_question
 from core.rules.formats.review import NAME as REVIEW
 from core.use_cases.choices import WAITS, Choices, cost_cap

@@ -10,7 +10,8 @@ from bot.listeners.linked import take_links
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId
 from bot.slack.payloads import FormSubmission
 from bot.views.options_form import context_form, edits_in, field_of, options_form
-from core.models import Debate, Person
+from core.debate.people import Person
+from core.debate.state import Debate
 from core.use_cases.option_edits import EditRefused
 
 

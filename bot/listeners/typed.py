@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 from bot.listeners.subcommands import SUBCOMMANDS, WORDS, Name, Subcommand
-from core.models import When
+from core.debate.rules import When
 
 #: Fewer words are no question; two letters of a script without spaces are a word.
 LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2

@@ -16,7 +16,7 @@ from pydantic import (
     ValidationError,
 )
 
-from core.models import MOST_ROUNDS
+from core.debate.rules import MOST_ROUNDS
 from core.rules.sources import MOST_SOURCES
 from core.wrong_values import wrong
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.mcp.arguments import StartArguments
-from core.events import RecordedEvent
-from core.models import Debate, Person, SourceReference
+from core.debate.evidence import SourceReference
+from core.debate.log import RecordedEvent
+from core.debate.people import Person
+from core.debate.state import Debate
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.decide import DecideOnVerdict

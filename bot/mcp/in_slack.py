@@ -14,9 +14,11 @@ from bot.mcp.caller_debates import CallerActions
 from bot.mcp.token_callers import Caller
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import linked_references
+from core.debate.evidence import SourceReference
+from core.debate.log import RecordedEvent
+from core.debate.people import Person
+from core.debate.state import Debate, Status
 from core.errors import BadInput
-from core.events import RecordedEvent
-from core.models import Debate, Person, SourceReference, Status
 from core.opening import DebateRequest
 from core.ports import Clock
 from core.use_cases.choices import Choices

@@ -5,8 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.terminal.sources import references_to
+from core.debate.evidence import SourceReference
+from core.debate.people import Person
 from core.errors import BadInput
-from core.models import Person, SourceReference
 from core.transcript.markdown import visible
 
 _LONGEST_NAME = 80

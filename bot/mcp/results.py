@@ -6,9 +6,11 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from bot.views.progress import progress, stage
+from core.debate.evidence import SourceKind
+from core.debate.findings import FindingStatus, Severity
+from core.debate.state import Debate
 from core.figures import when
 from core.llm.caps import firm_cap
-from core.models import Debate, FindingStatus, Severity, SourceKind, Value
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of
 from core.rules.findings import standing, unasked_count
@@ -23,6 +25,7 @@ from core.transcript.people import standing_words
 from core.transcript.words import name_of
 from core.use_cases.recall import SURE_FROM, RecalledDecision
 from core.use_cases.start import StartedDebate
+from core.values import Value
 
 #: Text of people and models: without escape sequences and invisible characters.
 Shown = Annotated[str, BeforeValidator(visible)]

@@ -27,12 +27,14 @@ from bot.running.debates import LocalRunner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
 from bot.terminal.sources import fetchers_here
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.log import RecordedEvent, fold
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
 from core.engine import Engine
 from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInUse
-from core.events import RecordedEvent, fold
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, SourceKind, SourceReference, Status
 from core.opening import DebateRequest
 from core.ports import Clock, DebateFilter, DebateStore, Embedder
 from core.settings import Settings

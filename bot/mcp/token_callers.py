@@ -5,8 +5,9 @@ from decimal import Decimal
 
 from bot.slack.access import Accesses
 from bot.store.personal_tokens import PersonalTokens
-from core.models import Person, SpendingScope
+from core.debate.people import Person
 from core.ports import Clock, Spending
+from core.usage import SpendingScope
 
 
 @dataclass(frozen=True, kw_only=True)

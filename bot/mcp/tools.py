@@ -23,9 +23,11 @@ from bot.mcp.arguments import (
 )
 from bot.mcp.caller_debates import CallerDebates
 from bot.views.progress import stage
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.follow_up import Decision, DecisionKind
+from core.debate.log import fold
+from core.debate.state import Debate
 from core.errors import BadInput, LogBroken, reading
-from core.events import fold
-from core.models import Debate, Decision, DecisionKind, SourceKind, SourceReference
 from core.redaction import redact
 from core.rules.ending import DebateState, state_of
 from core.rules.schedule import open_questions

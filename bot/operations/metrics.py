@@ -16,17 +16,12 @@ from prometheus_client import (
 
 from bot.presenter.posts import turn_of
 from bot.timeouts import DEFAULT_TIMEOUTS
+from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
+from core.debate.log import RecordedEvent, spent_by
+from core.debate.state import Debate, Status
+from core.debate.turn import Turn
+from core.debate.turn_events import GatePassed, TurnFailed
 from core.errors import StoreError
-from core.events import (
-    DebateConcluded,
-    DebateFailed,
-    DebateStarted,
-    GatePassed,
-    RecordedEvent,
-    TurnFailed,
-    spent_by,
-)
-from core.models import Debate, Status, Turn
 from core.ports import Clock, DebateStore
 from core.transcript.summary_metrics import summary_metrics
 

@@ -18,15 +18,11 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode, Tracer, set_span_in_context
 
 from bot.operations.health import moot_version
-from core.events import (
-    DebateConcluded,
-    DebateFailed,
-    Event,
-    RecordedEvent,
-    TurnFailed,
-    VerdictReached,
-)
-from core.models import JUDGE, Act, Debate, Turn
+from core.debate.debate_events import DebateConcluded, DebateFailed
+from core.debate.log import Event, RecordedEvent
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, Act, Turn
+from core.debate.turn_events import TurnFailed, VerdictReached
 from core.ports import DebateStore
 from core.rules.schedule import rounds_open
 

@@ -17,8 +17,9 @@ from bot.log import logger
 from bot.plugins.queued_sink import QueuedSink
 from core.acts import overrides
 from core.capabilities import capability
+from core.debate.agenda import Agenda
+from core.debate.agents import Role
 from core.errors import ConfigurationBroken, ProviderError
-from core.models import Agenda, Role
 from core.ports import EventSink, ModelProvider, ServedModels, Variable
 from core.redaction import redact
 from core.request import ModelReply, ModelRequest
@@ -229,7 +230,7 @@ def _in_short(error: BaseException) -> str:
 def _role(entry: EntryPoint, package: str, _variable: Variable) -> Role:
     role = entry.load()
     if not isinstance(role, Role):
-        raise ConfigurationBroken("it is no core.models.Role")
+        raise ConfigurationBroken("it is no core.debate.agents.Role")
     if role.id != entry.name:
         raise ConfigurationBroken(f"its id is {role.id}, not the name of its entry point")
     if not role.prompt.strip():
@@ -240,7 +241,7 @@ def _role(entry: EntryPoint, package: str, _variable: Variable) -> Role:
 def _agenda(entry: EntryPoint, package: str, _variable: Variable) -> Agenda:
     agenda = entry.load()
     if not isinstance(agenda, Agenda):
-        raise ConfigurationBroken("it is no core.models.Agenda")
+        raise ConfigurationBroken("it is no core.debate.agenda.Agenda")
     if agenda.name != entry.name:
         raise ConfigurationBroken(f"its name is {agenda.name}, not that of its entry point")
     for act, text in agenda.prompts.items():

@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from bot.log import logger
-from core.events import RecordedEvent
-from core.models import Debate, Turn
+from core.debate.log import RecordedEvent
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.ports import EventSink
 
 _log = logger(__name__)

@@ -13,8 +13,9 @@ from bot.slack.ids import pin_key
 from bot.store.records import ChannelSettings
 from bot.views import notices
 from bot.views.message import MessageView
-from core.events import DebateWanted, fold
-from core.models import Debate, Status
+from core.debate.log import fold
+from core.debate.people_events import DebateWanted
+from core.debate.state import Debate, Status
 from core.use_cases.debate_cache import DebateCache, DebateLog
 
 

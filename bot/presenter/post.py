@@ -10,8 +10,9 @@ from bot.slack.ids import board_key, event_key, note_ts
 from bot.views.board import BoardAction
 from bot.views.message import MessageView, context
 from bot.views.words import EXAMPLE_NOTE, is_example
-from core.events import Event, RecordedEvent
-from core.models import Debate, Turn
+from core.debate.log import Event, RecordedEvent
+from core.debate.state import Debate
+from core.debate.turn import Turn
 
 E = TypeVar("E")
 #: What a method of Slack is called with: a message, or the arguments themselves.

@@ -39,42 +39,47 @@ from bot.views.turn_groups import is_shown
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from core.acts.act import ACTS
-from core.errors import LogBroken
-from core.events import (
-    AnswerWithdrawn,
-    ClarificationAnswered,
+from core.debate.debate_events import (
     ClarificationsClosed,
-    ClarificationsOpened,
-    ContributionMade,
     DebateConcluded,
     DebateFailed,
-    DebatePaused,
-    DebateResumed,
     DebateStarted,
-    DebateWanted,
-    DecisionRecorded,
-    FacilitatorDecided,
-    FollowUpAnswered,
-    FollowUpAsked,
-    GatePassed,
-    NoteAdded,
-    OptionEdited,
     OutageBegan,
     OutageEnded,
     OutcomeAsked,
+    ReminderDue,
+    TimeRanOut,
+)
+from core.debate.evidence import SourceKind
+from core.debate.gate import NextStep
+from core.debate.log import RecordedEvent
+from core.debate.message_events import AnswerWithdrawn, ClarificationAnswered, NoteAdded
+from core.debate.people_events import (
+    DebatePaused,
+    DebateResumed,
+    DebateWanted,
+    DecisionRecorded,
+    FollowUpAsked,
+    OptionEdited,
     OutcomeGiven,
     PeopleBallotCast,
-    RecordedEvent,
-    ReminderDue,
-    SourceRead,
     StopRequested,
-    TimeRanOut,
+    VoteCalled,
+)
+from core.debate.state import Debate, Status
+from core.debate.turn import Turn
+from core.debate.turn_events import (
+    ClarificationsOpened,
+    ContributionMade,
+    FacilitatorDecided,
+    FollowUpAnswered,
+    GatePassed,
+    SourceRead,
     TurnFailed,
     VerdictReached,
-    VoteCalled,
     VoteTallied,
 )
-from core.models import Debate, NextStep, SourceKind, Status, Turn
+from core.errors import LogBroken
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.transcript.adr import adr

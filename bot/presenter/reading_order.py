@@ -13,8 +13,9 @@ from math import inf
 from bot.presenter.posts import turn_of
 from bot.views import turn_groups
 from bot.views.progress import is_read, order
-from core.events import RecordedEvent, apply
-from core.models import BESIDE, Debate, Status
+from core.debate.log import RecordedEvent, apply
+from core.debate.state import Debate, Status
+from core.debate.turn import BESIDE
 from core.rules import schedule
 
 

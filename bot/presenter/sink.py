@@ -16,16 +16,12 @@ from bot.store.search import DebateWords
 from bot.views.message import MessageView
 from bot.views.notices import landing_failure_line
 from bot.views.notices import landing_line as landed_words
-from core.events import (
-    DebateStarted,
-    DecisionRecorded,
-    OptionEdited,
-    OptionsMerged,
-    OutcomeGiven,
-    RecordedEvent,
-    VerdictReached,
-)
-from core.models import Debate, Status, Turn
+from core.debate.debate_events import DebateStarted
+from core.debate.log import RecordedEvent
+from core.debate.people_events import DecisionRecorded, OptionEdited, OutcomeGiven
+from core.debate.state import Debate, Status
+from core.debate.turn import Turn
+from core.debate.turn_events import OptionsMerged, VerdictReached
 from core.recent import Recent
 from core.rules.options import options_of
 from core.use_cases.debate_cache import DebateLog

@@ -12,7 +12,7 @@ from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
 from bot.queue.worker import Step, Worker
 from bot.slack.outcomes import Rejection
 from bot.store.channel import Channel
-from core.models import Place
+from core.debate.people import Place
 from core.ports import Clock
 
 

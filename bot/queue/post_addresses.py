@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from bot.queue.rows import PostRow, Posts, PostState
 from bot.slack.ids import board_key, headline_key
-from core.models import Debate, Place
+from core.debate.people import Place
+from core.debate.state import Debate
 from core.ports import Clock
 
 #: Times that the thread of a debate is looked for, twice a second, before somebody outside is told

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.log import bind_debate, logger
+from core.debate.debate_events import DebateFailed
+from core.debate.log import fold
+from core.debate.state import Debate, Status
 from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
-from core.events import DebateFailed, fold
-from core.models import Debate, Status
 from core.ports import Clock, DebateStore
 from core.recent import Recent
 from core.retry import RetryPolicy, retry

@@ -7,8 +7,8 @@ from bot.log import logger
 from bot.running.debate_runner import DebateEngine, DebateRunner, Heartbeat, unfinished_ids
 from bot.running.job_queue import Jobs, JobTasks
 from bot.running.keyed_tasks import KeyedTasks
+from core.debate.state import Status
 from core.errors import StoreError
-from core.models import Status
 from core.ports import Clock, DebateStore
 from core.rules import schedule
 

@@ -24,8 +24,8 @@ from bot.slack.payloads import (
     refusal_of,
 )
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
+from core.debate.people import Place
 from core.errors import BadInput, MootError
-from core.models import Place
 from core.recent import Recent
 
 _log = logger(__name__)

@@ -25,11 +25,12 @@ from bot.slack.payloads import (
     refusal_of,
 )
 from bot.slack.typed_text import links_in, people_in, readable
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.people import Person, Place
 from core.errors import BadInput, MootError
 from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined_sections
 from core.figures import size, when
-from core.models import Person, Place, SourceKind, SourceReference, SourceText
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, page_reference
 

@@ -5,7 +5,7 @@ import secrets
 from sqlalchemy import Connection, Select, delete, select
 
 from bot.store.tables import PAGE_GRANTS, TableUser
-from core.models import Debate
+from core.debate.state import Debate
 from core.store.columns import insert_new
 
 _BYTES = 8

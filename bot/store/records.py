@@ -19,7 +19,8 @@ from bot.store.tables import (
     UNSENT,
     TableUser,
 )
-from core.models import Place, Status
+from core.debate.people import Place
+from core.debate.state import Status
 from core.redaction import without_secrets
 from core.store.columns import insert_new
 from core.store.database import Database

@@ -6,7 +6,8 @@ import threading
 from typing import TextIO
 
 from bot.terminal.screen import Screen
-from core.models import Clarification, Debate
+from core.debate.questions import Clarification
+from core.debate.state import Debate
 from core.transcript.cited import link_citations
 from core.transcript.words import name_of
 

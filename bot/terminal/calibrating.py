@@ -20,10 +20,10 @@ from core.calibration import (
     states,
 )
 from core.clock import SystemClock
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.log import fold
 from core.errors import StoreInUse
-from core.events import fold
 from core.figures import percent
-from core.models import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.transcript.markdown import visible
 from core.transcript.people import adr_status, outcome_words
 from core.transcript.words import table

@@ -34,11 +34,14 @@ from bot.terminal.sources import diff_references, fetchers_here, handed_in, refe
 from bot.terminal.summary import verbose_summary
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.people import Person, Place
+from core.debate.rules import ShadowWhen, When
+from core.debate.setup import Setup
+from core.debate.state import Debate
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.estimate import cap_words, estimate_words
 from core.llm.call import ModelCalls
-from core.models import Debate, Person, Place, Setup, ShadowWhen, When
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore
 from core.rules.formats.review import NAME as REVIEW

@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 def accept(debate_id: DebateId, *, because: Because = "") -> None:
     """Accept a debate's verdict as your decision."""
     from bot.terminal.calibrating import decide
-    from core.models import DecisionKind
+    from core.debate.follow_up import DecisionKind
 
     asyncio.run(decide(debate_id, DecisionKind.ACCEPT, because))
 
@@ -44,7 +44,7 @@ def accept(debate_id: DebateId, *, because: Because = "") -> None:
 def reject(debate_id: DebateId, *, because: Because = "") -> None:
     """Reject a debate's verdict."""
     from bot.terminal.calibrating import decide
-    from core.models import DecisionKind
+    from core.debate.follow_up import DecisionKind
 
     asyncio.run(decide(debate_id, DecisionKind.REJECT, because))
 
@@ -57,7 +57,7 @@ def revisit(
 ) -> None:
     """Put a debate's verdict off: look at it again on a day."""
     from bot.terminal.calibrating import decide
-    from core.models import DecisionKind
+    from core.debate.follow_up import DecisionKind
 
     asyncio.run(decide(debate_id, DecisionKind.REVISIT, because, on=on.date()))
 
@@ -73,8 +73,8 @@ def outcome(
 ) -> None:
     """Say how an accepted decision turned out; `moot calibration` counts it."""
     from bot.terminal.calibrating import say_outcome, show_outcome
+    from core.debate.follow_up import OutcomeKind
     from core.errors import BadInput
-    from core.models import OutcomeKind
 
     if how is None and because:
         raise BadInput("Say how it turned out, too: held, partly, reversed or too-early.")

@@ -5,10 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from core.acts.act import ACTS
 from core.acts.request_for import request_for
+from core.debate.agents import OFFLINE
+from core.debate.rules import When
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.estimate import Estimate, PlannedCall, cap_words, estimate_words, initial_debate
 from core.figures import money, number, quantity
 from core.llm.prompt_text import prompt_text
-from core.models import OFFLINE, Debate, Setup, Turn, When
 from core.rules import casting
 from core.rules.formats import clarifying
 from core.rules.formats.registry import turns_ready

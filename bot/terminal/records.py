@@ -18,8 +18,8 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.files import check_writable, form_for, put_json, put_out, tell
 from bot.terminal.summary import metrics as metrics_of
+from core.debate.log import RecordedEvent, fold
 from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
-from core.events import RecordedEvent, fold
 from core.figures import duration, money, quantity, when
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import ending_sentences, round_reasons, rounds_words, state_of, state_words

@@ -6,8 +6,8 @@ from pathlib import Path
 from bot.building import build_calls, check_providers, find_plugins, load_settings
 from bot.terminal.files import check_writable, form_for, put_out, tell
 from bot.terminal.records import quiet_settings, read_log
+from core.debate.log import fold
 from core.errors import BadInput
-from core.events import fold
 from core.figures import money, quantity
 from core.opening import ALONE, DebateRequest, open_debate
 from core.transcript.comparison import (

@@ -4,7 +4,22 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
-from core.events import (
+from core.debate.agents import Agent
+from core.debate.debate_events import (
+    DebateStarted,
+    ModelCameBack,
+    ModelWentAway,
+    OutageBegan,
+    OutageEnded,
+    TimeRanOut,
+)
+from core.debate.log import Event, RecordedEvent
+from core.debate.people_events import DebateWanted, OptionEdited, StopRequested
+from core.debate.rules import Ending, When
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import (
     AgentsCast,
     Audited,
     BallotAbstained,
@@ -12,30 +27,18 @@ from core.events import (
     ClarificationsOpened,
     ContributionMade,
     CrossChecked,
-    DebateStarted,
-    DebateWanted,
-    Event,
     FacilitatorDecided,
     FindingsMerged,
     GatePassed,
-    ModelCameBack,
-    ModelWentAway,
-    OptionEdited,
     OptionsMerged,
-    OutageBegan,
-    OutageEnded,
     QuestionsAsked,
-    RecordedEvent,
     SourceRead,
-    StopRequested,
     SummaryMade,
-    TimeRanOut,
     TurnFailed,
     VerdictReached,
     VoteTallied,
 )
 from core.figures import duration, money, number, quantity
-from core.models import Act, Agent, Debate, Ending, Setup, Turn, When
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.findings import counted_words, line_of
 from core.rules.formats import review

@@ -10,10 +10,11 @@ from typing import Any
 from bot.terminal.asking import TerminalQuestions
 from bot.terminal.screen import Screen
 from bot.terminal.sources import handed_in
+from core.debate.people import Person
+from core.debate.state import Debate, Status
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.figures import when
-from core.models import Debate, Person, Status
 from core.ports import Clock, DebateStore
 from core.rules import schedule
 from core.rules.subject import handing_in_words

@@ -12,11 +12,12 @@ from pathspec import GitIgnoreSpec
 from pathspec.patterns.gitignore import GitIgnorePatternError
 
 from bot.terminal.files import tell
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.people import Person
 from core.errors import BadInput
 from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.reader import Fetch, fetch_path
 from core.figures import quantity, size
-from core.models import Person, SourceKind, SourceReference
 from core.ports import DebateStore
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, page_reference

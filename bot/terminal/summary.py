@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.events import RecordedEvent, fold
+from core.debate.log import RecordedEvent, fold
+from core.debate.setup import Forecast
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.figures import duration, money, number, percent, quantity
-from core.models import Act, Debate, Forecast
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
 from core.transcript.words import (

@@ -6,8 +6,10 @@ from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, link, literal
 from bot.views.message import item_list
 from bot.views.words import icon, is_offline, name_of, title
+from core.debate.agents import EXAMPLE, Agent
+from core.debate.findings import FindingStatus, ReviewFinding
+from core.debate.state import Debate, Status
 from core.figures import quantity
-from core.models import EXAMPLE, Agent, Debate, FindingStatus, ReviewFinding, Status
 from core.rules import casting
 from core.rules.findings import (
     WEIGHTY,

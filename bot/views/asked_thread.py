@@ -5,7 +5,8 @@ from bot.views.message import MessageView
 from bot.views.message import notice_of as notice
 from bot.views.verdict import shortcomings
 from bot.views.words import confidence, person
-from core.models import Debate, Verdict
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
 from core.transcript.cited import decision_line
 
 _DECISION_LIMIT = 1500

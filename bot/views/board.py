@@ -46,8 +46,10 @@ from bot.views.words import (
     person,
     turn_noun,
 )
+from core.debate.contributions import SummaryKind
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
 from core.figures import quantity
-from core.models import Act, Debate, Status, SummaryKind, Turn
 from core.rules import schedule
 from core.rules.ending import DebateState, rounds_words, state_of, state_words
 from core.rules.fallback_models import fallback_words

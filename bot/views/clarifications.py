@@ -12,8 +12,10 @@ from bot.views.agents import card_head
 from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, MessageView, context, header, item_list, sections
 from bot.views.words import moment, name_of, person, plain_name
+from core.debate.questions import Clarification, Clarifications
+from core.debate.state import Debate, Status
+from core.debate.turn import PLAYBOOK
 from core.figures import quantity
-from core.models import PLAYBOOK, Clarification, Clarifications, Debate, Status
 from core.rules import schedule
 from core.rules.formats import clarifying
 from core.rules.subject import left_to_text

@@ -11,8 +11,10 @@ from bot.slack.mrkdwn.escape import bare, plain
 from bot.views.forms import Field, Form, field_block, form, select, text_input
 from bot.views.message import Block, MessageView, notice_of, sections
 from bot.views.words import moment, person
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.state import Debate
+from core.debate.verdict import Relation
 from core.figures import day, quantity
-from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Relation
 from core.ports import DebateEntry
 from core.redaction import redact
 from core.transcript.cited import decided_or_asked

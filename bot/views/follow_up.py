@@ -19,8 +19,9 @@ from bot.views.message import (
 )
 from bot.views.turn_groups import post_key
 from bot.views.words import cost, icon, person, title
+from core.debate.follow_up import DECISION_ENTRY, VERDICT_ENTRY, Feedback, FollowUp, FollowUpAnswer
+from core.debate.state import Debate
 from core.evidence.citations import RawCitation, render_citations
-from core.models import DECISION_ENTRY, VERDICT_ENTRY, Debate, Feedback, FollowUp, FollowUpAnswer
 from core.redaction import redact
 from core.transcript.cited import decided_or_asked, where
 

@@ -17,10 +17,14 @@ from bot.views.words import (
     title,
     turn_noun,
 )
+from core.debate.agents import EXAMPLE, Agent
+from core.debate.contributions import Contribution, Failure
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.figures import duration
-from core.models import EXAMPLE, Act, Agent, Contribution, Debate, Failure, Turn, Usage
 from core.rules.formats import council
 from core.transcript.cited import link_citations
+from core.usage import Usage
 
 _WARNING_LIMIT = 400
 _MODEL_LIMIT = 120

@@ -17,7 +17,8 @@ from core.calibration import (
     interval_words,
     states,
 )
-from core.models import Debate, DecisionKind, OutcomeKind, Status
+from core.debate.follow_up import DecisionKind, OutcomeKind
+from core.debate.state import Debate, Status
 from core.rules.ending import DebateState, state_of, state_words
 
 _LIMIT = 2500

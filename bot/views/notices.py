@@ -20,20 +20,13 @@ from bot.views.message import (
 from bot.views.message import notice_of as notice
 from bot.views.results import line_text
 from bot.views.words import moment, name_of, person, turn_noun
+from core.debate.contributions import Failure, Note
+from core.debate.evidence import Source, SourceKind
+from core.debate.gate import Gate, Guidance, NextStep
+from core.debate.people import Person, Stop
+from core.debate.state import Debate
+from core.debate.vote import OptionEdit
 from core.figures import day, duration, money, quantity
-from core.models import (
-    Debate,
-    Failure,
-    Gate,
-    Guidance,
-    NextStep,
-    Note,
-    OptionEdit,
-    Person,
-    Source,
-    SourceKind,
-    Stop,
-)
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
 from core.rules.sources import label_of

@@ -9,13 +9,11 @@ from bot.slack.limits import OPTION_TEXT
 from bot.slack.mrkdwn.convert import bare_gist, gist
 from bot.views.message import Block, item_list
 from bot.views.words import name_of
+from core.debate.gate import GateReason
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
+from core.debate.vote import Option
 from core.figures import money, percent
-from core.models import (
-    Debate,
-    GateReason,
-    Option,
-    Verdict,
-)
 from core.rules.agreement import GAP_FROM, agreement
 from core.rules.ending import ending_sentences as ended
 from core.rules.ending import round_reasons

@@ -8,7 +8,9 @@ from bot.slack.payloads import FormSubmission
 from bot.views.forms import Field, Form, form, select, text_input
 from bot.views.message import sections
 from bot.views.options import option_labels
-from core.models import Debate, OptionChange, OptionEdit, Person
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.vote import OptionChange, OptionEdit
 from core.rules.options import NAME_MAX_CHARS, after_edits, named_options, options_of
 
 _QUESTION_LIMIT = 300

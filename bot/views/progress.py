@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from bot.slack.mrkdwn.newer_blocks import PLAN
 from bot.views.message import Block
+from core.debate.rules import Ending
+from core.debate.state import Debate, Status, once_per_debate
+from core.debate.turn import BESIDE, Act, Turn
 from core.figures import percent, quantity
-from core.models import BESIDE, Act, Debate, Ending, Status, Turn, once_per_debate
 from core.rules import schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of

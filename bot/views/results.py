@@ -5,7 +5,7 @@ from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.views.message import item_list
 from bot.views.turn_groups import post_key
 from bot.views.words import name_of, person
-from core.models import Debate
+from core.debate.state import Debate
 from core.transcript.sections import ResultLine, ResultSection
 from core.transcript.words import table
 

@@ -25,11 +25,15 @@ from bot.views.forms import (
     text_input,
 )
 from bot.views.message import Block, context, sections
+from core.debate.agenda import Agenda
+from core.debate.agents import Role
+from core.debate.evidence import SourceReference
+from core.debate.rules import MOST_ROUNDS
 from core.figures import money, quantity
-from core.models import MOST_ROUNDS, Agenda, Role, SourceReference, Value
 from core.rules.casting import by_topics
 from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import NO_PLAYBOOK, WAITS, ChannelChoices, Choices, ModelSet
+from core.values import Value
 
 #: Stands for "nothing chosen" in menus: Slack takes no empty value.
 AS_USUAL = "as-usual"

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from bot.slack.ids import turn_key
 from core.acts.act import ACTS
-from core.models import Act, Contribution, Debate, Status, Turn
+from core.debate.contributions import Contribution
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
 from core.rules import schedule
 from core.rules.formats import council, review
 from core.rules.formats.registry import format_of

@@ -42,12 +42,9 @@ from bot.views.words import (
     title,
 )
 from core.acts.verdict_faults import DOUBTED, audit_words, open_faults
+from core.debate.state import Debate
+from core.debate.verdict import Verdict, VerdictSource
 from core.figures import quantity, without_stops
-from core.models import (
-    Debate,
-    Verdict,
-    VerdictSource,
-)
 from core.rules.hinges import hinge_words
 from core.rules.wanting import was_skipped
 from core.transcript.cited import cited_verdict, source_names

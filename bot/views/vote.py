@@ -22,8 +22,9 @@ from bot.views.message import (
 from bot.views.options import option_labels, option_name
 from bot.views.results import line_text, section_text
 from bot.views.words import name_of
+from core.debate.state import Debate
+from core.debate.vote import Tally
 from core.figures import percent, quantity
-from core.models import Debate, Tally
 from core.rules import voting
 from core.rules.options import NAME_MAX_CHARS, by_option, listed_scores, options_of
 from core.rules.voting import is_people_vote_closed

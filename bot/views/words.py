@@ -8,24 +8,17 @@ from datetime import datetime
 
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, literal
+from core.debate.agents import EXAMPLE, OFFLINE, Agent
+from core.debate.contributions import Contribution, Summary
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, PLAYBOOK, Turn
+from core.debate.verdict import Verdict
 from core.errors import MootError
 from core.figures import money, when
-from core.models import (
-    ENGINE,
-    EXAMPLE,
-    OFFLINE,
-    PLAYBOOK,
-    Agent,
-    Contribution,
-    Debate,
-    Person,
-    Summary,
-    Turn,
-    Usage,
-    Verdict,
-)
 from core.rules.confidence import Confidence
 from core.transcript.words import letters_words
+from core.usage import Usage
 
 _NAME_LIMIT = 120
 OFFLINE_NOTE = "Offline engine: built from checklists by rules. No AI model was asked."

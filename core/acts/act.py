@@ -1,6 +1,6 @@
 """What an act is, and the registry of all: each is declared once, in its own module (pure).
 
-A new act: its name in `core.models.Act`, a module that declares it, its task beside that
+A new act: its name in `core.debate.turn.Act`, a module that declares it, its task beside that
 (`<act>.md.j2`), and the module's line in `core/acts/__init__.py`.
 """
 
@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.events import Event
-from core.models import Act, Debate, Turn
+from core.debate.log import Event
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.request import Effort, Part
 
 #: Takes a turn: what asks models (`core.llm.call.ModelCalls`), the debate, the turn.

@@ -1,7 +1,7 @@
 """Acts of readers of a finished debate: their tasks and words; who reads takes them itself."""
 
 from core.acts.act import ActSpec, declare
-from core.models import Act
+from core.debate.turn import Act
 from core.request import Effort
 
 declare(

@@ -16,11 +16,13 @@ from core.acts.replies import label_in
 from core.acts.request_for import request_for, terms_for
 from core.acts.verdict_faults import stands_in, verdict_part
 from core.acts.vote_part import tally_part
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import Audited
+from core.debate.verdict import Audit, AuditFault, AuditKind
 from core.errors import CallFailed
-from core.events import Audited
 from core.evidence.words import words_of
 from core.llm.call import ModelCalls
-from core.models import Act, Audit, AuditFault, AuditKind, Debate, Turn
 from core.request import Effort, Part
 from core.rules.judging import auditor_of, judge_of
 

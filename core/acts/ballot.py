@@ -16,10 +16,13 @@ from core.acts.act import ActSpec, declare
 from core.acts.context import candidates, option_labels, told_in_short
 from core.acts.replies import NOBODY, figure_in, narrowed, one_of
 from core.acts.request_for import ask_model
+from core.debate.contributions import Contribution
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn, turn_of
+from core.debate.turn_events import BallotAbstained, BallotCast
+from core.debate.vote import Abstention, Ballot
 from core.errors import ReplyUnreadable
-from core.events import BallotAbstained, BallotCast
 from core.llm.call import ModelCalls
-from core.models import Abstention, Act, Ballot, Contribution, Debate, Turn, turn_of
 from core.request import Effort, Part, PartKind
 from core.rules.formats import critique, review
 from core.rules.formats.opening_words import in_brief

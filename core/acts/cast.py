@@ -11,10 +11,13 @@ from core.acts import prompt as render
 from core.acts.act import ActSpec, declare
 from core.acts.replies import narrowed, one_of
 from core.acts.request_for import request_for, terms_for
+from core.debate.rules import When
+from core.debate.setup import Cast
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import AgentsCast
 from core.errors import CallFailed
-from core.events import AgentsCast
 from core.llm.call import ModelCalls
-from core.models import Act, Cast, Debate, Turn, When
 from core.opening import recast
 from core.request import Effort, Part, PartKind
 from core.rules import casting

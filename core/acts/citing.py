@@ -6,20 +6,15 @@ from dataclasses import replace
 from itertools import pairwise
 
 from core.acts.act import ACTS
+from core.debate.contributions import Contribution
+from core.debate.evidence import Citation, CitationStatus
+from core.debate.state import Debate, once_per_sources
+from core.debate.turn import Act, Turn
+from core.debate.verdict import Verdict
 from core.evidence.citations import check_citations, render_citations
 from core.evidence.passages import Passage, headings_of, passages_of
 from core.evidence.search import best_first
 from core.figures import number, quantity
-from core.models import (
-    Act,
-    Citation,
-    CitationStatus,
-    Contribution,
-    Debate,
-    Turn,
-    Verdict,
-    once_per_sources,
-)
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
 

@@ -11,10 +11,12 @@ from core.acts.act import ActSpec, always, declare
 from core.acts.context import candidates
 from core.acts.replies import first_sentence, narrowed, one_of
 from core.acts.request_for import ask_model
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import GatePassed, OptionsMerged
+from core.debate.vote import Option, Options, QuestionKind
 from core.errors import CallFailed
-from core.events import GatePassed, OptionsMerged
 from core.llm.call import ModelCalls
-from core.models import Act, Debate, Option, Options, QuestionKind, Turn
 from core.request import Effort, Part, PartKind
 from core.rules import gate
 from core.rules.formats import review

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from core.acts.act import ACTS
 from core.acts.citing import source_parts, struck_parts
 from core.acts.playbook_part import playbook_part
-from core.models import Act, Debate, SourceKind, Turn
+from core.debate.evidence import SourceKind
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.request import Part, PartKind
 from core.rules.formats import panel, review
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up

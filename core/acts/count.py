@@ -1,9 +1,10 @@
 """The count of the final ballots."""
 
 from core.acts.act import ActSpec, declare
-from core.events import VoteTallied
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import VoteTallied
 from core.llm.call import ModelCalls
-from core.models import Act, Debate, Turn
 from core.rules import voting
 from core.rules.formats.registry import format_of
 from core.rules.options import option_of, options_of

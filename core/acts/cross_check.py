@@ -12,9 +12,11 @@ from core.acts.judge import (
 )
 from core.acts.replies import NOBODY, choice_reply
 from core.acts.request_for import ask_model
-from core.events import CrossChecked
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import CrossChecked
+from core.debate.verdict import CrossCheck
 from core.llm.call import ModelCalls
-from core.models import Act, CrossCheck, Debate, Turn
 from core.request import Effort, Part
 from core.rules.degradations import lost_turns
 from core.rules.judging import judge_of

@@ -8,9 +8,13 @@ from pydantic import BaseModel
 from core.acts.act import ActSpec, declare
 from core.acts.replies import narrowed, one_of
 from core.acts.request_for import ask_model
-from core.events import FacilitatorDecided
+from core.debate.gate import Guidance, NextStep
+from core.debate.questions import Question
+from core.debate.rules import Ending
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import FacilitatorDecided
 from core.llm.call import ModelCalls
-from core.models import Act, Debate, Ending, Guidance, NextStep, Question, Turn
 from core.request import Effort
 from core.rules import gate
 from core.rules.formats import panel

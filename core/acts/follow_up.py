@@ -12,31 +12,26 @@ from core.acts.act import ACTS, ActSpec, declare
 from core.acts.context import told_by_people
 from core.acts.judge import judged_case
 from core.acts.request_for import request_with, terms_for
+from core.debate.agents import EXAMPLE, OFFLINE
+from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference
+from core.debate.follow_up import (
+    DECISION_ENTRY,
+    VERDICT_ENTRY,
+    DecisionKind,
+    FollowUp,
+    FollowUpAnswer,
+)
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import FollowUpAnswered
 from core.errors import CallFailed
-from core.events import FollowUpAnswered
 from core.evidence.citations import check_citations
 from core.evidence.passages import Passage, passages_of
 from core.evidence.reading import joined_sections
 from core.evidence.search import best_first
 from core.figures import day
 from core.llm.call import ModelCalls
-from core.models import (
-    DECISION_ENTRY,
-    EXAMPLE,
-    OFFLINE,
-    VERDICT_ENTRY,
-    Act,
-    CitationStatus,
-    Debate,
-    DecisionKind,
-    FollowUp,
-    FollowUpAnswer,
-    Person,
-    Source,
-    SourceKind,
-    SourceReference,
-    Turn,
-)
 from core.request import Effort, Part, PartKind
 from core.rules.judging import judge_of
 

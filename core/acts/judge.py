@@ -34,29 +34,18 @@ from core.acts.verdict_replies import (
     verdict_reply,
 )
 from core.acts.vote_part import name_of, raised_part, tally_part
+from core.debate.agents import EXAMPLE, Agent
+from core.debate.contributions import Contribution, NoteOutcome
+from core.debate.evidence import SourceKind
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, Act, Turn, turn_of
+from core.debate.turn_events import VerdictDrafted, VerdictReached
+from core.debate.verdict import Audit, EarlierDecision, Verdict, VerdictSource
 from core.errors import CallFailed
-from core.events import VerdictDrafted, VerdictReached
 from core.figures import percent, quantity
 from core.llm.availability import is_outage
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
-from core.models import (
-    EXAMPLE,
-    JUDGE,
-    Act,
-    Agent,
-    Audit,
-    Contribution,
-    Debate,
-    EarlierDecision,
-    NoteOutcome,
-    SourceKind,
-    Turn,
-    Usage,
-    Verdict,
-    VerdictSource,
-    turn_of,
-)
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.confidence import confidence_of
@@ -72,6 +61,7 @@ from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.raised import MOST_LONE, is_said_by_one, raised_points
 from core.rules.schedule import is_cut_short
+from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
 

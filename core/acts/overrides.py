@@ -10,7 +10,8 @@ from jinja2.loaders import FileSystemLoader
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.acts.act import ACTS
-from core.models import PERSONA, Act
+from core.debate.agents import PERSONA
+from core.debate.turn import Act
 
 _FOLDER = Path(__file__).parent
 #: Every task may use these, whether the built-in one does or not.

@@ -9,17 +9,12 @@ from collections.abc import Sequence
 
 from core.acts.citing import without_quotes
 from core.acts.replies import first_sentence, label_in
+from core.debate.evidence import CitationStatus
+from core.debate.state import Debate
+from core.debate.turn import JUDGE
+from core.debate.verdict import Overrule, RequirementStatus, Verdict, VerdictSection
 from core.evidence.citations import check_citations
 from core.evidence.words import words_of
-from core.models import (
-    JUDGE,
-    CitationStatus,
-    Debate,
-    Overrule,
-    RequirementStatus,
-    Verdict,
-    VerdictSection,
-)
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of

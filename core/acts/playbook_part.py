@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from core.models import Debate
+from core.debate.state import Debate
 from core.request import Part, PartKind
 from core.rules.formats.review import NAME as REVIEW
 from core.rules.playbook import criteria_of, kinds_words, missing_evidence, parts_of

@@ -9,7 +9,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.acts.act import ACTS
 from core.acts.short_form import MOST_RAISED
-from core.models import PERSONA, Act, Agent
+from core.debate.agents import PERSONA, Agent
+from core.debate.turn import Act
 
 _FOLDER = Path(__file__).parent
 _environment = Environment(

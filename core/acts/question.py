@@ -8,11 +8,14 @@ from pydantic import BaseModel
 from core.acts.act import ActSpec, always, declare
 from core.acts.citing import without_quotes
 from core.acts.request_for import ask_for_same, ask_model
+from core.debate.agents import EXAMPLE, OFFLINE
+from core.debate.questions import Question, Questions
+from core.debate.state import Debate
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import ClarificationsOpened, QuestionsAsked
 from core.errors import CallFailed, ReplyUnreadable
-from core.events import ClarificationsOpened, QuestionsAsked
 from core.figures import quantity
 from core.llm.call import ModelCalls
-from core.models import EXAMPLE, OFFLINE, SUMMARIZER, Act, Debate, Question, Questions, Turn
 from core.request import Effort, Part, PartKind
 from core.rules.formats import clarifying
 

@@ -1,9 +1,11 @@
 """Reads a source: what came of it is recorded, and why, where nothing did."""
 
 from core.acts.act import ActSpec, declare
+from core.debate.evidence import Source, SourceText
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import SourceRead
 from core.errors import BadInput
-from core.events import SourceRead
-from core.models import Act, Debate, Source, SourceText, Turn
 from core.ports import SourceReader
 from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, SAME_AS, label_of
 

@@ -10,21 +10,18 @@ from core.acts.act import ACTS
 from core.acts.citing import is_to_cite, may_look_up
 from core.acts.context import option_labels, parts_for
 from core.acts.replies import firsts_in, same_fault, same_reply
+from core.debate.agents import Agent
+from core.debate.evidence import SourceKind
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.figures import day
 from core.llm.call import CallOptions, ModelAnswer, ModelCalls, ModelRef
 from core.llm.structured import Check
-from core.models import (
-    Act,
-    Agent,
-    Call,
-    Debate,
-    SourceKind,
-    Turn,
-)
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history.told import reads_letters
 from core.rules.raised import is_first_answer
 from core.rules.schedule import is_patient
+from core.usage import Call
 
 #: What was decided earlier; as one text in debates of older versions.
 _DECIDED = frozenset({SourceKind.REGISTER, SourceKind.DECISION})

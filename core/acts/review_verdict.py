@@ -3,8 +3,11 @@
 from collections.abc import Iterator
 
 from core.acts.citing import left_out
+from core.debate.contributions import NoteOutcome
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.verdict import Judgement, Verdict
 from core.figures import quantity
-from core.models import Act, Debate, Judgement, NoteOutcome, Verdict
 from core.rules.findings import WEIGHTY, answered_words, counted_words, standing
 from core.rules.formats.review import FORMAT, NAME, NOT_READY, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of

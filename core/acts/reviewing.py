@@ -13,29 +13,23 @@ from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
 from core.acts.replies import NOBODY, label_in, narrowed, one_of
 from core.acts.request_for import ask_for_same, ask_model
+from core.debate.contributions import Contribution
+from core.debate.evidence import Source
+from core.debate.findings import Findings, FindingStatus, ReviewFinding, Severity
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade, FindingsMerged
 from core.errors import CallFailed
-from core.events import ContributionMade, FindingsMerged
 from core.evidence.citations import check, check_citations
 from core.evidence.revisions import changes_at, is_gone, quoted_in, revision_of
 from core.figures import quantity
 from core.llm.call import ModelCalls
-from core.models import (
-    Act,
-    Call,
-    Contribution,
-    Debate,
-    Findings,
-    FindingStatus,
-    ReviewFinding,
-    Severity,
-    Source,
-    Turn,
-)
 from core.request import Effort, Part
 from core.rules.findings import MOST_FINDINGS, merge_findings, own, raised_findings
 from core.rules.formats.registry import format_of
 from core.rules.formats.review import VERDICTS
 from core.rules.subject import handed_in, subject
+from core.usage import Call
 
 #: Longest words that a finding is about, in characters.
 _WORDS_MAX_CHARS = 400

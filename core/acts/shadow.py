@@ -10,11 +10,14 @@ from core.acts.citing import QuoteCheck
 from core.acts.context import asked_parts, option_labels, options_part, without_cache_marks
 from core.acts.replies import NOBODY, choice_reply, lines_of
 from core.acts.request_for import ask_model
-from core.events import ShadowAnswered, ShadowPlaced
+from core.debate.state import Debate
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import ShadowAnswered, ShadowPlaced
+from core.debate.verdict import ShadowAnswer, ShadowChoice
 from core.llm.call import ModelCalls
-from core.models import SUMMARIZER, Act, Call, Debate, ShadowAnswer, ShadowChoice, Turn
 from core.request import Effort, Part, PartKind
 from core.rules.playbook import parts_of
+from core.usage import Call
 
 
 class ShadowReply(BaseModel):

@@ -11,7 +11,7 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from core.models import RaisedKind
+from core.debate.contributions import RaisedKind
 from core.rules.options import is_stance_line
 
 #: Longest answer and longest point that are kept, in characters.

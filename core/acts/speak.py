@@ -14,10 +14,12 @@ from core.acts.citing import (
 )
 from core.acts.request_for import request_for, terms_for
 from core.acts.short_form import read_short_form
+from core.debate.contributions import Contribution, RaisedPoint
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade
 from core.errors import ReplyUnusable
-from core.events import ContributionMade
 from core.llm.call import ModelCalls
-from core.models import Act, Contribution, Debate, RaisedPoint, Turn
 from core.request import Effort
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of

@@ -13,10 +13,12 @@ from dataclasses import replace
 from core.acts.act import ActSpec, declare
 from core.acts.context import told_by_people
 from core.acts.request_for import request_with, terms_for
+from core.debate.contributions import Summary, SummaryKind
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, Act, Turn
+from core.debate.turn_events import SummaryMade
 from core.errors import CallFailed
-from core.events import SummaryMade
 from core.llm.call import ModelCalls
-from core.models import JUDGE, Act, Debate, Summary, SummaryKind, Turn
 from core.request import Effort, Part, PartKind
 from core.rules.history.material import SummaryMaterial, material_for
 

@@ -9,15 +9,17 @@ from weakref import WeakValueDictionary
 from core.acts.act import ACTS
 from core.acts.citing import source_parts
 from core.acts.read import read
-from core.events import Event
+from core.debate.log import Event
+from core.debate.state import Debate
+from core.debate.turn import SHADOW, Act, Turn
 from core.llm.budget import Budget
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallScope
 from core.llm.caps import own_cap
-from core.models import SHADOW, Act, Cap, Debate, Turn, Usage
 from core.ports import Reservations, SourceReader
 from core.redaction import pseudonym
 from core.rules.schedule import is_ending
+from core.usage import Cap, Usage
 
 #: Share of a debate's cap that only the vote and the verdict may use.
 KEPT_FOR_THE_END = Decimal("0.2")

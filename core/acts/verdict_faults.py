@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.evidence.words import words_of
-from core.figures import quantity
-from core.models import (
+from core.debate.state import Debate
+from core.debate.verdict import (
     Audit,
     AuditFault,
     AuditKind,
-    Debate,
     Requirement,
     RequirementStatus,
     Verdict,
 )
+from core.evidence.words import words_of
+from core.figures import quantity
 from core.request import Part, PartKind
 
 #: What is said of a verdict with faults that an audit found and the judge did not mend.

@@ -19,11 +19,10 @@ from core.acts.replies import (
     of_hundred,
     one_of,
 )
-from core.models import (
+from core.debate.contributions import NoteOutcome
+from core.debate.playbook import Playbook, PlaybookCriterion
+from core.debate.verdict import (
     Judgement,
-    NoteOutcome,
-    Playbook,
-    PlaybookCriterion,
     Relation,
     Requirement,
     RequirementStatus,

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from core.debate.state import Debate
 from core.figures import percent, quantity
-from core.models import Debate
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.mind_changes import cause_words, mind_changes

@@ -10,11 +10,13 @@ from core.acts import overrides
 from core.capabilities import capability
 from core.config.keys import nearest
 from core.config.written import Path, WrittenFile
+from core.debate.agents import ModelChoice, PromptText, Role
+from core.debate.turn import RESERVED_IDS
 from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
-from core.models import EVERYWHERE, RESERVED_IDS, ModelChoice, PromptText, Role
 from core.rules.formats.registry import formats_with
 from core.settings import IN_TERMINAL, ROLE_ALIASES, Settings, SettingsFile, role_id, roles_with
+from core.values import EVERYWHERE
 from core.wrong_values import complaint
 
 #: Public channels, private ones and direct messages.

@@ -25,18 +25,9 @@ from core.config.keys import (
 )
 from core.config.model_names import split_names
 from core.config.written import Path, WrittenFile
+from core.debate.agents import OFFLINE, Agent, ModelChoice, PromptText, Speaker, Summarization
+from core.debate.playbook import Playbook
 from core.errors import ConfigurationBroken
-from core.models import (
-    IN_FILE,
-    OFFLINE,
-    Agent,
-    ModelChoice,
-    Playbook,
-    PromptText,
-    Speaker,
-    Summarization,
-    Value,
-)
 from core.settings import (
     CommonSettings,
     Settings,
@@ -45,6 +36,7 @@ from core.settings import (
     judge_for,
     role_id,
 )
+from core.values import IN_FILE, Value
 from core.wrong_values import complaint
 
 V = TypeVar("V", bound=Value)

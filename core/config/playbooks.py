@@ -17,9 +17,9 @@ from pydantic import ValidationError
 from core.config.keys import nearest
 from core.config.load import in_words, text_of
 from core.config.written import WrittenFile
+from core.debate.playbook import Playbook
 from core.errors import BadInput, ConfigurationBroken
 from core.figures import number
-from core.models import Playbook
 from core.opening import find_agent, known_agents
 from core.rules.formats.registry import formats_with
 from core.settings import Settings

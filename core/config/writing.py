@@ -5,8 +5,10 @@ from typing import Any
 
 import yaml
 
-from core.models import DebateRules, ModelChoice, Speaker, Value
+from core.debate.agents import ModelChoice, Speaker
+from core.debate.rules import DebateRules
 from core.settings import CommonSettings, Settings, SettingsFile, judge_for
+from core.values import Value
 
 _HEAD = "# Configuration of Moot: docs/configuration.md says what each setting does.\n"
 

@@ -18,9 +18,9 @@ from itertools import accumulate, islice, pairwise
 
 from rapidfuzz.distance import Levenshtein
 
+from core.debate.evidence import Citation, CitationStatus, Source
 from core.evidence.passages import line_of, place_of
 from core.evidence.words import LOST_LETTER, Words, words_in, words_of
-from core.models import Citation, CitationStatus, Source
 
 _DOUBLE, _SINGLE = '"“”„«»‟', "'\u2018’"
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from core.models import Mark, SourceText
+from core.debate.evidence import Mark, SourceText
 
 #: How a diff begins, also one that `git show` or `git format-patch` wrote.
 _BEGINS = re.compile(r"\s{0,100}(?:diff --git |--- |Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})")

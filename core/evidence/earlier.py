@@ -3,22 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.follow_up import DecisionKind, OutcomeKind
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
 from core.errors import BadInput, DebateUnknown, LogBroken, reading
-from core.events import fold
 from core.evidence.reading import joined_sections
 from core.evidence.search import best_of, terms
 from core.figures import day, quantity, without_stops
-from core.models import (
-    Debate,
-    DecisionKind,
-    OutcomeKind,
-    Person,
-    Place,
-    SourceKind,
-    SourceReference,
-    SourceText,
-    Status,
-)
 from core.ports import DebateFilter, DebateStore
 
 #: Debates of a place that are looked through, newest first.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from core.models import Mark, Source
+from core.debate.evidence import Mark, Source
 
 #: A passage has at most so many characters; paragraphs are put together up to this length.
 PASSAGE_CHARACTERS = 1200

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.people import Place
 from core.errors import BadInput
 from core.evidence.diffs import with_hunks
 from core.evidence.reading import FileReader, joined_sections
 from core.figures import size
-from core.models import Place, SourceKind, SourceReference, SourceText
 
 
 @dataclass(frozen=True, kw_only=True)

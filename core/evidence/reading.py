@@ -6,12 +6,14 @@ import unicodedata
 
 from pydantic import ValidationError
 
+from core.debate.evidence import Mark, SourceText
+from core.debate.people import Place
 from core.errors import BadInput
 from core.evidence.sandbox import Allowance, FairGate, SandboxEnded, run
 from core.figures import size
-from core.models import Mark, Place, SourceText, Value
 from core.redaction import clean, redact
 from core.settings import EvidenceLimits
+from core.values import Value
 
 #: Files read at the same moment.
 _AT_ONCE = 2

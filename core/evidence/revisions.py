@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import Indel
 
+from core.debate.evidence import Citation, CitationStatus, Source
 from core.evidence.citations import check, lines_of
-from core.models import Citation, CitationStatus, Source
 
 #: Lines of a diff that are shown of each side, and the characters of each.
 _MOST_LINES, _LINE_LIMIT = 6, 300

@@ -15,16 +15,18 @@ from typing import cast
 
 from pydantic import ValidationError
 
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.people import Person, Place
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
 from core.evidence.reading import joined_sections
 from core.evidence.sandbox import Allowance, SandboxEnded, run
 from core.figures import duration, quantity
 from core.llm.quoting import clean
-from core.models import Person, Place, SourceKind, SourceReference, SourceText, Value
 from core.proxies import proxy_of
 from core.redaction import redact
 from core.settings import EvidenceLimits, ToolServer, ToolSource
+from core.values import Value
 
 #: Whether the SDK is there that asks servers.
 CAN_ASK = find_spec("mcp") is not None

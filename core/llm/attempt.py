@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from core.models import Usage
+from core.usage import Usage
 
 
 class Attempt:

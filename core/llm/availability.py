@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from core.debate.turn import Act
 from core.errors import ProviderBusy, ProviderDown
 from core.llm.call_options import ModelRef
-from core.models import Act
 from core.ports import Clock
 from core.retry import RetryPolicy
 

@@ -17,8 +17,8 @@ import structlog
 from core.errors import StoreError
 from core.llm.attempt import Attempt
 from core.llm.prices import check_caps
-from core.models import Cap
 from core.ports import Clock, Reservation, Reservations
+from core.usage import Cap
 
 _log = structlog.get_logger(__name__)
 

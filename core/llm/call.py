@@ -11,6 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
+from core.debate.agents import Agent
+from core.debate.turn import BESIDE
 from core.errors import (
     CallFailed,
     CapReached,
@@ -61,11 +63,11 @@ from core.llm.reply_faults import (
 )
 from core.llm.sizes import Measure
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
-from core.models import BESIDE, Agent, Call, Usage
 from core.ports import Clock, ContextSizes, ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
 from core.settings import USUAL_CALLS_AT_ONCE
+from core.usage import Call, Usage
 from core.wrong_values import for_people
 
 T = TypeVar("T")

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from core.capabilities import Price, Record
 from core.llm.budget import Budget
 from core.llm.prices import Prices
-from core.models import Cap, SentPart, Usage
 from core.ports import Clock
 from core.retry import RetryPolicy
+from core.usage import Cap, SentPart, Usage
 
 
 class ModelRef(NamedTuple):

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
-from core.models import USUAL_DEBATE_COST, Cap, Debate, Setup, SpendingScope
+from core.debate.rules import USUAL_DEBATE_COST
+from core.debate.setup import Setup
+from core.debate.state import Debate
 from core.settings import Caps
+from core.usage import Cap, SpendingScope
 
 _DEBATE_REMEDY = (
     "To go further, raise the cap of a debate in its form or in the settings "

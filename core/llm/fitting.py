@@ -7,8 +7,8 @@ from core.capabilities import Capability
 from core.errors import LimitReached
 from core.figures import number, quantity
 from core.llm.prices import ESTIMATE_SLACK, output_reserve
-from core.models import SentPart
 from core.request import ModelRequest, Part, PartKind
+from core.usage import SentPart
 
 #: What is left of a part at least, in characters, as long as that fits.
 _LEAST = 200

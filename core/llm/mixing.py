@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from core.capabilities import usual_models
+from core.debate.agents import ModelChoice
 from core.llm.prices import NO_PRICES, Prices, price
-from core.models import ModelChoice, Usage
+from core.usage import Usage
 
 #: What a summary takes, about.
 _SUMMARY = Usage(input_tokens=8000, output_tokens=300)

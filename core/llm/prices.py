@@ -14,7 +14,7 @@ from genai_prices.types import ModelPrice, calc_unit_price
 from core.capabilities import PRICE_BOOKS, Capability, Price
 from core.errors import CapReached
 from core.figures import money
-from core.models import Cap, Usage
+from core.usage import Cap, Usage
 
 #: Settings' prices: by `provider/model`, or by the model's name alone.
 Prices = Mapping[str, Price]

@@ -9,8 +9,8 @@ import re
 from core.capabilities import Capability
 from core.errors import ReplyCutOff
 from core.llm.prices import output_reserve
-from core.models import Usage
 from core.request import ModelRequest, PartKind
+from core.usage import Usage
 
 #: A whole reply that refuses. One that goes on ("… from the record: nobody asked") is an answer.
 _REFUSAL = re.compile(

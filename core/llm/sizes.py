@@ -13,8 +13,8 @@ from core.llm.cache_warmup import beginning_keys
 from core.llm.fitting import fit_request
 from core.llm.prices import Prices, corrected_factor, output_reserve, size_of, tokens_of, worst_cost
 from core.llm.prompt_text import pieces, prompt_size
-from core.models import Usage
 from core.request import ModelRequest
+from core.usage import Usage
 
 #: A reply takes a third of a context at most.
 _REPLYS_SHARE = 3

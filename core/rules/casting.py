@@ -13,7 +13,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from core.models import SUMMARIZER, Act, Debate, Role, Turn
+from core.debate.agents import Role
+from core.debate.state import Debate
+from core.debate.turn import SUMMARIZER, Act, Turn
 
 FEWEST, MOST = 3, 5
 #: A check of rules: one checker and the sceptic (arXiv:2606.00804: one agent checks best).

@@ -10,17 +10,12 @@ off for missing ballots and turns was not measured.
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from core.debate.agents import EXAMPLE, OFFLINE
+from core.debate.state import Debate
+from core.debate.turn import BESIDE
+from core.debate.verdict import RequirementStatus, Verdict, VerdictSource
+from core.debate.vote import Tally
 from core.figures import percent, quantity
-from core.models import (
-    BESIDE,
-    EXAMPLE,
-    OFFLINE,
-    Debate,
-    RequirementStatus,
-    Tally,
-    Verdict,
-    VerdictSource,
-)
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, Probabilities, mean, spread_of
 from core.rules.formats import review

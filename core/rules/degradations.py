@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.models import JUDGE, Act, Debate, Failure, FailureCause, Score, Turn
+from core.debate.contributions import Failure, FailureCause
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, Act, Turn
+from core.debate.vote import Score
 from core.rules.ending import cut_words
 from core.rules.formats.registry import format_of
 from core.rules.playbook import kinds_words, missing_evidence

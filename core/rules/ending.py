@@ -6,8 +6,12 @@ Board, lists, terminal, MCP, report and prompts take state and reason from here.
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
+from core.debate.contributions import FailureCause
+from core.debate.gate import GateReason, NextStep
+from core.debate.people import Person
+from core.debate.rules import Ending
+from core.debate.state import Debate, Status
 from core.figures import quantity
-from core.models import Debate, Ending, FailureCause, GateReason, NextStep, Person, Status
 from core.rules import schedule
 from core.rules.formats import review
 from core.rules.formats.registry import format_of, turns_ready

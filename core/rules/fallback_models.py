@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from core.models import Call
+from core.usage import Call
 
 
 def fallback_words(calls: Iterable[Call]) -> Sequence[str]:

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from core.debate.findings import FindingStatus, ReviewFinding, Severity
+from core.debate.state import Debate, once_per_debate
+from core.debate.turn import Act
 from core.figures import quantity
-from core.models import Act, Debate, FindingStatus, ReviewFinding, Severity, once_per_debate
 
 #: Findings that one agent may make, on each look.
 MOST_FINDINGS = 8

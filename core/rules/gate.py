@@ -8,22 +8,13 @@ who will go on anyway.
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 
+from core.debate.agents import EXAMPLE, OFFLINE
+from core.debate.gate import Gate, GateReason, NoDebateReason
+from core.debate.rules import Ending, When
+from core.debate.state import Debate, once_per_debate
+from core.debate.turn import ENGINE, Act, Turn
+from core.debate.vote import QuestionKind
 from core.figures import money, percent, quantity
-from core.models import (
-    ENGINE,
-    EXAMPLE,
-    OFFLINE,
-    Act,
-    Debate,
-    Ending,
-    Gate,
-    GateReason,
-    NoDebateReason,
-    QuestionKind,
-    Turn,
-    When,
-    once_per_debate,
-)
 from core.rules.agreement import Agreement, Probabilities, agreement, moved
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from core.models import CitationStatus, Debate, Verdict
+from core.debate.evidence import CitationStatus
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
 from core.rules.agreement import mean
 from core.rules.formats import review
 from core.rules.options import leading, options_of

@@ -1,6 +1,7 @@
 """Who judges a debate (pure)."""
 
-from core.models import EXAMPLE, OFFLINE, Agent, Debate, ModelChoice
+from core.debate.agents import EXAMPLE, OFFLINE, Agent, ModelChoice
+from core.debate.state import Debate
 from core.rules.voting import best_texts
 
 

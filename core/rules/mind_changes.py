@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.models import Act, Agent, Contribution, Debate, Source
+from core.debate.agents import Agent
+from core.debate.contributions import Contribution
+from core.debate.evidence import Source
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.rules.options import leading, options_of
 from core.rules.voting import first_votes
 

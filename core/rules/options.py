@@ -9,17 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from core.models import (
-    Act,
-    Contribution,
-    Debate,
-    Option,
-    OptionChange,
-    OptionEdit,
-    OptionScore,
-    QuestionKind,
-    once_per_debate,
-)
+from core.debate.contributions import Contribution
+from core.debate.state import Debate, once_per_debate
+from core.debate.turn import Act
+from core.debate.vote import Option, OptionChange, OptionEdit, OptionScore, QuestionKind
 
 #: The most options a debate begins with: more cannot be weighed against each other in a ballot.
 MOST_OPTIONS = 6

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.models import Debate
+from core.debate.state import Debate
 from core.rules.options import options_of
 
 

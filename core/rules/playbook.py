@@ -3,15 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.models import (
-    Debate,
-    Playbook,
-    PlaybookCriterion,
-    Question,
-    VerdictPart,
-    WantedEvidence,
-    once_per_debate,
-)
+from core.debate.playbook import Playbook, PlaybookCriterion, VerdictPart, WantedEvidence
+from core.debate.questions import Question
+from core.debate.state import Debate, once_per_debate
 
 _KINDS = {
     "file": "a file",

@@ -8,7 +8,9 @@ them one agent alone raised; no words are compared.
 import re
 from collections.abc import Mapping
 
-from core.models import Debate, RaisedKind, RaisedPoint, Turn, turn_of
+from core.debate.contributions import RaisedKind, RaisedPoint
+from core.debate.state import Debate
+from core.debate.turn import Turn, turn_of
 from core.rules.formats.registry import format_of
 
 _WORD = re.compile(r"[^\W_]+")

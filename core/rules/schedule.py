@@ -8,21 +8,11 @@ so a restart schedules the same.
 from collections.abc import Sequence
 from datetime import datetime
 
-from core.events import DebateConcluded, DebateFailed
-from core.models import (
-    BESIDE,
-    ENGINE,
-    JUDGE,
-    OFFLINE,
-    SUMMARIZER,
-    Act,
-    Clarification,
-    Debate,
-    Status,
-    Turn,
-    once_per_debate,
-    turn_of,
-)
+from core.debate.agents import OFFLINE
+from core.debate.debate_events import DebateConcluded, DebateFailed
+from core.debate.questions import Clarification
+from core.debate.state import Debate, Status, once_per_debate
+from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn, turn_of
 from core.rules import casting, gate, shadow, sources, subject
 from core.rules.formats import clarifying, review
 from core.rules.formats.registry import format_of, turns_ready

@@ -9,23 +9,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from core.events import (
+from core.debate.debate_events import DebateConcluded, DebateStarted, Withheld
+from core.debate.log import Event, RecordedEvent, spent_by
+from core.debate.people_events import BallotsRevealed, PeopleBallotCast
+from core.debate.state import Debate
+from core.debate.turn_events import (
     Audited,
     BallotAbstained,
     BallotCast,
-    BallotsRevealed,
     ContributionMade,
     CrossChecked,
-    DebateConcluded,
-    DebateStarted,
-    Event,
     FacilitatorDecided,
     FindingsMerged,
     FollowUpAnswered,
     GatePassed,
     OptionsMerged,
-    PeopleBallotCast,
-    RecordedEvent,
     ShadowAnswered,
     ShadowPlaced,
     SummaryMade,
@@ -33,10 +31,7 @@ from core.events import (
     VerdictDrafted,
     VerdictReached,
     VoteTallied,
-    Withheld,
-    spent_by,
 )
-from core.models import Debate
 
 #: What tells where agents stand, how many of them, or what was decided. The end is among them: what
 #: listens for it would hand on a debate without its verdict.

@@ -7,8 +7,11 @@ only, at the start, and nobody is shown it before the verdict. Nothing waits for
 
 from collections.abc import Sequence
 
-from core.models import OFFLINE, SHADOW, SUMMARIZER, Act, Debate, Status, Turn, Usage
+from core.debate.agents import OFFLINE
+from core.debate.state import Debate, Status
+from core.debate.turn import SHADOW, SUMMARIZER, Act, Turn
 from core.rules.options import options_of
+from core.usage import Usage
 
 ANSWER = Turn(act=Act.SHADOW, round=0, agent=SHADOW)
 CHOICE = Turn(act=Act.SHADOW_CHOICE, round=0, agent=SHADOW)

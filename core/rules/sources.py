@@ -6,17 +6,10 @@ debate goes on, and turns that begin later see it.
 
 from collections.abc import Sequence
 
-from core.models import (
-    ENGINE,
-    Act,
-    Debate,
-    Person,
-    Source,
-    SourceKind,
-    SourceReference,
-    Turn,
-    turn_of,
-)
+from core.debate.evidence import Source, SourceKind, SourceReference
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, Act, Turn, turn_of
 
 #: What people give; earlier decisions and what tools say are looked up besides.
 KINDS = frozenset({SourceKind.FILE, SourceKind.LINK, SourceKind.THREAD, SourceKind.TEXT})

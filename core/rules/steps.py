@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache, partial
 
-from core.models import ENGINE, Act, Contribution, Debate, Turn, once_per_sources, turn_of
+from core.debate.contributions import Contribution
+from core.debate.state import Debate, once_per_sources
+from core.debate.turn import ENGINE, Act, Turn, turn_of
 from core.request import Part
 from core.rules.agreement import Agreement
 

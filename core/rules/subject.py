@@ -2,7 +2,10 @@
 
 from collections.abc import Sequence
 
-from core.models import Clarification, Debate, Note, Source, SourceReference
+from core.debate.contributions import Note
+from core.debate.evidence import Source, SourceReference
+from core.debate.questions import Clarification
+from core.debate.state import Debate
 from core.rules.formats import review
 from core.rules.sources import KINDS, with_question
 

@@ -6,16 +6,10 @@ Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
 
 from collections.abc import Mapping, Sequence
 
-from core.models import (
-    Abstention,
-    Ballot,
-    Debate,
-    DecisionKind,
-    OptionScore,
-    Score,
-    Tally,
-    VoteRules,
-)
+from core.debate.follow_up import DecisionKind
+from core.debate.rules import VoteRules
+from core.debate.state import Debate
+from core.debate.vote import Abstention, Ballot, OptionScore, Score, Tally
 from core.rules.options import OptionList, leading, options_of
 
 #: A vote is close when the best two options' mean probabilities are no further apart than this.

@@ -1,6 +1,7 @@
 """Whether a debate that was skipped can still be held (pure)."""
 
-from core.models import Debate, NoDebateReason, Status
+from core.debate.gate import NoDebateReason
+from core.debate.state import Debate, Status
 from core.rules.gate import gate_after, undebatable
 from core.rules.schedule import is_cut_short
 from core.rules.voting import is_people_vote_closed

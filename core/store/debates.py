@@ -23,18 +23,11 @@ from sqlalchemy import (
     update,
 )
 
+from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
+from core.debate.log import Event, RecordedEvent, event_from_json, event_to_json
+from core.debate.people_events import DebateWanted
+from core.debate.state import Status
 from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
-from core.events import (
-    DebateConcluded,
-    DebateFailed,
-    DebateStarted,
-    DebateWanted,
-    Event,
-    RecordedEvent,
-    event_from_json,
-    event_to_json,
-)
-from core.models import Cap, SpendingScope, Status
 from core.ports import AppendResult, DebateEntry, DebateFilter, Reservation, RunToken
 from core.recent import Recent
 from core.redaction import without_secrets
@@ -45,6 +38,7 @@ from core.store.database import Transactions
 from core.store.installation import installation_secret
 from core.store.spending import book, total
 from core.store.tables import DEBATES, EVENTS, RESERVATIONS
+from core.usage import Cap, SpendingScope
 
 #: Events of a log that are made of their rows without a thread of their own.
 _READ_AT_ONCE = 100

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, select, tuple_
 
-from core.events import SourceRead
-from core.models import Status
+from core.debate.state import Status
+from core.debate.turn_events import SourceRead
 from core.store.database import Database
 from core.store.tables import DEBATES, EVENTS, RESERVATIONS, SPENDING
 

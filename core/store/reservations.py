@@ -11,12 +11,14 @@ from decimal import Decimal
 
 from sqlalchemy import Connection, delete, func, literal, or_, select, update
 
-from core.events import Event, VerdictReached
-from core.models import Act, Cap
+from core.debate.log import Event
+from core.debate.turn import Act
+from core.debate.turn_events import VerdictReached
 from core.ports import Reservation
 from core.store.columns import insert_new
 from core.store.spending import NANO, spending_under
 from core.store.tables import RESERVATIONS
+from core.usage import Cap
 
 
 def reserve(

@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select
 
-from core.events import RecordedEvent, spent_by
-from core.models import SpendingScope
+from core.debate.log import RecordedEvent, spent_by
 from core.store.tables import SPENDING
+from core.usage import SpendingScope
 
 #: Whole billionths of a US dollar in one.
 NANO = Decimal(10) ** 9

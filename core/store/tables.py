@@ -53,7 +53,7 @@ EVENTS: Final = Table(
     Column("key", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False),
-    #: JSON as `core.events.event_to_json` writes it.
+    #: JSON as `core.debate.log.event_to_json` writes it.
     Column("body", Text, nullable=False),
     UniqueConstraint("debate_id", "key", name="events_key"),
 )

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from core.acts.verdict_faults import decision_doubt
+from core.debate.state import Debate
 from core.figures import day
-from core.models import Debate
 from core.rules.ending import ending_sentences, round_reasons
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, decided_or_asked, title_in

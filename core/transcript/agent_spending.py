@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.debate.setup import Forecast
+from core.debate.state import Debate
 from core.figures import duration, money, percent, quantity, roughly
-from core.models import Debate, Forecast, Usage
 from core.transcript.words import calls_words, name_of, seconds_taken
+from core.usage import Usage
 
 
 @dataclass(frozen=True, kw_only=True)

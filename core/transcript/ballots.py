@@ -2,9 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.verdict import Verdict
+from core.debate.vote import Ballot, OptionScore, Tally
 from core.figures import number, percent
 from core.figures import quantity as count_words
-from core.models import Act, Ballot, Debate, OptionScore, Tally, Verdict
 from core.rules.degradations import tie_break
 from core.rules.formats.review import NOT_READY
 from core.rules.options import leading, listed_scores, options_of

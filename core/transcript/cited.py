@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote
 
+from core.debate.evidence import Citation, Source
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
 from core.evidence.citations import RawCitation, citations_in, render_citations
 from core.figures import quantity
-from core.models import Citation, Debate, Source, Verdict
 from core.rules.subject import role_of
 from core.transcript.markdown import plain_line
 from core.transcript.words import table

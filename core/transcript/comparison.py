@@ -13,10 +13,12 @@ from enum import StrEnum
 
 from pydantic import BaseModel
 
+from core.debate.agents import Agent
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
 from core.figures import quantity
 from core.llm.call import ModelCalls
-from core.models import Act, Agent, Debate, Usage, Value
 from core.request import Part, PartKind
 from core.rules import shadow
 from core.transcript.evaluation import (
@@ -30,6 +32,8 @@ from core.transcript.evaluation import (
     verdict_text,
 )
 from core.transcript.words import bullets, quotation, table
+from core.usage import Usage
+from core.values import Value
 
 #: Calls per evaluator: both orders of the texts, both orders of the doubled text.
 CALLS = 4

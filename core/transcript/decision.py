@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from core.acts.verdict_faults import audit_words, decision_doubt, is_doubted
+from core.debate.agents import EXAMPLE, OFFLINE
+from core.debate.state import Debate, Status
+from core.debate.turn import JUDGE
+from core.debate.verdict import Relation, Verdict, VerdictSource
 from core.figures import money, percent
-from core.models import EXAMPLE, JUDGE, OFFLINE, Debate, Relation, Status, Verdict, VerdictSource
 from core.rules.ending import ending_sentences, round_reasons
 from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading, options_of

@@ -13,15 +13,21 @@ from pydantic import BaseModel
 from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.acts.context import parts_for
+from core.debate.agents import Agent
+from core.debate.follow_up import Feedback
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.verdict import Verdict
 from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
 from core.figures import day, money, number
 from core.llm.call import CallOptions, ModelCalls
-from core.models import Act, Agent, Call, Debate, Feedback, Turn, Usage, Value, Verdict
 from core.request import ModelRequest, Part, PartKind
 from core.rules.findings import line_of
 from core.rules.formats import review
 from core.transcript.people import feedback_lines
 from core.transcript.words import bullets, csv_cell, table
+from core.usage import Call, Usage
+from core.values import Value
 
 LOWEST, HIGHEST = 1, 10
 #: Characters of a text that is scored or compared.

@@ -12,10 +12,11 @@ from difflib import get_close_matches
 
 from core.acts.act import ACTS
 from core.acts.context import parts_for
+from core.debate.log import RecordedEvent, fold
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
 from core.errors import BadInput
-from core.events import RecordedEvent, fold
 from core.figures import duration, number, quantity
-from core.models import Act, Call, Debate, SentPart, Status, Turn
 from core.rules import schedule
 from core.rules.ending import ending_sentences
 from core.rules.formats.registry import format_of
@@ -23,6 +24,7 @@ from core.transcript.markdown import visible
 from core.transcript.summary_metrics import SummaryTiming, summary_metrics
 from core.transcript.timeline import Span, timeline
 from core.transcript.words import after, calls_words, name_of, tokens_words, turn_words, usage_words
+from core.usage import Call, SentPart
 
 #: More outcomes than this are counted, not listed.
 _MOST_LISTED = 8

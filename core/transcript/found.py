@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from core.debate.agents import OFFLINE
+from core.debate.findings import FindingStatus, ReviewFinding
+from core.debate.state import Debate, Status
 from core.errors import BadInput
 from core.evidence.citations import RawCitation, render_citations
 from core.figures import quantity
-from core.models import OFFLINE, Debate, FindingStatus, ReviewFinding, Status
 from core.redaction import clean
 from core.rules.findings import standing, struck_words
 from core.rules.formats import review

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
-from core.models import EXAMPLE, OFFLINE, Agent, Debate, ModelChoice, Setup
+from core.debate.agents import EXAMPLE, OFFLINE, Agent, ModelChoice
+from core.debate.setup import Setup
+from core.debate.state import Debate
 from core.rules.judging import judge_of
 from core.settings import Settings
 

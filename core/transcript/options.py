@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from core.debate.contributions import Contribution
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
+from core.debate.vote import OptionChange
 from core.figures import percent
-from core.models import Contribution, Debate, OptionChange, Verdict
 from core.rules import voting
 from core.rules.formats import review
 from core.rules.mind_changes import cause_words, mind_changes, mover

@@ -7,7 +7,8 @@ refers to them and to agents by id.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.models import Debate, Verdict
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
 from core.rules import schedule, voting
 from core.rules.confidence import Confidence
 from core.rules.degradations import tie_break

@@ -2,16 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
+from core.debate.questions import Clarification
+from core.debate.state import Debate
 from core.figures import day, quantity
-from core.models import (
-    Clarification,
-    Debate,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    Feedback,
-    OutcomeKind,
-)
 from core.rules.formats.review import questions_to_people
 from core.rules.options import is_listed, options_of
 from core.rules.people_count import count_people

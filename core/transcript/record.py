@@ -4,17 +4,11 @@ from collections.abc import Sequence
 
 from pydantic_core import to_json
 
-from core.events import (
-    ClarificationAnswered,
-    Event,
-    NoteAdded,
-    NoteChanged,
-    RecordedEvent,
-    ShadowAnswered,
-    ShadowPlaced,
-    fold,
-)
-from core.models import Debate, ShadowAnswer
+from core.debate.log import Event, RecordedEvent, fold
+from core.debate.message_events import ClarificationAnswered, NoteAdded, NoteChanged
+from core.debate.state import Debate
+from core.debate.turn_events import ShadowAnswered, ShadowPlaced
+from core.debate.verdict import ShadowAnswer
 from core.rules.shadow import is_sealed
 from core.transcript.outcome import outcome, totals
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from core.debate.contributions import Contribution
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.figures import duration, money, number, when
-from core.models import Act, Contribution, Debate, Usage
 from core.rules.ending import rounds_words, state_words
 from core.rules.fallback_models import fallback_words
 from core.rules.formats import review
@@ -35,6 +37,7 @@ from core.transcript.words import (
     table,
     turn_words,
 )
+from core.usage import Usage
 
 #: Words of a speech whose author gave no short form; points of an agent's last text.
 _SPEECH_WORDS, _MOST_POINTS = 40, 3

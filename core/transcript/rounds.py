@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from core.debate.contributions import Contribution
+from core.debate.gate import Guidance
+from core.debate.state import Debate
 from core.figures import duration, money
-from core.models import Contribution, Debate, Guidance
 from core.rules.fallback_models import answering
 from core.rules.formats.registry import format_of
 from core.transcript.markdown import inert_line

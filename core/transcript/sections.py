@@ -6,7 +6,8 @@ Texts are Markdown as models and people wrote it: whoever shows it makes it safe
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.models import Person, Turn
+from core.debate.people import Person
+from core.debate.turn import Turn
 from core.transcript.markdown import inert_line
 from core.transcript.words import bullets, nested, table
 

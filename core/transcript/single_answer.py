@@ -6,8 +6,8 @@ Nothing is shown before the verdict, and nothing is computed from the words of t
 from collections.abc import Mapping
 from typing import Any
 
+from core.debate.state import Debate
 from core.figures import money
-from core.models import Debate
 from core.rules import shadow
 from core.rules.options import options_of
 from core.transcript.cited import link_citations

@@ -7,10 +7,12 @@ Targets: 80 to 90 % compression, and never a turn that waits for a summary.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.events import RecordedEvent, fold
-from core.models import Act, Debate, Usage
+from core.debate.log import RecordedEvent, fold
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.rules.history import strategies
 from core.transcript.timeline import Span, timeline
+from core.usage import Usage
 
 #: Seconds from a turn's last need to the call of its model that are the engine's own work.
 _AT_ONCE = 0.25

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from core.debate.log import RecordedEvent, apply
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, JUDGE, Act, Turn
+from core.debate.turn_events import VerdictReached, VoteTallied
 from core.errors import LogBroken
-from core.events import RecordedEvent, VerdictReached, VoteTallied, apply
-from core.models import ENGINE, JUDGE, Act, Debate, Turn
 from core.rules import schedule
 from core.rules.formats.registry import format_of
 

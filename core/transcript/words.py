@@ -4,25 +4,18 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from core.debate.agents import OFFLINE
+from core.debate.contributions import Contribution, Summary
+from core.debate.evidence import SourceKind
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, PLAYBOOK, RESERVED_IDS, Act, Turn
+from core.debate.verdict import Verdict
+from core.debate.vote import Ballot
 from core.figures import money, number, quantity, tenths
-from core.models import (
-    ENGINE,
-    OFFLINE,
-    PLAYBOOK,
-    RESERVED_IDS,
-    Act,
-    Ballot,
-    Contribution,
-    Debate,
-    SourceKind,
-    Summary,
-    Turn,
-    Usage,
-    Verdict,
-)
 from core.rules.confidence import Confidence
 from core.rules.history.told import reads_letters
 from core.transcript.markdown import inert, inert_line
+from core.usage import Usage
 
 #: What may name agents by their letters.
 Spoken = Contribution | Summary | Ballot | Verdict

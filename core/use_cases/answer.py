@@ -8,9 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from core.debate.message_events import (
+    AnswerWithdrawn,
+    ClarificationAnswered,
+    NoteChanged,
+    NoteWithdrawn,
+)
+from core.debate.people import Person
+from core.debate.questions import Answer
+from core.debate.state import Debate, Status
 from core.errors import BadInput
-from core.events import AnswerWithdrawn, ClarificationAnswered, NoteChanged, NoteWithdrawn
-from core.models import Answer, Debate, Person, Status
 from core.redaction import redact
 from core.rules.schedule import is_cut_short, open_questions
 from core.use_cases.fact_log import FactLog

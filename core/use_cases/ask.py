@@ -3,12 +3,15 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from core.debate.follow_up import FollowUp
+from core.debate.people import Person
+from core.debate.people_events import FollowUpAsked
+from core.debate.state import Debate, Status
 from core.errors import BadInput
-from core.events import FollowUpAsked
-from core.models import Debate, FollowUp, Person, SpendingScope, Status
 from core.ports import Spending
 from core.redaction import redact
 from core.settings import Caps
+from core.usage import SpendingScope
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_follow_ups, check_money, check_size
 

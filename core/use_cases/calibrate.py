@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.calibration import Case, case_of
+from core.debate.log import RecordedEvent, fold
 from core.errors import DebateUnknown, StoreDown, StoreError, reading
-from core.events import RecordedEvent, fold
 from core.ports import DebateFilter, DebateStore
 from core.recent import Recent
 

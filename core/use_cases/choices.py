@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Literal, Protocol
 
+from core.debate.agents import Agent, ModelChoice
+from core.debate.people import Place
+from core.debate.rules import Rounds, ShadowWhen
 from core.errors import BadInput
 from core.figures import money
-from core.models import Agent, ModelChoice, Money, Place, Rounds, ShadowWhen, Value
 from core.rules.formats.registry import formats_with
 from core.settings import DEFAULT_ROSTER, Settings, roles_with
+from core.values import Money, Value
 
 #: Minutes that people can be given to answer questions.
 WAITS = (1, 5, 15, 30, 60, 240)

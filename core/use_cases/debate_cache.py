@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
+from core.debate.log import RecordedEvent, fold
+from core.debate.people_events import BallotsRevealed
+from core.debate.state import Debate
 from core.errors import DebateUnknown
-from core.events import BallotsRevealed, RecordedEvent, fold
-from core.models import Debate
 from core.recent import Recent
 
 #: Debates that are held. One of 60 events has about 200 KB.

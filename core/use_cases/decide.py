@@ -5,18 +5,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta, tzinfo
 
-from core.errors import BadInput, DebateUnknown, LogBroken
-from core.events import DecisionRecorded, FeedbackGiven, OutcomeGiven, PeopleBallotCast
-from core.models import (
-    Debate,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    Feedback,
-    PeopleBallot,
-    Person,
-    Status,
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback
+from core.debate.people import Person
+from core.debate.people_events import (
+    DecisionRecorded,
+    FeedbackGiven,
+    OutcomeGiven,
+    PeopleBallotCast,
 )
+from core.debate.state import Debate, Status
+from core.debate.vote import PeopleBallot
+from core.errors import BadInput, DebateUnknown, LogBroken
 from core.ports import DebateEntry, DebateFilter
 from core.redaction import redact
 from core.rules.options import options_of

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from core.events import Event
-from core.models import Debate
+from core.debate.log import Event
+from core.debate.state import Debate
 from core.ports import AppendResult, Clock, DebateStore
 from core.use_cases.debate_cache import DebateCache
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.debate.people import Place
+from core.debate.state import Debate
 from core.errors import BadInput, DebateUnknown, LogBroken, StoreDown, StoreError
-from core.models import Debate, Place
 from core.ports import DebateFilter, DebateStore, PeopleDirectory
 from core.rules.formats.registry import format_of
 from core.use_cases.debate_cache import DebateCache

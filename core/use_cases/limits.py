@@ -9,12 +9,14 @@ from datetime import datetime, timedelta
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from core.debate.people import Person, Place
+from core.debate.state import Debate
 from core.errors import BadInput, NotesFull
 from core.figures import money, quantity
-from core.models import Debate, Person, Place, SpendingScope
 from core.opening import check_length
 from core.ports import DebateEntry, Spending
 from core.settings import QUESTION_CHARACTERS, Caps
+from core.usage import SpendingScope
 
 _HOUR = timedelta(hours=1)
 

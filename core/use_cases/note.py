@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from core.events import NoteAdded, NoteChanged
-from core.models import Debate, Note, Person, SourceReference, Status
+from core.debate.contributions import Note
+from core.debate.evidence import SourceReference
+from core.debate.message_events import NoteAdded, NoteChanged
+from core.debate.people import Person
+from core.debate.state import Debate, Status
 from core.recent import Recent
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, linked_anew

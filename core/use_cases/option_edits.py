@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from core.debate.state import Debate, Status
+from core.debate.vote import OptionChange, OptionEdit
 from core.errors import BadInput
 from core.figures import quantity
-from core.models import Debate, OptionChange, OptionEdit, Status
 from core.redaction import redact
 from core.rules.options import NAME_MAX_CHARS, OptionList, after_edits, named_options, options_of
 

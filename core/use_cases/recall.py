@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from core.debate.log import fold
+from core.debate.state import Debate, Status
 from core.errors import DebateUnknown, ProviderError, StoreDown, StoreError, reading
-from core.events import fold
 from core.evidence.earlier import decision_words
 from core.evidence.search import best_of, stems, terms
 from core.evidence.words import words_of
-from core.models import Debate, Status
 from core.opening import check_length
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
 from core.recent import Recent

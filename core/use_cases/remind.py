@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Protocol
 
+from core.debate.debate_events import OutcomeAsked, ReminderDue
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.people import Person
+from core.debate.people_events import BallotsRevealed
+from core.debate.state import Debate
 from core.errors import BadInput, DebateUnknown, MootError, StoreDown, StoreError, reading
-from core.events import BallotsRevealed, OutcomeAsked, ReminderDue
-from core.models import Debate, Decision, DecisionKind, DecisionOutcome, OutcomeKind, Person
 from core.ports import PeopleDirectory
 from core.rules.sealing import reveals_at
 from core.settings import OutcomeDates

@@ -5,9 +5,9 @@ from typing import Protocol
 
 import structlog
 
+from core.debate.people import Person
+from core.debate.people_events import DebatePaused
 from core.errors import LogBroken
-from core.events import DebatePaused
-from core.models import Person
 from core.use_cases.fact_log import FactLog
 from core.use_cases.steer import pauses
 

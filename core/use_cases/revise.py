@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.debate.evidence import SourceReference
+from core.debate.people import Person
+from core.debate.state import Debate
 from core.errors import BadInput
-from core.models import Debate, Person, SourceReference
 from core.rules.formats import review
 from core.rules.schedule import open_questions
 from core.rules.subject import handing_in_words

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from core.debate.state import Debate
 from core.errors import BadInput, DebateUnknown
-from core.models import Debate
 from core.ports import Clock
 from core.use_cases.choices import ChannelChoicesStore
 from core.use_cases.debate_cache import DebateCache

@@ -7,17 +7,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from core.debate.debate_events import DebateStarted
+from core.debate.people import Place
+from core.debate.people_events import DebateContinued
+from core.debate.rules import ShadowWhen
+from core.debate.setup import Setup
+from core.debate.state import Debate
 from core.errors import DebateUnknown, DuplicateQuestion, LogBroken
 from core.estimate import Estimate
-from core.events import DebateContinued, DebateStarted
 from core.evidence.earlier import earlier_decisions, has_earlier
 from core.evidence.tools import tool_references
 from core.figures import quantity
-from core.models import Debate, Place, Setup, ShadowWhen, SpendingScope
 from core.opening import DebateRequest, find_agent, find_playbook, open_debate
 from core.ports import DebateEntry, DebateFilter, Spending
 from core.redaction import redact
 from core.settings import Settings
+from core.usage import SpendingScope
 from core.use_cases.choices import (
     NO_CAP,
     NO_PLAYBOOK,

@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from core.errors import BadInput
-from core.events import (
+from core.debate.debate_events import DebateFailed
+from core.debate.people import Person, Place, Stop
+from core.debate.people_events import (
     BallotsRevealed,
-    DebateFailed,
     DebatePaused,
     DebateResumed,
     DebateWanted,
@@ -15,7 +15,9 @@ from core.events import (
     StopWithdrawn,
     VoteCalled,
 )
-from core.models import Debate, OptionEdit, Person, Place, Status, Stop
+from core.debate.state import Debate, Status
+from core.debate.vote import OptionEdit
+from core.errors import BadInput
 from core.rules import schedule
 from core.rules.formats.registry import format_of
 from core.rules.wanting import why_not_wanted

@@ -19,30 +19,21 @@ from bot.presenter.sink import Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from bot.views.board import BoardAction
 from core.acts.take import Turns
-from core.errors import CallFailed, RequestRejected
-from core.events import (
+from core.debate.findings import FindingStatus, ReviewFinding
+from core.debate.log import Event, RecordedEvent, apply, event_from_json, fold
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import (
     ContributionMade,
-    Event,
     GatePassed,
     OptionsMerged,
-    RecordedEvent,
     SummaryMade,
     VerdictReached,
-    apply,
-    event_from_json,
-    fold,
 )
+from core.debate.verdict import VerdictSource
+from core.errors import CallFailed, RequestRejected
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
-from core.models import (
-    Act,
-    Debate,
-    FindingStatus,
-    ReviewFinding,
-    Turn,
-    Usage,
-    VerdictSource,
-)
 from core.request import ModelReply, ModelRequest
 from core.rules.options import NONE_OF_THESE
 from core.testing import ManualClock
@@ -50,6 +41,7 @@ from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.usage import Usage
 
 FOLDER = Path(__file__).parents[1] / "golden" / "debates"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())

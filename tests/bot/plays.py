@@ -8,57 +8,38 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import cast
 
-from core.events import (
+from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
+from core.debate.debate_events import ClarificationsClosed, DebateStarted
+from core.debate.gate import Gate, Guidance, NextStep
+from core.debate.log import Event, RecordedEvent, apply, fold
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Stop
+from core.debate.people_events import (
+    DebatePaused,
+    DebateResumed,
+    DebateWanted,
+    StopRequested,
+    VoteCalled,
+)
+from core.debate.questions import Question
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import (
     BallotAbstained,
     BallotCast,
-    ClarificationsClosed,
     ClarificationsOpened,
     ContributionMade,
     CrossChecked,
-    DebatePaused,
-    DebateResumed,
-    DebateStarted,
-    DebateWanted,
-    Event,
     FacilitatorDecided,
     GatePassed,
-    NoteAdded,
     OptionsMerged,
-    RecordedEvent,
-    StopRequested,
     TurnFailed,
     VerdictReached,
-    VoteCalled,
     VoteTallied,
-    apply,
-    fold,
 )
-from core.models import (
-    Abstention,
-    Act,
-    Ballot,
-    Call,
-    Contribution,
-    CrossCheck,
-    Debate,
-    Failure,
-    Gate,
-    Guidance,
-    NextStep,
-    Note,
-    NoteOutcome,
-    Option,
-    Options,
-    Person,
-    Question,
-    QuestionKind,
-    Setup,
-    Stop,
-    Tally,
-    Turn,
-    Usage,
-    Verdict,
-)
+from core.debate.verdict import CrossCheck, Verdict
+from core.debate.vote import Abstention, Ballot, Option, Options, QuestionKind, Tally
 from core.rules import gate, schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
@@ -66,6 +47,7 @@ from core.rules.options import option_of, options_of
 from core.rules.voting import count
 from core.rules.wanting import why_not_wanted
 from core.testing import a_setup
+from core.usage import Call, Usage
 
 DEBATE_ID = "dabc2345"
 DANA, SAM = Person(id="U1", name="Dana"), Person(id="U2", name="Sam")

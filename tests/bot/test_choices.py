@@ -9,8 +9,8 @@ from bot.listeners.interactions import FieldWrong
 from bot.listeners.start import checked_draft
 from bot.slack.ids import FieldId
 from bot.slack.payloads import FormValues
+from core.debate.rules import USUAL_DEBATE_COST
 from core.errors import BadInput
-from core.models import USUAL_DEBATE_COST
 from core.settings import AllLimits, Settings
 from core.use_cases.choices import NO_CAP, ChannelChoices, Choices, cost_cap, with_choices
 

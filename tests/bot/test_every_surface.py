@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from bot.mcp import results
 from bot.views.board import board
 from bot.views.lists import DebateRow, row_text
-from core.events import DebateWanted, fold
-from core.models import Debate, Person, Status
+from core.debate.log import fold
+from core.debate.people import Person
+from core.debate.people_events import DebateWanted
+from core.debate.state import Debate, Status
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.report import report

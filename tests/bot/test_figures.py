@@ -20,15 +20,14 @@ from hypothesis import strategies as st
 from bot.mcp import results
 from bot.views.board import board
 from bot.views.verdict import headline
-from core.events import (
-    BallotAbstained,
-    BallotCast,
-    Event,
-    OptionEdited,
-    VerdictReached,
-    event_to_json,
-)
-from core.models import Abstention, Act, Ballot, Call, Setup, Turn, Usage, Verdict, When
+from core.debate.log import Event, event_to_json
+from core.debate.people_events import OptionEdited
+from core.debate.rules import When
+from core.debate.setup import Setup
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import BallotAbstained, BallotCast, VerdictReached
+from core.debate.verdict import Verdict
+from core.debate.vote import Abstention, Ballot
 from core.rules.confidence import confidence_of
 from core.rules.options import options_of
 from core.testing import a_setup
@@ -36,6 +35,7 @@ from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.usage import Call, Usage
 from tests.core.dice import Luck, Play, lucks
 
 #: "option 1: 2 of 3 agents, mean likelihood 57%", in bold or not, then

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import pytest
 from inline_snapshot import external_file
 
-from core.events import fold
-from core.models import JUDGE, Act, Turn
+from core.debate.log import fold
+from core.debate.turn import JUDGE, Act, Turn
 from core.request import ModelRequest
 from core.rules.schedule import ready
 from core.transcript.report import report

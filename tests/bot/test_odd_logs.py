@@ -8,8 +8,8 @@ from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import release_all
 from bot.views.board import BoardAction, board
 from bot.views.lists import DebateRow, channel_list, home
+from core.debate.log import RecordedEvent, fold
 from core.errors import LogBroken
-from core.events import RecordedEvent, fold
 from tests.core.dice import odd_logs
 
 

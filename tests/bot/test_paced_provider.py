@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from bot.paced_provider import PacedProvider
 from core.clock import SystemClock
+from core.debate.turn import Act
 from core.llm.providers.offline_engine.checklist_replies import answer
-from core.models import Act
 from core.request import ModelRequest, Part, PartKind
 from core.testing import ScriptedProvider
 

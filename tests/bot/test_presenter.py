@@ -24,32 +24,22 @@ from bot.slack.ids import (
 from bot.views.board import BoardAction
 from bot.views.progress import order
 from bot.views.turn_groups import group_of, is_shown, post_key
-from core.errors import DebateUnknown, StoreDown
-from core.events import (
+from core.debate.debate_events import (
     DebateFailed,
-    DebatePaused,
-    DebateResumed,
     DebateStarted,
-    DebateWanted,
-    GatePassed,
     OutageBegan,
     OutageEnded,
-    RecordedEvent,
     TimeRanOut,
-    VoteCalled,
-    apply,
-    fold,
 )
-from core.models import (
-    ENGINE,
-    Act,
-    Gate,
-    GateReason,
-    Person,
-    Status,
-    Turn,
-    When,
-)
+from core.debate.gate import Gate, GateReason
+from core.debate.log import RecordedEvent, apply, fold
+from core.debate.people import Person
+from core.debate.people_events import DebatePaused, DebateResumed, DebateWanted, VoteCalled
+from core.debate.rules import When
+from core.debate.state import Status
+from core.debate.turn import ENGINE, Act, Turn
+from core.debate.turn_events import GatePassed
+from core.errors import DebateUnknown, StoreDown
 from core.rules.formats.registry import format_of
 from core.testing import a_setup
 from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, play

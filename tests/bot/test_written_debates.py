@@ -19,8 +19,8 @@ from bot.slack.ids import ActionId
 from bot.views.board import board
 from bot.views.verdict import headline
 from bot.views.vote import vote
-from core.events import RecordedEvent, event_from_json, fold
-from core.models import Debate
+from core.debate.log import RecordedEvent, event_from_json, fold
+from core.debate.state import Debate
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.report import report

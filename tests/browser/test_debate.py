@@ -8,7 +8,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from bot.testing import BotSpec, Team, team_at_work
-from core.models import Act
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from tests.browser.shots import shoot
 

@@ -9,7 +9,8 @@ import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
 from bot.testing import BotSpec, Team, team_at_work
-from core.models import Act, Clarifying
+from core.debate.rules import Clarifying
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
 from tests.browser.shots import shoot

@@ -7,7 +7,7 @@ import pytest
 
 from bot.store.records import ChannelSettings
 from bot.store.tables import prepare
-from core.models import Place
+from core.debate.people import Place
 from core.store.database import Database
 from core.testing import InMemoryChannelChoices
 from core.use_cases.choices import ChannelChoices, ChannelChoicesStore, Choices

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from core.debate.turn import Act
 from core.errors import (
     KeyRefused,
     ProviderBusy,
@@ -24,7 +25,6 @@ from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
-from core.models import Act
 from core.ports import ModelProvider, SlowLoadingProvider
 from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
 from core.settings import StallLimits

@@ -13,31 +13,19 @@ import pytest
 from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
+from core.debate.contributions import Contribution, Failure
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade, TurnFailed, VerdictReached
+from core.debate.verdict import Verdict
 from core.engine import Engine
 from core.errors import CapReached, RunLost
-from core.events import (
-    ContributionMade,
-    DebateStarted,
-    Event,
-    TurnFailed,
-    VerdictReached,
-)
 from core.llm.attempt import Attempt
 from core.llm.budget import Budget
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import caps_of
-from core.models import (
-    Act,
-    Call,
-    Cap,
-    Contribution,
-    Debate,
-    Failure,
-    SpendingScope,
-    Turn,
-    Usage,
-    Verdict,
-)
 from core.ports import Reservation
 from core.request import ModelReply, ModelRequest
 from core.settings import Caps
@@ -45,6 +33,7 @@ from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
 from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.usage import Call, Cap, SpendingScope, Usage
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 SOON = NOON + timedelta(minutes=3)

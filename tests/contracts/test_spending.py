@@ -7,36 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import RunLost
-from core.events import (
+from core.debate.contributions import Contribution, Failure, Summary, SummaryKind
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event
+from core.debate.people import Person, Place
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import (
     BallotAbstained,
     ContributionMade,
-    DebateStarted,
-    Event,
     SummaryMade,
     TurnFailed,
     VerdictReached,
 )
-from core.models import (
-    Abstention,
-    Act,
-    Call,
-    Contribution,
-    Failure,
-    Person,
-    Place,
-    SpendingScope,
-    Summary,
-    SummaryKind,
-    Turn,
-    Usage,
-    Verdict,
-)
+from core.debate.verdict import Verdict
+from core.debate.vote import Abstention
+from core.errors import RunLost
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.installation import installation_secret
 from core.store.tables import prepare
 from core.testing import a_setup
+from core.usage import Call, SpendingScope, Usage
 
 EVENING = datetime(2026, 11, 2, 23, 59, 59, tzinfo=UTC)
 MONDAY = EVENING.date()

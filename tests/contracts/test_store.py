@@ -7,33 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from core.debate.agents import Agent
+from core.debate.contributions import Contribution, Failure, Note
+from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
+from core.debate.log import Event, RecordedEvent, fold
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Place, Stop
+from core.debate.people_events import DebateWanted, StopRequested
+from core.debate.setup import Setup
+from core.debate.state import Status
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade, TurnFailed
 from core.errors import DebateUnknown, RunLost, StoreError
-from core.events import (
-    ContributionMade,
-    DebateConcluded,
-    DebateFailed,
-    DebateStarted,
-    DebateWanted,
-    Event,
-    NoteAdded,
-    RecordedEvent,
-    StopRequested,
-    TurnFailed,
-    fold,
-)
-from core.models import (
-    Act,
-    Agent,
-    Contribution,
-    Failure,
-    Note,
-    Person,
-    Place,
-    Setup,
-    Status,
-    Stop,
-    Turn,
-)
 from core.ports import DebateFilter, DebateStore, RunToken
 from core.store.database import Database
 from core.store.debates import SqlDebateStore

@@ -3,12 +3,15 @@
 from dataclasses import dataclass, field
 
 from core.acts.take import Turns
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import SourceKind
+from core.debate.log import Event
+from core.debate.setup import Setup
+from core.debate.state import Debate
 from core.engine import SUMMARY_GRACE, Engine
-from core.events import DebateStarted, Event
 from core.evidence.reader import EvidenceReader, fetch_text
 from core.evidence.reading import FileReader
 from core.llm.call import ModelCalls
-from core.models import Debate, Setup, SourceKind
 from core.settings import EvidenceLimits
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup

@@ -10,83 +10,61 @@ from hypothesis import strategies as st
 from core.acts.act import ACTS
 from core.acts.context import candidates
 from core.config.playbooks import built_in
-from core.events import (
+from core.debate.agents import ContextMethod, Summarization
+from core.debate.contributions import Contribution, Failure, Note, Summary, SummaryKind
+from core.debate.debate_events import (
+    ClarificationsClosed,
+    DebateStarted,
+    ModelCameBack,
+    ModelWentAway,
+    TimeRanOut,
+)
+from core.debate.evidence import Citation, CitationStatus
+from core.debate.findings import Findings, FindingStatus, ReviewFinding, Severity
+from core.debate.gate import Guidance, NextStep
+from core.debate.log import Event, RecordedEvent, apply
+from core.debate.message_events import ClarificationAnswered, NoteAdded
+from core.debate.people import Person, Stop
+from core.debate.people_events import (
+    DebatePaused,
+    DebateResumed,
+    DebateWanted,
+    OptionEdited,
+    StopRequested,
+    VoteCalled,
+)
+from core.debate.questions import Answer, Question, Questions
+from core.debate.rules import Clarifying, Ending, Termination, When
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import BESIDE, ENGINE, JUDGE, Act, Turn
+from core.debate.turn_events import (
     BallotAbstained,
     BallotCast,
-    ClarificationAnswered,
-    ClarificationsClosed,
     ClarificationsOpened,
     ContributionMade,
     CrossChecked,
-    DebatePaused,
-    DebateResumed,
-    DebateStarted,
-    DebateWanted,
-    Event,
     FacilitatorDecided,
     FindingsMerged,
     GatePassed,
-    ModelCameBack,
-    ModelWentAway,
-    NoteAdded,
-    OptionEdited,
     OptionsMerged,
     QuestionsAsked,
-    RecordedEvent,
     ShadowAnswered,
     ShadowPlaced,
-    StopRequested,
     SummaryMade,
-    TimeRanOut,
     TurnFailed,
     VerdictReached,
-    VoteCalled,
     VoteTallied,
-    apply,
 )
-from core.models import (
-    BESIDE,
-    ENGINE,
-    JUDGE,
+from core.debate.verdict import CrossCheck, ShadowAnswer, ShadowChoice, Verdict
+from core.debate.vote import (
     Abstention,
-    Act,
-    Answer,
     Ballot,
-    Citation,
-    CitationStatus,
-    Clarifying,
-    ContextMethod,
-    Contribution,
-    CrossCheck,
-    Debate,
-    Ending,
-    Failure,
-    Findings,
-    FindingStatus,
-    Guidance,
-    NextStep,
-    Note,
     Option,
     OptionChange,
     OptionEdit,
     Options,
-    Person,
-    Question,
     QuestionKind,
-    Questions,
-    ReviewFinding,
-    Setup,
-    Severity,
-    ShadowAnswer,
-    ShadowChoice,
-    Stop,
-    Summarization,
-    Summary,
-    SummaryKind,
-    Termination,
-    Turn,
-    Verdict,
-    When,
 )
 from core.rules import findings, gate, schedule, voting
 from core.rules.formats import clarifying

@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
+from core.debate.agents import ContextMethod, Summarization
+from core.debate.rules import Termination
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.engine import SUMMARY_GRACE
-from core.models import Act, ContextMethod, Debate, Summarization, Termination
 from core.request import ModelReply, ModelRequest, PartKind
 from core.testing import Script, ScriptedProvider, a_setup, plausible_reply
 from tests.core.bench import Bench

@@ -6,7 +6,7 @@ import pytest
 
 from core.acts import overrides
 from core.acts.act import ACTS, declare
-from core.models import Act
+from core.debate.turn import Act
 
 
 def test_every_act_is_declared_once() -> None:

@@ -5,10 +5,13 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.turn_events import Audited, VerdictDrafted
+from core.debate.verdict import AuditKind
 from core.errors import RequestRejected
 from core.estimate import estimate
-from core.events import Audited, VerdictDrafted
-from core.models import Act, AuditKind, Debate, Setup
 from core.request import ModelRequest, PartKind
 from core.rules.judging import auditor_of
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply

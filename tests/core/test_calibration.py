@@ -13,35 +13,17 @@ from core.calibration import (
     case_of,
     states,
 )
-from core.events import (
-    BallotCast,
-    DebateConcluded,
-    DebateStarted,
-    DecisionRecorded,
-    Event,
-    OptionsMerged,
-    OutcomeAsked,
-    OutcomeGiven,
-    VerdictReached,
-    fold,
-)
-from core.models import (
-    SUMMARIZER,
-    Act,
-    Agent,
-    Ballot,
-    Debate,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    Option,
-    Options,
-    OutcomeKind,
-    Person,
-    QuestionKind,
-    Turn,
-    Verdict,
-)
+from core.debate.agents import Agent
+from core.debate.debate_events import DebateConcluded, DebateStarted, OutcomeAsked
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.log import Event, fold
+from core.debate.people import Person
+from core.debate.people_events import DecisionRecorded, OutcomeGiven
+from core.debate.state import Debate
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import BallotCast, OptionsMerged, VerdictReached
+from core.debate.verdict import Verdict
+from core.debate.vote import Ballot, Option, Options, QuestionKind
 from core.statistics import ALPHA, exact_p, wilson
 from core.testing import a_setup, log_of
 

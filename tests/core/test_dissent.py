@@ -6,7 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from bot.views.verdict import short_text
-from core.models import JUDGE, Act, Debate, When
+from core.debate.rules import When
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, Act
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from core.transcript.adr import adr

@@ -9,28 +9,18 @@ import pytest
 
 from core.acts.replies import first_sentence
 from core.acts.take import Turns
+from core.debate.debate_events import DebateFailed, DebateStarted
+from core.debate.follow_up import FollowUp
+from core.debate.log import Event, fold
+from core.debate.people import Person, Stop
+from core.debate.people_events import DebateWanted, FollowUpAsked, StopRequested
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
+from core.debate.turn_events import ContributionMade
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
 from core.errors import ProviderError, RequestRejected, RunLost, StoreDown
-from core.events import (
-    ContributionMade,
-    DebateFailed,
-    DebateStarted,
-    DebateWanted,
-    Event,
-    FollowUpAsked,
-    StopRequested,
-    fold,
-)
 from core.llm.call import ModelCalls
-from core.models import (
-    Act,
-    Debate,
-    FollowUp,
-    Person,
-    Status,
-    Stop,
-    VerdictSource,
-)
 from core.ports import AppendResult, RunToken
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule, voting

@@ -7,27 +7,20 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.people import Person, Place
+from core.debate.rules import Ending, ShadowWhen, Termination, When
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
 from core.engine import Engine
 from core.estimate import Estimate, estimate, estimate_words
-from core.events import DebateStarted
 from core.llm.call import ModelCalls
-from core.models import (
-    Debate,
-    Ending,
-    Person,
-    Place,
-    Setup,
-    ShadowWhen,
-    Status,
-    Termination,
-    Usage,
-    When,
-)
 from core.opening import DebateRequest, open_debate
 from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup, usual_reply
+from core.usage import Usage
 
 CLAUDE = ("anthropic", "claude-sonnet-5-5")
 TERRA = ("openai", "gpt-6.1-terra")

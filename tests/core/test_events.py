@@ -4,41 +4,28 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.errors import LogBroken
-from core.events import (
-    BallotCast,
-    ContributionMade,
+from core.debate.contributions import Contribution, Failure, Note
+from core.debate.debate_events import (
     DebateConcluded,
     DebateFailed,
     DebateStarted,
-    Event,
     ModelCameBack,
     ModelWentAway,
-    NoteAdded,
     OutageBegan,
     OutageEnded,
-    RecordedEvent,
-    StopRequested,
     TimeRanOut,
-    TurnFailed,
-    event_from_json,
-    event_to_json,
-    fold,
 )
-from core.models import (
-    Act,
-    Ballot,
-    Call,
-    Contribution,
-    Failure,
-    Note,
-    Person,
-    Status,
-    Stop,
-    Turn,
-    Usage,
-)
+from core.debate.log import Event, RecordedEvent, event_from_json, event_to_json, fold
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Stop
+from core.debate.people_events import StopRequested
+from core.debate.state import Status
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import BallotCast, ContributionMade, TurnFailed
+from core.debate.vote import Ballot
+from core.errors import LogBroken
 from core.testing import a_setup, log_of
+from core.usage import Call, Usage
 
 DANA = Person(id="U1", name="Dana")
 TURN = Turn(act=Act.CRITIQUE, round=2, agent="architect", target="security")

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
+from core.debate.agents import Agent
+from core.debate.turn import Act
 from core.llm.call import CallOptions, ModelCalls, ModelRef
-from core.models import Act, Agent
 from core.ports import ModelReply
 from core.request import ModelRequest
 from core.testing import ScriptedProvider

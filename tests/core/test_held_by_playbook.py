@@ -7,24 +7,20 @@ import pytest
 
 from bot.terminal.dry_run import dry_run_lines
 from core.config.playbooks import built_in, read_playbook
+from core.debate.agents import ModelChoice
+from core.debate.debate_events import ClarificationsClosed, DebateStarted
+from core.debate.evidence import Source, SourceKind, SourceReference
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.playbook import Playbook
+from core.debate.rules import Clarifying
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
+from core.debate.turn_events import SourceRead
+from core.debate.verdict import RequirementStatus
 from core.estimate import estimate
-from core.events import ClarificationsClosed, DebateStarted, SourceRead, fold
 from core.llm.prompt_text import prompt_text
-from core.models import (
-    Act,
-    Clarifying,
-    Debate,
-    ModelChoice,
-    Person,
-    Place,
-    Playbook,
-    RequirementStatus,
-    Setup,
-    Source,
-    SourceKind,
-    SourceReference,
-    Status,
-)
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest
 from core.rules.formats.review import NAME as REVIEW

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, get_args
 
-from core.events import Event
+from core.debate.log import Event
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text(encoding="utf-8")
 

@@ -7,32 +7,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.events import (
-    ClarificationsOpened,
-    DebateFailed,
-    Event,
-    FollowUpAsked,
-    RecordedEvent,
-    StopRequested,
-    fold,
-)
-from core.models import (
-    ENGINE,
-    Act,
-    Clarification,
-    Clarifications,
-    Debate,
-    FollowUp,
-    Person,
-    Setup,
-    Status,
-    Stop,
-    Turn,
-    Usage,
-)
+from core.debate.debate_events import DebateFailed
+from core.debate.follow_up import FollowUp
+from core.debate.log import Event, RecordedEvent, fold
+from core.debate.people import Person, Stop
+from core.debate.people_events import FollowUpAsked, StopRequested
+from core.debate.questions import Clarification, Clarifications
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import ENGINE, Act, Turn
+from core.debate.turn_events import ClarificationsOpened
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.usage import Usage
 from tests.core.bench import DEBATE, Bench
 
 pytestmark = pytest.mark.leaping

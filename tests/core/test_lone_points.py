@@ -10,7 +10,10 @@ from bot.views.fold import in_full
 from bot.views.verdict import verdict as verdict_posts
 from bot.views.verdict import whole
 from core.acts.short_form import read_short_form
-from core.models import Act, Clarifying, Debate, RaisedKind, When
+from core.debate.contributions import RaisedKind
+from core.debate.rules import Clarifying, When
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.rules.raised import raised_points
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply

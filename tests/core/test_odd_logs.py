@@ -8,33 +8,17 @@ from hypothesis import strategies as st
 
 from core.acts.context import parts_for
 from core.acts.request_for import request_for
+from core.debate.contributions import Contribution, Failure
+from core.debate.debate_events import ClarificationsClosed, DebateStarted
+from core.debate.log import Event, RecordedEvent, fold
+from core.debate.message_events import ClarificationAnswered
+from core.debate.people_events import PeopleBallotCast
+from core.debate.questions import Answer
+from core.debate.setup import Setup
+from core.debate.turn import JUDGE, Act, Turn
+from core.debate.turn_events import BallotCast, ContributionMade, TurnFailed, VoteTallied
+from core.debate.vote import Ballot, PeopleBallot, Score, Tally
 from core.errors import LogBroken
-from core.events import (
-    BallotCast,
-    ClarificationAnswered,
-    ClarificationsClosed,
-    ContributionMade,
-    DebateStarted,
-    Event,
-    PeopleBallotCast,
-    RecordedEvent,
-    TurnFailed,
-    VoteTallied,
-    fold,
-)
-from core.models import (
-    JUDGE,
-    Act,
-    Answer,
-    Ballot,
-    Contribution,
-    Failure,
-    PeopleBallot,
-    Score,
-    Setup,
-    Tally,
-    Turn,
-)
 from core.request import PartKind
 from core.rules import gate, schedule
 from core.rules.formats import clarifying

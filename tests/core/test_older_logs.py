@@ -17,14 +17,18 @@ from pydantic import TypeAdapter
 from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
+from core.debate.log import Event, RecordedEvent, event_from_json, event_to_json, fold
+from core.debate.questions import Answer
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
+from core.debate.turn_events import TurnFailed
 from core.engine import Engine
-from core.events import Event, RecordedEvent, TurnFailed, event_from_json, event_to_json, fold
 from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
-from core.models import Act, Answer, Debate, Status, Usage
 from core.request import ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, plausible_reply
+from core.usage import Usage
 
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("*/*.json"))
 DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)

@@ -5,16 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from core.debate.agents import Agent, ModelChoice, PromptText, Summarization
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Person, Place
 from core.errors import BadInput
-from core.events import DebateStarted, fold
-from core.models import (
-    Agent,
-    ModelChoice,
-    Person,
-    Place,
-    PromptText,
-    Summarization,
-)
 from core.opening import TAKEN_OUT, DebateRequest, open_debate
 from core.rules.history.told import rules_of
 from core.settings import Settings

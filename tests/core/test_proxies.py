@@ -7,9 +7,9 @@ import pytest
 
 from bot.operations.health import ask_health
 from bot.slack.client import slack_client
+from core.debate.turn import Act
 from core.errors import ConfigurationBroken, ProviderDown
 from core.llm.providers.factory import build, build_server
-from core.models import Act
 from core.proxies import check_proxies, proxy_of
 from core.request import ModelRequest, Part, PartKind
 from core.settings import ModelServer

@@ -8,33 +8,23 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.contributions import Note
+from core.debate.debate_events import ClarificationsClosed, DebateStarted
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.findings import FindingStatus
+from core.debate.log import Event
+from core.debate.message_events import ClarificationAnswered, NoteAdded
+from core.debate.people import Person, Place, Stop
+from core.debate.people_events import StopRequested
+from core.debate.questions import Answer
+from core.debate.rules import When
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
 from core.errors import BadInput, ProviderError, RequestRejected
-from core.events import (
-    ClarificationAnswered,
-    ClarificationsClosed,
-    DebateStarted,
-    Event,
-    NoteAdded,
-    StopRequested,
-)
 from core.evidence.diffs import with_hunks
 from core.llm.call import ModelCalls
-from core.models import (
-    Act,
-    Answer,
-    Debate,
-    FindingStatus,
-    Note,
-    Person,
-    Place,
-    SourceKind,
-    SourceReference,
-    SourceText,
-    Stop,
-    VerdictSource,
-    When,
-)
 from core.request import ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import (

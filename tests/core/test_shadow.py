@@ -10,17 +10,13 @@ import pytest
 from bot.presenter.posts import posts_of
 from bot.terminal.screen import news, phase_line, status_line
 from bot.views.board import board
+from core.debate.agents import ModelChoice
+from core.debate.log import fold
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import BESIDE, SHADOW, Act
+from core.debate.turn_events import ShadowAnswered, VerdictReached
 from core.errors import RequestRejected
-from core.events import ShadowAnswered, VerdictReached, fold
-from core.models import (
-    BESIDE,
-    SHADOW,
-    Act,
-    Debate,
-    ModelChoice,
-    Setup,
-    Status,
-)
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.rules import shadow

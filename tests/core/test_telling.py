@@ -6,14 +6,14 @@ from itertools import count
 
 import pytest
 
+from core.debate.follow_up import FollowUp
+from core.debate.log import RecordedEvent, fold
+from core.debate.people import Person
+from core.debate.people_events import FollowUpAsked
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade
 from core.errors import RunLost, StoreDown
-from core.events import (
-    ContributionMade,
-    FollowUpAsked,
-    RecordedEvent,
-    fold,
-)
-from core.models import Act, Debate, FollowUp, Person, Turn
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.telling import MOST_AGAIN, FoldedEvent, SinkFeed

@@ -8,20 +8,19 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.agents import OFFLINE
+from core.debate.debate_events import DebateStarted
+from core.debate.log import event_from_json, event_to_json
+from core.debate.rules import When
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
+from core.debate.turn_events import GatePassed
+from core.debate.verdict import NOT_DECIDED
 from core.engine import Engine
 from core.estimate import estimate, estimate_words
-from core.events import DebateStarted, GatePassed, event_from_json, event_to_json
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
-from core.models import (
-    NOT_DECIDED,
-    OFFLINE,
-    Act,
-    Debate,
-    Setup,
-    Status,
-    When,
-)
 from core.rules.degradations import degradations
 from core.rules.ending import ending_sentences, round_reasons
 from core.rules.gate import rounds_open, undebatable

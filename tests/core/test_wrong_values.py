@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError
 
-from core.events import TurnFailed, event_from_json
-from core.models import When
+from core.debate.log import event_from_json
+from core.debate.rules import When
+from core.debate.turn_events import TurnFailed
 from core.wrong_values import complaint, for_people
 
 

@@ -10,8 +10,8 @@ from bot.presenter.posts import posts_of_group
 from bot.presenter.reading_order import ReadingPosition, release_after
 from bot.testing import key_of
 from bot.views.board import BoardAction
-from core.events import RecordedEvent, apply, event_to_json, fold
-from core.models import Status
+from core.debate.log import RecordedEvent, apply, event_to_json, fold
+from core.debate.state import Status
 from core.ports import DebateFilter
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import Workspace

@@ -10,9 +10,9 @@ from typing import Any
 
 from bot.queue.rows import Posts
 from bot.testing import PATIENT_PACE, key_of, quick_workspace
+from core.debate.log import fold
+from core.debate.state import Debate
 from core.errors import StoreError
-from core.events import fold
-from core.models import Debate
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore

@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from core.events import Event
+from core.debate.log import Event
 from tests.frame.files import ROOT, modules, tree
 
 #: What only people cause. A debate also fails by itself (`DebateFailed`), which anybody may record.

@@ -18,8 +18,8 @@ from bot.queue.rate_limits import FAST
 from bot.settings import BotSettings, SlackAccess
 from bot.testing import UNHURRIED
 from core.clock import SystemClock
+from core.debate.turn import Act
 from core.llm.call import ModelCalls
-from core.models import Act
 from core.ports import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
 from core.testing import ScriptedProvider, plausible_reply

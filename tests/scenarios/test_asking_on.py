@@ -4,9 +4,11 @@ from pathlib import Path
 
 from bot.slack.ids import ActionId, FieldId
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
+from core.debate.agents import OFFLINE
+from core.debate.log import fold
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.errors import ProviderDown
-from core.events import fold
-from core.models import OFFLINE, Act, Debate
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
 from core.use_cases.limits import Bounds

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from bot.testing import BotSpec, Team, key_of, team_at_work
-from core.events import fold
-from core.models import Act, When
+from core.debate.log import fold
+from core.debate.rules import When
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply

@@ -8,8 +8,9 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.events import fold
-from core.models import Act, Debate
+from core.debate.log import fold
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from tests.scenarios.test_starting import form_of, form_values
 

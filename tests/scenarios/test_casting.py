@@ -20,12 +20,13 @@ from bot.testing import (
     team_at_work,
 )
 from core.clock import SystemClock
-from core.events import AgentsCast, fold
+from core.debate.log import fold
+from core.debate.turn import Act
+from core.debate.turn_events import AgentsCast
 from core.llm.call import ModelCalls
 from core.llm.mixing import strongest
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.models import Act
 from core.ports import DebateFilter
 from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings, StallLimits

@@ -10,8 +10,10 @@ import pytest
 
 from bot.slack.ids import ActionId, FieldId, question_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
-from core.events import fold
-from core.models import Act, Clarifying, Debate, Status
+from core.debate.log import fold
+from core.debate.rules import Clarifying
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
 from slack_on_loopback import run_workspace

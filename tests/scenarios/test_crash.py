@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 from bot.testing import Message, key_of, quick_workspace, socket_access
-from core.events import SourceRead, event_from_json, fold
-from core.models import Debate, Source, Status
+from core.debate.evidence import Source
+from core.debate.log import event_from_json, fold
+from core.debate.state import Debate, Status
+from core.debate.turn_events import SourceRead
 from core.testing import log_of
 from slack_on_loopback import Workspace, run_workspace
 from tests.core.evidence.office import a_pdf

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from bot.testing import BotSpec, Team, quick_workspace, running_bot
-from core.models import Status
+from core.debate.state import Status
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import run_workspace
 from tests.command_line import moot

@@ -4,8 +4,10 @@ import json
 
 from bot.slack.ids import ActionId, headline_key
 from bot.testing import BotSpec, Team, key_of, team_at_work
-from core.events import fold
-from core.models import Act, Debate, SourceKind
+from core.debate.evidence import SourceKind
+from core.debate.log import fold
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from core.transcript.report import report

@@ -10,14 +10,11 @@ import pytest
 from bot.queue.rows import PostState
 from bot.slack.ids import ActionId, board_key
 from bot.testing import WAIT_SECONDS, BotSpec, Message, Team, key_of, team_at_work
-from core.events import (
-    DebatePaused,
-    DebateResumed,
-    NoteAdded,
-    VoteCalled,
-    fold,
-)
-from core.models import Act, Status
+from core.debate.log import fold
+from core.debate.message_events import NoteAdded
+from core.debate.people_events import DebatePaused, DebateResumed, VoteCalled
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import posting

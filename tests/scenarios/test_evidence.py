@@ -16,10 +16,11 @@ from bot.slack.evidence import SlackSources, file_references, thread_reference
 from bot.slack.manifest import manifest
 from bot.slack.payloads import Identity, SharedFile, body_of
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, team_at_work
+from core.debate.log import event_to_json
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.errors import BadInput
-from core.events import event_to_json
 from core.evidence.reader import FetchedFile
-from core.models import Act, Status
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from slack_on_loopback import WorkspaceConfig

@@ -7,8 +7,9 @@ import pytest
 
 from bot.listeners.answers import FORM_TOO_LATE
 from bot.testing import UNHURRIED, BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.errors import ProviderError, ReplyUnusable
-from core.models import Act, Status
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply

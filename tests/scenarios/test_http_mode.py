@@ -12,8 +12,9 @@ from bot.app import running
 from bot.settings import SlackAccess
 from bot.slack.manifest import manifest
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.errors import ConfigurationBroken
-from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import WorkspaceConfig, run_workspace

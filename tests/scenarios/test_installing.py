@@ -17,8 +17,9 @@ from bot.app import Moot, running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, quick_workspace
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.errors import ConfigurationBroken
-from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import (

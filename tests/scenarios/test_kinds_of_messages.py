@@ -10,7 +10,8 @@ from structlog.testing import capture_logs
 
 from bot.slack.client import slack_client
 from bot.testing import BotSpec, Team
-from core.models import Act, Debate
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from tests.security.sending import http_team, send

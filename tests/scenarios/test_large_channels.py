@@ -8,7 +8,8 @@ import pytest
 
 from bot.slack.access import SlackSilent
 from bot.testing import UNHURRIED, BotSpec, Team, debate_of, quick_workspace, team_at_work
-from core.models import Act, Status
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from slack_on_loopback import ChannelSpec, UserSpec, WorkspaceConfig
 from tests.scenarios.test_starting import boards, estimated, form_values

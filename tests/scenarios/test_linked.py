@@ -10,7 +10,9 @@ from bot.slack.client import slack_client
 from bot.slack.ids import ActionId, CallbackId, question_field
 from bot.slack.payloads import body_of
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Clarifying, Debate, Person, Status
+from core.debate.people import Person
+from core.debate.rules import Clarifying
+from core.debate.state import Debate, Status
 from core.rules.sources import KINDS
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds

@@ -10,7 +10,8 @@ import pytest
 
 from bot.app import running
 from bot.testing import WAIT_SECONDS, BotSpec, Team
-from core.models import Act, Status
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_oauth_server

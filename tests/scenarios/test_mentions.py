@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from bot.slack.ids import asked_key
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.events import fold
-from core.models import Act, Debate, Status
+from core.debate.log import fold
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 

@@ -12,7 +12,9 @@ from structlog.testing import capture_logs
 from bot.queue.rate_limits import FAST
 from bot.testing import PATIENT_PACE, BotSpec, quick_workspace, running_bot
 from core.clock import SystemClock
-from core.models import Act, Clarifying, Debate
+from core.debate.rules import Clarifying
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.limits import Bounds

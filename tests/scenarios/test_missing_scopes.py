@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bot.testing import BotSpec, Team, quick_workspace, team_at_work
-from core.models import Act, Status
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from slack_on_loopback import WorkspaceConfig
 

@@ -22,10 +22,10 @@ from bot.testing import (
     running_bot,
 )
 from core.clock import SystemClock
+from core.debate.state import Status
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.models import Status
 from core.settings import AllLimits, ModelChoice, Settings, StallLimits
 from slack_on_loopback import Workspace, run_workspace
 from tests.vendor_replies import good_reply

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
-from core.models import Act
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace
 

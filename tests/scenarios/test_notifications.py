@@ -10,7 +10,8 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Act, Clarifying
+from core.debate.rules import Clarifying
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import Workspace

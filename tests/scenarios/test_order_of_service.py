@@ -8,7 +8,7 @@ from bot.queue.rate_limits import FAST
 from bot.queue.rows import PostState
 from bot.slack.ids import headline_key
 from bot.testing import BotSpec, Team, debate_of, key_of, team_at_work
-from core.models import Act
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from tests.scenarios.test_clarifications import QUESTION, card_of, spec
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from bot.app import Parts
 from bot.testing import QUICK_RETRIES, BotSpec, Team, quick_workspace, running_bot
 from core.clock import SystemClock
+from core.debate.agents import Agent, ModelChoice
+from core.debate.state import Status
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.factory import build_server
-from core.models import Agent, ModelChoice, Status
 from core.retry import RetryPolicy
 from core.settings import ModelServer, Settings, agent_for
 from slack_on_loopback import Workspace, run_workspace

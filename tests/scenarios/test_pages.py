@@ -14,7 +14,8 @@ from bot.operations.backup import purge
 from bot.settings import PageSettings
 from bot.slack.ids import ActionId, FieldId
 from bot.testing import BotSpec, Team, debate_of, quick_workspace, running_bot, team_at_work
-from core.models import Act, Place
+from core.debate.people import Place
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.share import ShareDebates

@@ -5,7 +5,8 @@ from typing import Any
 
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.config.playbooks import built_in
-from core.models import Debate, SourceKind
+from core.debate.evidence import SourceKind
+from core.debate.state import Debate
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
 #: Nobody is asked, so that nobody has to answer.

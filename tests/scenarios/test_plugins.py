@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from core.models import Act
+from core.debate.turn import Act
 from core.request import ModelRequest, Part, PartKind
 from core.testing import plausible_reply
 from tests.frame.files import ROOT

@@ -10,7 +10,7 @@ import pytest
 from bot.slack.ids import ActionId
 from bot.slack.mrkdwn.newer_blocks import READ_ALL
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
-from core.models import Act
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from slack_on_loopback import run_workspace

@@ -8,8 +8,9 @@ import pytest
 from bot.queue.rate_limits import FAST
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.events import fold
-from core.models import Act, Status
+from core.debate.log import fold
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 

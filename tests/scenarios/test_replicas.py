@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.slack.ids import ActionId
-from core.models import Status
+from core.debate.state import Status
 from tests.faults.drill import AT_ONCE
 from tests.faults.site import CHANNEL, PATIENCE, Site, at_work
 from tests.postgres import PostgresForTests

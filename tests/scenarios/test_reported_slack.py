@@ -12,7 +12,7 @@ from bot.listeners.typed import Order, TypedQuestion, read
 from bot.slack.mrkdwn.convert import mrkdwn
 from bot.slack.typed_text import readable, told_bot
 from bot.testing import Message, Team, team_at_work
-from core.events import fold
+from core.debate.log import fold
 from core.ports import DebateFilter
 from slack_on_loopback import events
 

@@ -11,8 +11,9 @@ import pytest
 from bot.operations.backup import back_up, restore
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, debate_of, key_of, quick_workspace, running_bot
+from core.debate.rules import Clarifying
+from core.debate.turn import Act
 from core.errors import BadInput, StoreDown
-from core.models import Act, Clarifying
 from core.request import ModelReply, ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace

@@ -4,7 +4,9 @@ import json
 from collections.abc import Sequence
 
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Act, FindingStatus, Status
+from core.debate.findings import FindingStatus
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_finding_reply, a_verdict_reply, plausible_reply
 from tests.seen import seen_in

@@ -12,8 +12,11 @@ import pytest
 
 from bot.slack.ids import ActionId, headline_key
 from bot.testing import BotSpec, Team, debate_of, key_of
-from core.events import BallotsRevealed, Event, fold
-from core.models import Act, Place, Status
+from core.debate.log import Event, fold
+from core.debate.people import Place
+from core.debate.people_events import BallotsRevealed
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.rules.sealing import TELLING_EVENTS
 from core.store.memory import InMemoryStore

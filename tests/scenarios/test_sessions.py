@@ -10,7 +10,8 @@ from typing import Any
 import yaml
 
 from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
-from core.models import Act, Clarifying
+from core.debate.rules import Clarifying
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from slack_on_loopback import WorkspaceConfig, run_workspace
 

@@ -4,7 +4,9 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.models import Act, Clarifying, Status
+from core.debate.rules import Clarifying
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from tests.scenarios.test_quiet import choose

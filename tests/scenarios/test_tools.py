@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from bot.testing import BotSpec, Team, key_of, team_at_work
-from core.models import Debate, Status
+from core.debate.state import Debate, Status
 from core.settings import EvidenceLimits, ToolServer, ToolSource
 from tests.core.evidence.test_tools import STDIO
 from tests.scenarios.test_evidence import QUESTION, quoting, texts

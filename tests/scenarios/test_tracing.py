@@ -9,8 +9,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from bot.testing import BotSpec, team_at_work
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.errors import ReplyUnusable
-from core.models import Act, Status
 from core.testing import ScriptedProvider
 from tests.scenarios.test_faults import failing
 

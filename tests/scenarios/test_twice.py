@@ -8,9 +8,11 @@ import pytest
 
 from bot.slack.ids import ActionId, note_id
 from bot.testing import BotSpec, Team, team_at_work
+from core.debate.log import fold
+from core.debate.people_events import StopRequested
+from core.debate.state import Status
+from core.debate.turn import Act
 from core.errors import KeyRefused
-from core.events import StopRequested, fold
-from core.models import Act, Status
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from core.use_cases.answer import PersonsReply

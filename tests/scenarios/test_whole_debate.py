@@ -6,8 +6,7 @@ import pytest
 import pytest_asyncio
 
 from bot.testing import Message, Team, key_of, team_at_work
-from core.events import Debate
-from core.models import Status
+from core.debate.state import Debate, Status
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job."
 

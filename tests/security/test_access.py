@@ -16,8 +16,9 @@ from bot.listeners.context import place
 from bot.settings import PageSettings
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.testing import BotSpec, Team, key_of
-from core.events import event_to_json
-from core.models import Debate, SourceKind, Status
+from core.debate.evidence import SourceKind
+from core.debate.log import event_to_json
+from core.debate.state import Debate, Status
 from core.ports import DebateFilter
 from core.use_cases.choices import NO_PLAYBOOK
 from tests.security.sending import ANY_PACE, a_command, example, http_team, send

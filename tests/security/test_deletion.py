@@ -12,7 +12,9 @@ from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Team, key_of, quick_workspace, running_bot
-from core.models import Act, Clarifying, SourceKind
+from core.debate.evidence import SourceKind
+from core.debate.rules import Clarifying
+from core.debate.turn import Act
 from core.ports import ModelRequest
 from core.testing import ScriptedProvider
 from slack_on_loopback import run_workspace

@@ -9,8 +9,9 @@ from jinja2.exceptions import SecurityError, TemplateError
 from core.acts import overrides
 from core.acts import prompt as render
 from core.config.load import FileDefaults, LoadedFile, load_file
+from core.debate.agents import PromptText
+from core.debate.turn import Act
 from core.errors import ConfigurationBroken
-from core.models import Act, PromptText
 from core.settings import ModelChoice, agent_for
 
 ESCAPES = [

@@ -15,8 +15,12 @@ from markdown_it.token import Token
 
 from bot.terminal.files import tell
 from bot.terminal.screen import LineScreen, LiveScreen, news
-from core.events import ContributionMade, DebateStarted, Event, RecordedEvent, TurnFailed, fold
-from core.models import Act, Contribution, Failure, Turn, Verdict
+from core.debate.contributions import Contribution, Failure
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event, RecordedEvent, fold
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade, TurnFailed
+from core.debate.verdict import Verdict
 from core.testing import a_setup, log_of
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text

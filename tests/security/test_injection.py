@@ -9,12 +9,16 @@ from hypothesis import strategies as st
 from core.acts.context import parts_for
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateStarted
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
 from core.engine import Engine
-from core.events import DebateStarted, NoteAdded
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
 from core.llm.quoting import quote
-from core.models import Act, Debate, Note, Person, Place, Status, Turn
 from core.opening import DebateRequest, open_debate
 from core.request import Part, PartKind
 from core.settings import Settings

@@ -11,9 +11,9 @@ import pytest
 from bot.settings import BotSettings
 from bot.slack.connection.bursts import AtOnce
 from bot.testing import BotSpec, Team, team_at_work
+from core.debate.debate_events import DebateFailed
+from core.debate.people import Person, Place
 from core.errors import BadInput, NotesFull
-from core.events import DebateFailed
-from core.models import Person, Place
 from core.opening import DebateRequest
 from core.ports import DebateEntry, DebateFilter
 from core.testing import ScriptedProvider

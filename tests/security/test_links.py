@@ -12,9 +12,10 @@ from aiohttp import web
 
 from bot.addresses import is_public
 from bot.links import FetchLinks, is_allowed, raw_address
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.people import Person, Place
 from core.errors import BadInput
 from core.evidence.reader import FetchedFile
-from core.models import Person, Place, SourceKind, SourceReference
 from core.rules.sources import page_reference
 
 PLACE = Place(surface="terminal")

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from bot.testing import team_at_work
-from core.models import Place
+from core.debate.people import Place
 
 #: What the documentation promises: membership is believed for 15 seconds.
 BELIEVED = 15

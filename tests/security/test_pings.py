@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from bot.testing import BotSpec, quick_workspace, running_bot
-from core.models import Act
+from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
 from slack_on_loopback import run_workspace

@@ -16,9 +16,12 @@ import core.store.tables
 from bot.queue.rows import NewPost, Posts
 from bot.store.records import ChannelSettings
 from bot.testing import BotSpec, key_of, quick_workspace, running_bot
-from core.events import DebateStarted, Event, NoteAdded, event_to_json
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event, event_to_json
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Place
 from core.llm.quoting import quote
-from core.models import Note, Person, Place
 from core.redaction import SECRET_RULES, redact, without_secrets
 from core.request import Part, PartKind
 from core.store.database import Database

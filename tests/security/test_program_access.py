@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from bot.mcp.tools import TOOLS
 from bot.testing import CHANNEL, BotSpec
-from core.events import fold
+from core.debate.log import fold
 from core.ports import DebateFilter
 from slack_on_loopback import run_oauth_server
 from tests.bot.mcp.at_work import Editor, WaitingProvider, program_at

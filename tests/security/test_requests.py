@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.slack.connection.http import LARGEST_REQUEST
 from bot.testing import Team
-from core.events import fold
+from core.debate.log import fold
 from core.ports import DebateFilter
 from tests.security.sending import (
     FORM,

@@ -12,8 +12,10 @@ from bot.listeners.context import place
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel, read_settings
 from bot.testing import BotSpec, Team, quick_workspace, running_bot
+from core.debate.people import Person, Place
+from core.debate.rules import Clarifying
+from core.debate.state import Status
 from core.errors import ConfigurationBroken
-from core.models import Clarifying, Person, Place, Status
 from core.opening import DebateRequest
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider

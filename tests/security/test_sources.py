@@ -8,9 +8,10 @@ import pytest
 
 from bot.testing import BotSpec, key_of, team_at_work
 from core.acts.citing import source_parts
+from core.debate.evidence import CitationStatus
+from core.debate.turn import Act
 from core.evidence.reading import FileReader
 from core.llm.quoting import quote
-from core.models import Act, CitationStatus
 from core.request import ModelRequest
 from core.settings import EvidenceLimits
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply

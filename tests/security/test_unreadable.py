@@ -17,9 +17,11 @@ from bot.queue.rows import Posts
 from bot.store.tables import prepare
 from bot.terminal.records import _debate_line
 from bot.views.lists import MOST_AT_HOME, home
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event, RecordedEvent
+from core.debate.people import Place
+from core.debate.turn_events import VerdictReached
 from core.errors import LogBroken, StoreError
-from core.events import DebateStarted, Event, RecordedEvent, VerdictReached
-from core.models import Place
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore

@@ -12,8 +12,8 @@ from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.presenter.sink import words_of
 from bot.settings import BotSettings
 from bot.views.lists import DebateRow, row_text
+from core.debate.log import RecordedEvent, fold
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError, reading
-from core.events import RecordedEvent, fold
 from core.figures import number
 from core.ports import DebateFilter, DebateStore
 from core.rules.formats.registry import format_of

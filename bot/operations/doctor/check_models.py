@@ -12,9 +12,10 @@ from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.settings import BotSettings
 from core.capabilities import capability, retirement, says_context
 from core.clock import SystemClock
+from core.debate.agents import ModelChoice
+from core.debate.turn import Act
 from core.errors import ConfigurationBroken, KeyRefused, MootError, ReplyCutOff
 from core.figures import number, quantity
-from core.models import Act, ModelChoice
 from core.ports import RefusalMemory
 from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings

@@ -22,9 +22,9 @@ from core.llm.providers.reading import (
     http_client,
     read_reply,
 )
-from core.models import Usage
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
+from core.usage import Usage
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

@@ -11,8 +11,8 @@ from core.llm.providers.errors import cut_off, ended_early, from_body, refusal
 from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.reading import check_end
 from core.llm.providers.schema_text import in_words
-from core.models import Usage
 from core.request import ModelRequest
+from core.usage import Usage
 
 _OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}

@@ -9,7 +9,7 @@ import httpx2
 
 from core.errors import ProviderDown
 from core.llm.providers.reading import BROKEN, http_client
-from core.models import Value
+from core.values import Value
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -16,11 +16,14 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from core.debate.agents import EXAMPLE, ModelChoice
+from core.debate.rules import Clarifying
+from core.debate.turn import JUDGE, Act
 from core.errors import RequestRejected
-from core.models import EXAMPLE, JUDGE, Act, Clarifying, ModelChoice, Usage
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest, PartKind
 from core.settings import AllLimits, Settings, agent_for
+from core.usage import Usage
 
 _FOLDER = Path(__file__).parent / "examples"
 #: Words shown in a second, for an example that is over within a minute. People read about 4, and

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Callable
 from decimal import Decimal
 
-from core.models import Usage
 from core.request import ModelReply, ModelRequest
+from core.usage import Usage
 
 #: The only model it serves.
 MODEL = "offline-checklists"

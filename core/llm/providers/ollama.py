@@ -28,9 +28,9 @@ from core.llm.providers.reading import (
     json_objects,
     read_reply,
 )
-from core.models import Usage
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
+from core.usage import Usage
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 _VENDOR = "Ollama"

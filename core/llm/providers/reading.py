@@ -24,10 +24,10 @@ from core.figures import quantity, size
 from core.llm.prompt_text import prompt_text
 from core.llm.providers.errors import a_page, empty, from_body, refusal, too_long, translate
 from core.llm.providers.fields import dig
-from core.models import Usage
 from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import StallLimits
+from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
 

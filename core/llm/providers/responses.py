@@ -13,8 +13,8 @@ from core.llm.providers.errors import (
 )
 from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.schema_text import in_words
-from core.models import Usage
 from core.request import ModelRequest
+from core.usage import Usage
 
 
 def parameters(

@@ -6,7 +6,9 @@ the acts that it hears. The first phase is taken in isolation.
 
 from collections.abc import Iterator, Sequence
 
-from core.models import Act, Agenda, Debate, Turn
+from core.debate.agenda import Agenda
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.request import Part, PartKind
 from core.rules.formats.shown import last_words, others_by_letter, others_unnamed
 from core.rules.steps import Format, Show, Step, others, own

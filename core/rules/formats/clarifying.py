@@ -10,17 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from core.models import (
-    ENGINE,
-    FACILITATOR,
-    PLAYBOOK,
-    Act,
-    Clarification,
-    Clarifications,
-    Debate,
-    Question,
-    Turn,
-)
+from core.debate.questions import Clarification, Clarifications, Question
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, FACILITATOR, PLAYBOOK, Act, Turn
 from core.rules.formats import review
 from core.rules.playbook import asks_people, standing_questions
 from core.rules.steps import agents_present

@@ -10,7 +10,8 @@ Source of the phases: Quorum's "Deliberation V2".
 
 from collections.abc import Sequence
 
-from core.models import Act, Debate, Turn, turn_of
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn, turn_of
 from core.request import Part, PartKind
 from core.rules.agreement import Agreement, Probabilities, agreement
 from core.rules.formats.opening_words import pointing_up

@@ -7,7 +7,8 @@ long as its longest chain of turns. In round ≥2 the proposal is the last refin
 
 from collections.abc import Sequence
 
-from core.models import Act, Debate, Turn
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.request import Part, PartKind
 from core.rules.formats.shown import critiques, newest_position, others_unnamed, own_text
 from core.rules.steps import CarriedText, Format, Step, critics, own, target

@@ -1,6 +1,6 @@
 """A text in short without a model: what it says of itself, or its first paragraphs (pure)."""
 
-from core.models import Contribution
+from core.debate.contributions import Contribution
 
 CUT_MARK = " […]"
 #: Characters of another position where it is only shown for comparison.

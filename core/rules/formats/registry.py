@@ -6,8 +6,10 @@ What a plugin brings is an agenda, which the debate's setup holds.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from core.debate.agenda import Agenda
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.errors import LogBroken
-from core.models import Agenda, Debate, Turn
 from core.rules.formats import council, critique, panel, review
 from core.rules.formats.agenda import format_of_agenda
 from core.rules.steps import Format

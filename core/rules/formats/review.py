@@ -10,20 +10,11 @@ ids never change.
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from core.models import (
-    ENGINE,
-    REVIEW,
-    SUMMARIZER,
-    Act,
-    Clarification,
-    Clarifications,
-    Debate,
-    Option,
-    Options,
-    QuestionKind,
-    Status,
-    Turn,
-)
+from core.debate.questions import Clarification, Clarifications
+from core.debate.rules import REVIEW
+from core.debate.state import Debate, Status
+from core.debate.turn import ENGINE, SUMMARIZER, Act, Turn
+from core.debate.vote import Option, Options, QuestionKind
 from core.request import Part, PartKind
 from core.rules import findings, sources
 from core.rules.options import leading

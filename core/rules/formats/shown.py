@@ -9,7 +9,8 @@ would share anything.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.models import Act, Debate, Turn
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.request import Part, PartKind, numbered_parts
 from core.rules.formats.opening_words import in_brief
 from core.rules.steps import After, Format, Show

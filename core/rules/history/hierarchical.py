@@ -7,7 +7,9 @@ from the last such text and the summaries of the rounds since. So each round is 
 
 from collections.abc import Sequence
 
-from core.models import ContextMethod, Debate, Turn
+from core.debate.agents import ContextMethod
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.request import Part, PartKind
 from core.rules.history import rounds as by_round
 from core.rules.history.material import (

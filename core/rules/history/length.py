@@ -8,14 +8,10 @@ the full history. Source: dialectic's context summarization.
 
 from collections.abc import Sequence
 
-from core.models import (
-    Act,
-    ContextMethod,
-    Debate,
-    Summary,
-    Turn,
-    turn_of,
-)
+from core.debate.agents import ContextMethod
+from core.debate.contributions import Summary
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn, turn_of
 from core.request import Part, PartKind
 from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of

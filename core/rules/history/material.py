@@ -14,18 +14,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.models import (
-    JUDGE,
-    SUMMARIZER,
-    Act,
-    ContextMethod,
-    Contribution,
-    Debate,
-    PromptText,
-    Summarization,
-    SummaryKind,
-    Turn,
-)
+from core.debate.agents import ContextMethod, PromptText, Summarization
+from core.debate.contributions import Contribution, SummaryKind
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, SUMMARIZER, Act, Turn
 from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
 from core.rules.history.told import (

@@ -9,7 +9,10 @@ runs. Source: Board of One's background summarizer.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from core.models import Act, ContextMethod, Contribution, Debate, Turn
+from core.debate.agents import ContextMethod
+from core.debate.contributions import Contribution
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.request import Part, PartKind
 from core.rules.history.material import META_ROUNDS, in_short, meta_turn, round_turn
 from core.rules.history.told import as_text, is_complete, round_of

@@ -7,7 +7,9 @@ summaries only where their strategy says so.
 
 from collections.abc import Sequence
 
-from core.models import Act, ContextMethod, Debate, Turn
+from core.debate.agents import ContextMethod
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history import rounds as by_round
 from core.rules.history.material import stage_turn

@@ -6,7 +6,10 @@ To add a strategy: a module with `METHOD` and the functions of `Strategy`, named
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.models import JUDGE, Act, ContextMethod, Debate, Summary, Turn
+from core.debate.agents import ContextMethod
+from core.debate.contributions import Summary
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, Act, Turn
 from core.request import Part
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of

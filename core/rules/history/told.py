@@ -2,17 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.models import (
-    FACILITATOR,
-    JUDGE,
-    Act,
-    ContextMethod,
-    Contribution,
-    Debate,
-    Summarization,
-    Turn,
-    once_per_debate,
-)
+from core.debate.agents import ContextMethod, Summarization
+from core.debate.contributions import Contribution
+from core.debate.state import Debate, once_per_debate
+from core.debate.turn import FACILITATOR, JUDGE, Act, Turn
 from core.request import Part, PartKind
 from core.rules.formats.registry import format_of, turns_ready
 

@@ -10,17 +10,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 
-from core.models import (
-    OFFLINE,
-    Agent,
-    Clarifying,
-    ModelChoice,
-    Person,
-    Place,
-    Setup,
-    ShadowWhen,
-    When,
-)
+from core.debate.agents import OFFLINE, Agent, ModelChoice
+from core.debate.people import Person, Place
+from core.debate.rules import Clarifying, ShadowWhen, When
+from core.debate.setup import Setup
 from core.opening import DebateRequest, open_debate
 from core.rules.formats import council, critique, panel
 from core.settings import AllLimits, Settings, agent_for

@@ -21,11 +21,11 @@ from bot.terminal.debating import current_user
 from bot.terminal.dry_run import first_prompts
 from bot.terminal.files import put_out, tell, write_file
 from core.clock import SystemClock
+from core.debate.agents import ModelChoice
 from core.errors import BadInput
 from core.figures import money, quantity
 from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
-from core.models import ModelChoice
 from core.settings import Settings
 
 from moot_bench.arms import Arm, ArmForm, arms_for, setup_of

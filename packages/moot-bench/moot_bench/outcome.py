@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from core.events import CallsDropped, RecordedEvent, spent_by
-from core.models import Debate, Status, Usage, VerdictSource
+from core.debate.debate_events import CallsDropped
+from core.debate.log import RecordedEvent, spent_by
+from core.debate.state import Debate, Status
+from core.debate.verdict import VerdictSource
 from core.rules.options import held_by, leading, options_of
 from core.rules.schedule import rounds_held
 from core.rules.voting import winning_options
+from core.usage import Usage
 
 from moot_bench.arms import Arm
 from moot_bench.comparison import ArmKind

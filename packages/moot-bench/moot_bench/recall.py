@@ -18,6 +18,9 @@ from typing import Any
 
 from core.acts import prompt as render
 from core.acts.act import ACTS
+from core.debate.agents import Agent, ModelChoice
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.errors import CallFailed, LimitReached
 from core.evidence.words import words_of
 from core.figures import quantity
@@ -25,9 +28,9 @@ from core.llm import sizes
 from core.llm.call import CallOptions, ModelCalls
 from core.llm.call_options import CallScope, Tables
 from core.llm.quoting import clean
-from core.models import Act, Agent, Cap, Debate, ModelChoice, Usage
 from core.request import ModelRequest, Part, PartKind
 from core.settings import agent_for
+from core.usage import Cap, Usage
 from pydantic import BaseModel
 
 from moot_bench.arms import Arm

@@ -7,8 +7,8 @@ A set may hold first answers only.
 
 from collections.abc import Mapping, Sequence
 
+from core.debate.agents import ModelChoice
 from core.errors import BadInput
-from core.models import ModelChoice
 
 from moot_bench.reading import rows_of
 from moot_bench.tasks import NO, YES, Task, TaskKind, a_task, task_prompt

@@ -8,9 +8,10 @@ import json
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
+from core.debate.turn import Act
 from core.errors import RequestRejected
-from core.models import Act, Usage
 from core.request import ModelReply, ModelRequest, PartKind
+from core.usage import Usage
 
 from moot_bench.recorded import FIRST, REPLAY, SECOND
 

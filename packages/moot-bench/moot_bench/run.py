@@ -9,16 +9,21 @@ from typing import Protocol
 
 from bot.terminal.files import tell
 from core.acts.take import Turns
+from core.debate.debate_events import CallsDropped, DebateStarted
+from core.debate.log import RecordedEvent, fold
+from core.debate.people import Person
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
 from core.engine import Engine
 from core.errors import BadInput
 from core.estimate import Estimate
-from core.events import CallsDropped, DebateStarted, RecordedEvent, fold
 from core.figures import money, quantity
 from core.llm.call import ModelCalls
-from core.models import Act, Cap, Debate, Person, Setup, SpendingScope, Status, Turn, Usage
 from core.ports import Clock, DebateFilter, DebateStore, Reservations
 from core.rules import schedule
 from core.settings import Settings
+from core.usage import Cap, SpendingScope, Usage
 from core.use_cases.start import new_debate_id
 
 from moot_bench.arms import MOST_DRAFTS, Arm, ArmForm, drafts_for, origin_of, setup_of

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from random import Random
 
-from core.models import Option, Value
+from core.debate.vote import Option
 from core.rules.options import OptionList, read_stance
+from core.values import Value
 from pydantic import Field, model_validator
 
 YES, NO = "yes", "no"

@@ -6,24 +6,20 @@ from typing import Protocol
 
 from core.acts.replies import first_sentence
 from core.acts.take import Turns
+from core.debate.contributions import Failure
+from core.debate.log import Event
+from core.debate.rules import When
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade, OptionsMerged, TurnFailed, VerdictReached
+from core.debate.verdict import Verdict, VerdictSource
+from core.debate.vote import Options, QuestionKind
 from core.errors import CallFailed
-from core.events import ContributionMade, Event, OptionsMerged, TurnFailed, VerdictReached
-from core.models import (
-    Act,
-    Debate,
-    Failure,
-    Options,
-    QuestionKind,
-    Setup,
-    Turn,
-    Usage,
-    Verdict,
-    VerdictSource,
-    When,
-)
 from core.rules import voting
 from core.rules.formats.registry import format_of
 from core.rules.options import leading, option_of
+from core.usage import Usage
 
 from moot_bench.tasks import Task, stance_of
 

@@ -3,8 +3,11 @@
 import json
 
 import pytest
+from core.debate.agents import ModelChoice
+from core.debate.people import Person
+from core.debate.rules import When
+from core.debate.setup import Setup
 from core.errors import BadInput
-from core.models import ModelChoice, Person, Setup, When
 from core.settings import Settings, agent_for
 
 from moot_bench.arms import MOST_DRAFTS, Arm, ArmForm, arms_for, drafts_for, origin_of, setup_of

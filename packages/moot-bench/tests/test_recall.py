@@ -6,10 +6,13 @@ from pathlib import Path
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.agents import ModelChoice
+from core.debate.debate_events import DebateStarted
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.engine import Engine
-from core.events import DebateStarted
 from core.llm.call import ModelCalls
-from core.models import Act, Debate, ModelChoice, Person
 from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, ScriptedProvider

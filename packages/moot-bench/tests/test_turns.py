@@ -7,11 +7,16 @@ from decimal import Decimal
 
 import pytest
 from core.acts.take import Turns
+from core.debate.agents import ModelChoice
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
 from core.errors import ProviderError, RequestRejected
-from core.events import DebateStarted, fold
 from core.llm.call import ModelCalls
-from core.models import Act, Cap, Debate, ModelChoice, Person, VerdictSource
 from core.request import ModelRequest, PartKind
 from core.settings import Settings
 from core.store.memory import InMemoryStore
@@ -23,6 +28,7 @@ from core.testing import (
     options_in,
     plausible_reply,
 )
+from core.usage import Cap
 
 from moot_bench.arms import Arm, ArmForm, setup_of
 from moot_bench.outcome import answer_of, is_answer

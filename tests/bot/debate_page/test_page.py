@@ -10,20 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.debate_page.page import MOST_CHARACTERS, absent, html, line, page
-from core.events import fold
+from core.debate.evidence import Citation, CitationStatus, Source, SourceKind, SourceReference
+from core.debate.log import fold
+from core.debate.people import Person
+from core.debate.turn import ENGINE, Act, Turn
+from core.debate.verdict import Verdict
 from core.figures import money
-from core.models import (
-    ENGINE,
-    Act,
-    Citation,
-    CitationStatus,
-    Person,
-    Source,
-    SourceKind,
-    SourceReference,
-    Turn,
-    Verdict,
-)
 from tests.core.transcript.test_transcript import a_call, a_log
 from tests.security.test_inert import BAD, PIECES
 from tests.security.test_inert import a_log as a_hostile_log

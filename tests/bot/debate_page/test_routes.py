@@ -10,8 +10,12 @@ from aiohttp import ClientSession, web
 
 from bot.debate_page.routes import FOLDER, MOST_OF_LINK, PageRoutes
 from bot.slack.connection.http import WebServer
-from core.events import DebateConcluded, DebateStarted, NoteAdded, RecordedEvent, fold
-from core.models import Debate, Note, Person, Place
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.log import RecordedEvent, fold
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Place
+from core.debate.state import Debate
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup, log_of
 from core.use_cases.choices import ChannelChoices

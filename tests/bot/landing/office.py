@@ -19,15 +19,12 @@ from bot.queue.rows import Posts
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.payloads import Identity
 from bot.store.tables import QUEUE, prepare
-from core.events import (
-    DebateConcluded,
-    DebateStarted,
-    DecisionRecorded,
-    Event,
-    VerdictReached,
-    fold,
-)
-from core.models import Decision, DecisionKind, Person
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.follow_up import Decision, DecisionKind
+from core.debate.log import Event, fold
+from core.debate.people import Person
+from core.debate.people_events import DecisionRecorded
+from core.debate.turn_events import VerdictReached
 from core.ports import DebateStore
 from core.store.database import Database
 from core.store.memory import InMemoryStore

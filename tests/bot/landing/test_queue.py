@@ -11,8 +11,9 @@ from structlog.testing import capture_logs
 from bot.landing.receivers import LandedRecord, Landing
 from bot.queue.rows import PostState
 from bot.store.purging import purge_traces
-from core.events import DebateConcluded, RecordedEvent, fold
-from core.models import Debate
+from core.debate.debate_events import DebateConcluded
+from core.debate.log import RecordedEvent, fold
+from core.debate.state import Debate
 from tests.bot.landing.office import FIRST, SECOND, open_office
 
 

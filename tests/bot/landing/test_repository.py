@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from bot.landing.repository_receiver import RepositoryReceiver, suggested_link
-from core.events import OutcomeGiven, fold
+from core.debate.follow_up import DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.log import fold
+from core.debate.people_events import OutcomeGiven
 from core.landing import RecordPlace
-from core.models import DecisionKind, DecisionOutcome, OutcomeKind
 from tests.bot.landing.git_server import TOKEN, GitServer, git, running_git_server
 from tests.bot.landing.office import DANA, FIRST, SECOND, Office, open_office
 

@@ -16,9 +16,9 @@ from aiohttp import web
 
 from bot.landing.webhooks import WebhookReceiver, guard_of, secret_of, signed_headers
 from bot.queue.landings import new_landing
+from core.debate.follow_up import DecisionKind
 from core.errors import ConfigurationBroken
 from core.landing import Webhook, WebhookEvent
-from core.models import DecisionKind
 from core.ports import Clock
 from core.testing import ManualClock
 from tests.bot.landing.office import FIRST, SECOND, Office, open_office

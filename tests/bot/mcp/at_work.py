@@ -19,8 +19,11 @@ from bot.mcp.server import build_server
 from bot.mcp.this_machine import ThisMachine
 from bot.settings import BotSettings
 from core.clock import SystemClock
+from core.debate.people import Person
+from core.debate.playbook import Playbook
+from core.debate.rules import Clarifying
+from core.debate.turn import Act
 from core.llm.call import ModelCalls
-from core.models import Act, Clarifying, Person, Playbook
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.mcp.named_files import references_below
+from core.debate.people import Person
 from core.errors import BadInput
-from core.models import Person
 
 DANA = Person(id="dana", name="Dana")
 

@@ -22,9 +22,11 @@ from bot.mcp.token_callers import Caller
 from bot.slack.connection.http import WebServer
 from bot.testing import BotSpec, Team, team_at_work
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.rules import Clarifying
 from core.errors import StoreDown
-from core.events import DebateStarted, fold
-from core.models import Clarifying, Person, Place
 from core.testing import ScriptedProvider
 from tests.bot.mcp.at_work import QUESTION, Editor, WaitingProvider, asking, program_at, text_of
 

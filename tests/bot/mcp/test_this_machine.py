@@ -7,8 +7,11 @@ from pathlib import Path
 
 from bot.building import open_store
 from core.config.playbooks import built_in
-from core.events import DebateStarted, fold
-from core.models import Act, Clarifying, Person, Place
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.rules import Clarifying
+from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from core.transcript.adr import adr
 from core.transcript.report import report

@@ -22,14 +22,16 @@ from bot.store.personal_tokens import PersonalToken, PersonalTokens
 from bot.store.records import ChannelSettings, Organisations, Reminders, RestoredIds
 from bot.store.search import DebateWords
 from core.clock import SystemClock
+from core.debate.debate_events import CallsDropped, DebateConcluded, DebateStarted
+from core.debate.log import fold
+from core.debate.people import Place
 from core.errors import BadInput, StoreDown
-from core.events import CallsDropped, DebateConcluded, DebateStarted, fold
-from core.models import Cap, Place, SpendingScope, Usage
 from core.ports import DebateFilter, Reservation
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.purging import PurgeFilter
 from core.testing import a_setup
+from core.usage import Cap, SpendingScope, Usage
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.remind import Reminder
 

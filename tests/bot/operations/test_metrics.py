@@ -11,8 +11,10 @@ from bot.operations.metrics import (
     exposition,
 )
 from core.clock import SystemClock
-from core.events import FeedbackGiven
-from core.models import ContextMethod, Feedback, Person
+from core.debate.agents import ContextMethod
+from core.debate.follow_up import Feedback
+from core.debate.people import Person
+from core.debate.people_events import FeedbackGiven
 from tests.core.bench import DEBATE
 from tests.core.summing import debate_by
 from tests.frame.files import ROOT

@@ -11,8 +11,10 @@ from sqlalchemy.engine import Engine
 from bot.operations.backup import EndedDebates, purge
 from bot.store.channel import Channel
 from bot.store.search import DebateWords
-from core.events import DebateConcluded, DebateStarted, NoteAdded
-from core.models import Note, Person
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore

@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from bot.plugins.discover import ALL, NONE, PluginKind, Plugins, discover, installed_entry_points
+from core.debate.turn import Act
 from core.errors import ConfigurationBroken, ProviderError
-from core.models import Act
 from core.request import ModelRequest
 from core.settings import ROLES
 
-ROLE = "from core.models import Role\nROLE = Role(id='wcag', name='WCAG', prompt='You look.')\n"
+ROLE = (
+    "from core.debate.agents import Role\nROLE = Role(id='wcag', name='WCAG', prompt='You look.')\n"
+)
 TAKEN = {
     PluginKind.ROLE: ROLES,
     PluginKind.FORMAT: {"panel"},
@@ -88,7 +90,7 @@ BROKEN = {
     "import-error": ("import there_is_no_such_module", "ModuleNotFoundError: No module named"),
     "exits": ("raise SystemExit('bye')", "SystemExit: bye"),
     "no-such-name": ("", "AttributeError"),
-    "wrong-shape": ("ROLE = {'id': 'wcag'}", "it is no core.models.Role"),
+    "wrong-shape": ("ROLE = {'id': 'wcag'}", "it is no core.debate.agents.Role"),
     "no-prompt": (ROLE.replace("You look.", " "), "it has no prompt"),
     "other-name": (ROLE.replace("'wcag'", "'other'"), "its id is other"),
     "bad-icon": (ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
@@ -166,7 +168,7 @@ def test_an_allowed_package_that_is_not_there_is_an_error(site: Site) -> None:
     ],
 )
 def test_an_agenda_nobody_could_follow_is_left_out(site: Site, phases: str, why: str) -> None:
-    code = "from core.models import Agenda\n"
+    code = "from core.debate.agenda import Agenda\n"
     code += f"F = Agenda.model_validate({{'name': 'f', 'words': 'w', 'phases': {phases}}})\n"
     site.install("moot.formats", "f", code, object="F")
 
@@ -178,7 +180,8 @@ def test_an_agenda_nobody_could_follow_is_left_out(site: Site, phases: str, why:
 
 def test_an_agenda_with_a_prompt_that_cannot_be_rendered_is_left_out(site: Site) -> None:
     code = (
-        "from core.models import Act, Agenda, Phase\n"
+        "from core.debate.agenda import Agenda, Phase\n"
+        "from core.debate.turn import Act\n"
         "F = Agenda(name='f', words='w', prompts={Act.ADJUST: '{{ nobody }}'},\n"
         "    phases=(Phase(act=Act.GATHER), Phase(act=Act.ADJUST)))\n"
     )

@@ -7,8 +7,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.plugins.queued_sink import QueuedSink, listening
-from core.events import DebateStarted, RecordedEvent, fold
-from core.models import Debate, Turn
+from core.debate.debate_events import DebateStarted
+from core.debate.log import RecordedEvent, fold
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.telling import Sinks
 from core.testing import RecordingSink, a_setup, log_of
 

@@ -9,8 +9,10 @@ from bot.queue.post_addresses import PostAddresses
 from bot.queue.rows import NewPost, Posts
 from bot.slack.ids import board_key
 from bot.store.tables import prepare
-from core.events import DebateStarted, fold
-from core.models import Debate, Place
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Place
+from core.debate.state import Debate
 from core.store.database import Database
 from core.testing import ManualClock, a_setup, log_of
 

@@ -8,11 +8,15 @@ import pytest
 from bot.running.debates import STOP_SECONDS, LocalRunner
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.contributions import Failure
+from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
+from core.debate.log import fold
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import TurnFailed
 from core.engine import Engine
 from core.errors import DebateUnknown, RunLost, StoreDown
-from core.events import DebateConcluded, DebateFailed, DebateStarted, TurnFailed, fold
 from core.llm.call import ModelCalls
-from core.models import Act, Debate, Failure, Status, Turn
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, ScriptedProvider, a_setup
 

@@ -12,8 +12,8 @@ from bot.slack.client import slack_client, slack_session
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.evidence import SlackSources, file_references
 from bot.slack.payloads import Identity, SharedFile
+from core.debate.people import Person, Place
 from core.evidence.reader import FetchedFile
-from core.models import Person, Place
 
 HERE = Place(surface="slack", workspace="T1", channel="C0HERE")
 

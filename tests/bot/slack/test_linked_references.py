@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from bot.slack.evidence import linked_references, written_links
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.people import Person
 from core.errors import BadInput
-from core.models import Person, SourceKind, SourceReference
 
 HERE = "C0HERE"
 TEAM = "https://team.slack.com"

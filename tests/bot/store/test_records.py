@@ -9,7 +9,7 @@ import pytest
 from bot.store.expiry import KEPT, deleting_daily
 from bot.store.records import ChannelSettings, Deliveries
 from bot.store.tables import CHANNEL_SETTINGS, prepare
-from core.models import Place
+from core.debate.people import Place
 from core.store.columns import insert_new
 from core.store.database import Database
 from core.testing import ManualClock

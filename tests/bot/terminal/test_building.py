@@ -15,8 +15,8 @@ from bot.building import (
 )
 from bot.settings import BotSettings, read_settings
 from core.config.writing import all_as_yaml
+from core.debate.setup import Setup
 from core.errors import ConfigurationBroken
-from core.models import Setup
 from core.settings import ModelServer, Settings
 from core.testing import a_setup
 from tests.vendors.script import Reject

@@ -20,12 +20,14 @@ from bot.terminal.files import write_file
 from bot.terminal.options import DebateCommand
 from bot.terminal.scoring import score
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.log import RecordedEvent, event_from_json, fold
+from core.debate.rules import MOST_ROUNDS
+from core.debate.state import Debate, Status
 from core.errors import (
     BadInput,
     MootError,
 )
-from core.events import DebateStarted, RecordedEvent, event_from_json, fold
-from core.models import MOST_ROUNDS, Debate, Status
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from bot.terminal.sources import diff_references, handed_in
+from core.debate.evidence import SourceKind
+from core.debate.people import Person
 from core.errors import BadInput
-from core.models import Person, SourceKind
 
 DANA = Person(id="dana", name="Dana")
 

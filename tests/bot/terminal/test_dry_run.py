@@ -8,10 +8,11 @@ import pytest
 from bot.terminal.debating import hold
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.options import DebateCommand
+from core.debate.rules import USUAL_DEBATE_COST, When
+from core.debate.setup import Setup
 from core.errors import BadInput
 from core.estimate import estimate
 from core.figures import money
-from core.models import USUAL_DEBATE_COST, Setup, When
 from core.testing import a_setup
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.terminal.sources import diff_references, references_to
-from core.models import Person
+from core.debate.people import Person
 
 KIM = Person(id="kim", name="Kim")
 MOOT = str(Path(sys.executable).with_name("moot"))

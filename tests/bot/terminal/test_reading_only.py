@@ -10,8 +10,8 @@ import pytest
 from bot.building import look_at_database, open_records, open_store
 from bot.operations.backup import back_up, restore
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
 from core.errors import StoreDown
-from core.events import DebateStarted
 from core.ports import DebateFilter
 from core.store.tables import VERSION_TABLE
 from core.testing import a_setup

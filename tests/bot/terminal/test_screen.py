@@ -11,27 +11,20 @@ from bot.terminal.screen import (
     news,
     screen_for,
 )
-from core.events import (
-    Event,
+from core.debate.contributions import Failure
+from core.debate.debate_events import (
     ModelCameBack,
     ModelWentAway,
     OutageBegan,
     OutageEnded,
-    RecordedEvent,
-    StopRequested,
     TimeRanOut,
-    TurnFailed,
-    apply,
-    fold,
 )
-from core.models import (
-    Act,
-    Debate,
-    Failure,
-    Person,
-    Stop,
-    Turn,
-)
+from core.debate.log import Event, RecordedEvent, apply, fold
+from core.debate.people import Person, Stop
+from core.debate.people_events import StopRequested
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import TurnFailed
 from tests.core.transcript.splits import split_log
 from tests.core.transcript.test_transcript import a_log
 

@@ -16,11 +16,17 @@ from bot.terminal.screen import LineScreen, ProgressSink
 from bot.terminal.session import DebateSession
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Person
+from core.debate.people_events import DebatePaused
+from core.debate.questions import Clarification
+from core.debate.rules import Clarifying
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.engine import Engine
 from core.errors import ModelsAway, MootError, ProviderDown
-from core.events import DebatePaused, DebateStarted, fold
 from core.llm.call import ModelCalls
-from core.models import Act, Clarification, Clarifying, Debate, Person, Status
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore

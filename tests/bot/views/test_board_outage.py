@@ -1,12 +1,11 @@
 """The board while models do not answer."""
 
 from bot.views.board import board
-from core.events import (
-    DebateStarted,
-    TurnFailed,
-    fold,
-)
-from core.models import SUMMARIZER, Act, Failure, Turn
+from core.debate.contributions import Failure
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import TurnFailed
 from core.testing import a_setup, log_of
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bot.views.vote import in_figures
-from core.events import BallotCast, VoteTallied
-from core.models import Debate
+from core.debate.state import Debate
+from core.debate.turn_events import BallotCast, VoteTallied
 from core.rules.options import options_of
 from core.rules.voting import count
 from tests.core.rules.formats.told import (

@@ -20,49 +20,30 @@ from bot.views.message import MessageView
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from bot.views.words import turn_noun
-from core.events import (
+from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.follow_up import Decision, DecisionKind
+from core.debate.gate import Guidance, NextStep
+from core.debate.log import Event, fold
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Stop
+from core.debate.people_events import DecisionRecorded
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, FACILITATOR, SUMMARIZER, Act, Turn
+from core.debate.turn_events import (
     BallotAbstained,
     BallotCast,
     ContributionMade,
-    DebateConcluded,
-    DebateStarted,
-    DecisionRecorded,
-    Event,
-    NoteAdded,
     SummaryMade,
     TurnFailed,
     VerdictReached,
     VoteTallied,
-    fold,
 )
-from core.models import (
-    ENGINE,
-    FACILITATOR,
-    SUMMARIZER,
-    Abstention,
-    Act,
-    Ballot,
-    Contribution,
-    Debate,
-    Decision,
-    DecisionKind,
-    Failure,
-    Guidance,
-    NextStep,
-    Note,
-    NoteOutcome,
-    Person,
-    Score,
-    Stop,
-    Summary,
-    SummaryKind,
-    Tally,
-    Turn,
-    Usage,
-    VerdictSource,
-)
+from core.debate.verdict import VerdictSource
+from core.debate.vote import Abstention, Ballot, Score, Tally
 from core.rules.history.material import stage_turn
 from core.testing import a_setup, log_of
+from core.usage import Usage
 from tests.bot.plays import CALL, TEXTS, a_debate, a_verdict, play
 
 FOLDER = "../../golden/views"

@@ -37,45 +37,31 @@ from bot.views.start_form import (
 )
 from bot.views.vote import ballot_form
 from core.calibration import AgentRecord, Case, calibration
-from core.estimate import Estimate, PlannedCall, estimate_words
-from core.events import (
-    ClarificationAnswered,
+from core.debate.contributions import Contribution
+from core.debate.debate_events import (
     ClarificationsClosed,
-    ClarificationsOpened,
-    ContributionMade,
     DebateConcluded,
     DebateFailed,
-    DecisionRecorded,
-    Event,
-    OptionsMerged,
     OutcomeAsked,
-    OutcomeGiven,
-    PeopleBallotCast,
+)
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
+from core.debate.log import Event
+from core.debate.message_events import ClarificationAnswered
+from core.debate.people_events import DecisionRecorded, OutcomeGiven, PeopleBallotCast
+from core.debate.questions import Answer, Clarification, Clarifications
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, SUMMARIZER, Act, Turn
+from core.debate.turn_events import (
+    ClarificationsOpened,
+    ContributionMade,
+    OptionsMerged,
     VerdictReached,
 )
-from core.models import (
-    JUDGE,
-    SUMMARIZER,
-    Act,
-    Answer,
-    Clarification,
-    Clarifications,
-    Contribution,
-    Debate,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    Feedback,
-    Option,
-    Options,
-    OutcomeKind,
-    PeopleBallot,
-    QuestionKind,
-    Turn,
-    Usage,
-)
+from core.debate.vote import Option, Options, PeopleBallot, QuestionKind
+from core.estimate import Estimate, PlannedCall, estimate_words
 from core.ports import DebateEntry
 from core.settings import ModelChoice, Settings
+from core.usage import Usage
 from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster
 from tests.bot.plays import CALL, DANA, DEBATE_ID, SAM, START, a_debate, a_verdict
 

@@ -10,40 +10,25 @@ from bot.views.message import MessageView
 from bot.views.options import ending_text, who_stands_where
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
-from core.events import (
+from core.debate.contributions import Contribution
+from core.debate.debate_events import DebateConcluded
+from core.debate.log import Event, fold
+from core.debate.people_events import OptionEdited
+from core.debate.rules import When
+from core.debate.setup import Forecast
+from core.debate.state import Debate
+from core.debate.turn import JUDGE, SUMMARIZER, Act, Turn
+from core.debate.turn_events import (
     BallotCast,
     ContributionMade,
     CrossChecked,
-    DebateConcluded,
-    Event,
     GatePassed,
-    OptionEdited,
     OptionsMerged,
     VerdictReached,
     VoteTallied,
-    fold,
 )
-from core.models import (
-    JUDGE,
-    SUMMARIZER,
-    Act,
-    Ballot,
-    Contribution,
-    CrossCheck,
-    Debate,
-    Forecast,
-    Judgement,
-    Option,
-    OptionChange,
-    OptionEdit,
-    Options,
-    QuestionKind,
-    Requirement,
-    RequirementStatus,
-    Turn,
-    VerdictSource,
-    When,
-)
+from core.debate.verdict import CrossCheck, Judgement, Requirement, RequirementStatus, VerdictSource
+from core.debate.vote import Ballot, Option, OptionChange, OptionEdit, Options, QuestionKind
 from core.rules import gate
 from core.rules.ending import rounds_words
 from core.rules.options import option_of, options_of

@@ -2,8 +2,11 @@
 
 from bot.views.board import board
 from bot.views.group_post import group_post, turn
-from core.events import ContributionMade, DebateStarted, SummaryMade, fold
-from core.models import SUMMARIZER, Act, Contribution, Summary, SummaryKind, Turn
+from core.debate.contributions import Contribution, Summary, SummaryKind
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import ContributionMade, SummaryMade
 from core.testing import a_setup, log_of
 
 _SAID = "**Still PostgreSQL.** Position B forgets backups, and C's answer overlooks it."

@@ -21,41 +21,23 @@ from bot.views.group_post import everything, group_post, turn
 from bot.views.message import MessageView
 from bot.views.verdict import headline, short_text, shortcomings, verdict
 from bot.views.vote import vote
-from core.events import (
+from core.debate.agents import Agent
+from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.people import Person, Stop
+from core.debate.people_events import DecisionRecorded, OutcomeGiven
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import (
     BallotCast,
     ContributionMade,
-    DecisionRecorded,
     OptionsMerged,
-    OutcomeGiven,
     TurnFailed,
     VoteTallied,
 )
-from core.models import (
-    SUMMARIZER,
-    Act,
-    Agent,
-    Ballot,
-    Contribution,
-    Debate,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    Failure,
-    Judgement,
-    Note,
-    NoteOutcome,
-    Option,
-    Options,
-    OutcomeKind,
-    Person,
-    QuestionKind,
-    Requirement,
-    RequirementStatus,
-    Setup,
-    Stop,
-    Turn,
-    Verdict,
-)
+from core.debate.verdict import Judgement, Requirement, RequirementStatus, Verdict
+from core.debate.vote import Ballot, Option, Options, QuestionKind
 from core.rules.options import options_of
 from core.rules.voting import count
 from core.testing import a_setup

@@ -3,7 +3,10 @@
 from bot.slack.mrkdwn.escape import bare
 from bot.views.notices import source_line
 from bot.views.options import option_labels
-from core.models import Act, Option, Person, Source, SourceKind, SourceReference, Turn
+from core.debate.evidence import Source, SourceKind, SourceReference
+from core.debate.people import Person
+from core.debate.turn import Act, Turn
+from core.debate.vote import Option
 
 _OPTION = "Drei Monate auf Probe mit versetzten freien Tagen"
 

@@ -5,25 +5,18 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.debate.agents import ModelChoice, PromptText
+from core.debate.contributions import Contribution
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.log import fold
+from core.debate.people import Person, Place
+from core.debate.setup import Cast, Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import AgentsCast, ContributionMade
 from core.errors import LogBroken, ProviderError, RequestRejected
 from core.estimate import estimate
-from core.events import AgentsCast, ContributionMade, DebateStarted, fold
-from core.models import (
-    SUMMARIZER,
-    Act,
-    Cast,
-    Contribution,
-    Debate,
-    ModelChoice,
-    Person,
-    Place,
-    PromptText,
-    Setup,
-    SourceKind,
-    SourceReference,
-    Status,
-    Turn,
-)
 from core.opening import DebateRequest, largest, open_debate
 from core.request import ModelRequest
 from core.rules import casting, schedule

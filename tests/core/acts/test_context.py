@@ -9,10 +9,13 @@ from core.acts.ballot import possible_movers
 from core.acts.context import candidates
 from core.acts.request_for import request_for
 from core.capabilities import capability
-from core.events import ContributionMade, Event
+from core.debate.agents import ContextMethod, Summarization
+from core.debate.contributions import Contribution
+from core.debate.log import Event
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade
 from core.llm.fitting import fit_request
 from core.llm.prompt_text import prompt_text
-from core.models import Act, ContextMethod, Contribution, Summarization, Turn
 from core.rules import schedule
 from core.testing import a_setup
 from tests.core.dice import Luck, Play

@@ -8,27 +8,17 @@ from datetime import UTC, datetime
 
 from core.acts.citing import source_parts
 from core.acts.take import Turns
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import CitationStatus, SourceKind, SourceReference, SourceText
+from core.debate.log import apply, fold
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.engine import Engine
 from core.errors import BadInput
-from core.events import (
-    DebateStarted,
-    NoteAdded,
-    apply,
-    fold,
-)
 from core.llm.call import ModelCalls
-from core.models import (
-    Act,
-    CitationStatus,
-    Debate,
-    Note,
-    Person,
-    Place,
-    SourceKind,
-    SourceReference,
-    SourceText,
-    Status,
-)
 from core.request import ModelRequest, PartKind
 from core.store.memory import InMemoryStore
 from core.testing import (

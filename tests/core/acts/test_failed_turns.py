@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.contributions import Failure, FailureCause
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event
+from core.debate.setup import Setup
+from core.debate.state import Status
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import TurnFailed
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
-from core.events import DebateStarted, Event, TurnFailed
 from core.llm.call import ModelCalls
-from core.models import Act, Failure, FailureCause, Setup, Status, Turn, VerdictSource
 from core.request import ModelRequest
 from core.rules import schedule
 from core.store.database import Database

@@ -7,11 +7,14 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.agents import Agent
+from core.debate.debate_events import DebateStarted
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
 from core.errors import KeyRefused, ProviderError
-from core.events import DebateStarted
 from core.llm.call import ModelCalls
-from core.models import Act, Agent, Debate, VerdictSource
 from core.request import ModelRequest
 from core.rules.voting import best_texts
 from core.store.memory import InMemoryStore

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.acts import overrides
-from core.models import Act
+from core.debate.turn import Act
 
 
 @pytest.mark.parametrize(

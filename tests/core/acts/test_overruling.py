@@ -6,18 +6,12 @@ from dataclasses import replace
 import pytest
 
 from core.acts.overruling import checked_ground
-from core.models import (
-    ENGINE,
-    Act,
-    Debate,
-    Person,
-    RequirementStatus,
-    Source,
-    SourceKind,
-    SourceReference,
-    Turn,
-    When,
-)
+from core.debate.evidence import Source, SourceKind, SourceReference
+from core.debate.people import Person
+from core.debate.rules import When
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, Act, Turn
+from core.debate.verdict import RequirementStatus
 from core.request import ModelRequest
 from core.rules.voting import was_overruled
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply

@@ -7,7 +7,8 @@ import pytest
 from jinja2 import UndefinedError
 
 from core.acts import prompt as render
-from core.models import Act, Agent, PromptText
+from core.debate.agents import Agent, PromptText
+from core.debate.turn import Act
 from core.settings import ROLES
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "prompts"

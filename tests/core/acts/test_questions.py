@@ -5,8 +5,10 @@ import json
 import pytest
 
 from bot.terminal.screen import news
-from core.events import ClarificationsOpened, QuestionsAsked
-from core.models import Act, Clarifying, Debate
+from core.debate.rules import Clarifying
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.turn_events import ClarificationsOpened, QuestionsAsked
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_setup, plausible_reply
 from core.transcript.report import report

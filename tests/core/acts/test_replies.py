@@ -13,7 +13,7 @@ from core.acts.verdict_replies import (
     VerdictReply,
     verdict_from,
 )
-from core.models import NextStep
+from core.debate.gate import NextStep
 from core.testing import a_verdict_reply
 
 

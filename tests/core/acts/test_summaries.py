@@ -6,20 +6,15 @@ import json
 import pytest
 
 from core.acts.context import parts_for
+from core.debate.agents import ContextMethod, Summarization
+from core.debate.contributions import Contribution, Failure, SummaryKind
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.rules import Clarifying
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade, TurnFailed
 from core.errors import ProviderError, RequestRejected
-from core.events import ContributionMade, DebateStarted, TurnFailed, fold
-from core.models import (
-    Act,
-    Clarifying,
-    ContextMethod,
-    Contribution,
-    Debate,
-    Failure,
-    Status,
-    Summarization,
-    SummaryKind,
-    Turn,
-)
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history.material import round_turn
 from core.testing import ScriptedProvider, a_setup, log_of, plausible_reply

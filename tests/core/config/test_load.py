@@ -13,19 +13,11 @@ from jsonschema import Draft202012Validator
 
 from core.config.load import FileDefaults, LoadedFile, check, check_file, load, load_file
 from core.config.writing import all_as_yaml, as_yaml, json_schema
+from core.debate.agents import ContextMethod, ModelChoice, PromptText
+from core.debate.people import Person, Place
+from core.debate.rules import Clarifying, Ending, Termination, When
+from core.debate.setup import Setup
 from core.errors import ConfigurationBroken
-from core.models import (
-    Clarifying,
-    ContextMethod,
-    Ending,
-    ModelChoice,
-    Person,
-    Place,
-    PromptText,
-    Setup,
-    Termination,
-    When,
-)
 from core.opening import DebateRequest, open_debate
 from core.settings import CommonSettings, Settings
 

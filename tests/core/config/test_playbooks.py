@@ -12,8 +12,9 @@ from core.config.playbooks import (
     find_playbooks,
     read_playbook,
 )
+from core.debate.people import Person, Place
+from core.debate.playbook import Playbook
 from core.errors import BadInput, ConfigurationBroken
-from core.models import Person, Place, Playbook
 from core.opening import DebateRequest, open_debate
 from core.rules.formats.registry import FORMATS
 from core.settings import ROLES, Settings

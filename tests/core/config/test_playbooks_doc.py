@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from core.config.playbooks import built_in, read_playbook
-from core.models import Playbook, PlaybookCriterion, StandingQuestion, VerdictPart, WantedEvidence
+from core.debate.playbook import (
+    Playbook,
+    PlaybookCriterion,
+    StandingQuestion,
+    VerdictPart,
+    WantedEvidence,
+)
 from core.settings import Settings
 
 DOC = (Path(__file__).parents[3] / "docs" / "playbooks.md").read_text(encoding="utf-8")

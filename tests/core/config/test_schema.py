@@ -14,14 +14,8 @@ from core.acts import overrides
 from core.config.keys import keys_of
 from core.config.load import FileDefaults, check
 from core.config.writing import json_schema
-from core.models import (
-    Clarifying,
-    DebateRules,
-    PromptText,
-    Summarization,
-    Termination,
-    VoteRules,
-)
+from core.debate.agents import PromptText, Summarization
+from core.debate.rules import Clarifying, DebateRules, Termination, VoteRules
 from core.settings import AllLimits, EvidenceLimits, SettingsFile
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -7,18 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from core.debate.evidence import CitationStatus, Mark, Source, SourceKind, SourceReference
+from core.debate.people import Person
+from core.debate.turn import Act, Turn
 from core.evidence.citations import check, check_citations, citations_in, render_citations
 from core.evidence.words import words_in
-from core.models import (
-    Act,
-    CitationStatus,
-    Mark,
-    Person,
-    Source,
-    SourceKind,
-    SourceReference,
-    Turn,
-)
 from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES
 
 LOAD = """# Load test, March

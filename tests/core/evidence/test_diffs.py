@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from core.debate.evidence import Mark, Source, SourceKind, SourceReference, SourceText
+from core.debate.people import Person
+from core.debate.turn import Act, Turn
 from core.evidence.citations import check
 from core.evidence.diffs import with_hunks
 from core.evidence.passages import passages_of
-from core.models import Act, Mark, Person, Source, SourceKind, SourceReference, SourceText, Turn
 from tests.frame.files import ROOT
 
 DIFF = """diff --git a/queue/work.py b/queue/work.py

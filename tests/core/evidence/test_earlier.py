@@ -2,9 +2,11 @@
 
 import pytest
 
-from core.events import DebateConcluded, DebateStarted, VerdictReached, fold
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.log import fold
+from core.debate.people import Person
+from core.debate.turn_events import VerdictReached
 from core.evidence.earlier import decision_reference
-from core.models import Person
 from core.testing import a_setup, log_of
 from tests.bot.plays import a_verdict
 

@@ -1,7 +1,9 @@
 """Sources are cut at headings and paragraphs, and the passages that fit are found."""
 
+from core.debate.evidence import Mark, Source, SourceKind, SourceReference
+from core.debate.people import Person
+from core.debate.turn import Act, Turn
 from core.evidence.passages import passages_of
-from core.models import Act, Mark, Person, Source, SourceKind, SourceReference, Turn
 
 
 def a_source(text: str, marks: tuple[Mark, ...] = (), number: int = 1) -> Source:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pypdf
 import pytest
 
+from core.debate.evidence import SourceText
 from core.errors import BadInput
 from core.evidence.reading import FileReader
-from core.models import SourceText
 from core.settings import EvidenceLimits
 from tests.core.evidence.office import (
     a_pdf,

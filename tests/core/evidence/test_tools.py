@@ -21,11 +21,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from core.debate.evidence import SourceKind, SourceText
+from core.debate.people import Person, Place
 from core.errors import BadInput
 from core.evidence.reader import EvidenceReader
 from core.evidence.reading import FileReader
 from core.evidence.tools import FetchTools, fill_placeholders, tool_references
-from core.models import Person, Place, SourceKind, SourceText
 from core.settings import EvidenceLimits, ToolServer
 from tests.core.evidence.office import a_pdf
 from tests.core.evidence.scarce import files_left, open_files

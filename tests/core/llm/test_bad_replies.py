@@ -15,10 +15,11 @@ from pydantic import BaseModel
 from core.acts.ballot import ballot_reply
 from core.acts.verdict_replies import verdict_reply
 from core.clock import SystemClock
+from core.debate.agents import Agent
+from core.debate.turn import Act
 from core.errors import ReplyUnreadable, ReplyUnusable
 from core.llm.call import ModelCalls
 from core.llm.providers.factory import build_server
-from core.models import Act, Agent
 from core.request import ModelRequest, Part, PartKind
 from core.retry import RetryPolicy
 from core.settings import ModelServer

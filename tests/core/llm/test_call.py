@@ -8,6 +8,8 @@ from decimal import Decimal
 import pytest
 from pydantic import BaseModel
 
+from core.debate.agents import Agent
+from core.debate.turn import Act
 from core.errors import (
     CallFailed,
     CapReached,
@@ -25,11 +27,11 @@ from core.llm.call_options import CallScope
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.models import Act, Agent, Cap
 from core.request import ModelRequest, Part, PartKind
 from core.settings import StallLimits
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, ScriptedProvider
+from core.usage import Cap
 from tests.vendors.script import Counts, Fault, Reject, ReplyEnding, Say, VendorRequest
 from tests.vendors.server import Vendor, always, in_turn
 

@@ -8,23 +8,19 @@ import pytest
 
 from core.acts.take import KEPT_FOR_THE_END, Turns
 from core.clock import SystemClock
+from core.debate.agents import Agent, ModelChoice
+from core.debate.contributions import FailureCause
+from core.debate.debate_events import DebateStarted
+from core.debate.people import Person
+from core.debate.rules import USUAL_DEBATE_COST
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
-from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.llm.caps import caps_of
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.models import (
-    USUAL_DEBATE_COST,
-    Agent,
-    Debate,
-    FailureCause,
-    ModelChoice,
-    Person,
-    Setup,
-    Status,
-    VerdictSource,
-)
 from core.ports import ModelProvider
 from core.retry import RetryPolicy
 from core.settings import Caps, StallLimits

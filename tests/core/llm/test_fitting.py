@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.capabilities import Capability, capability
+from core.debate.turn import Act
 from core.errors import LimitReached
 from core.llm.fitting import fit_request, sent_parts
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import prompt_text
-from core.models import Act
 from core.request import ModelRequest, Part, PartKind
 
 SMALL = capability("nobody", "nothing", [{"context_tokens": 8000, "output_tokens": 1000}])

@@ -1,10 +1,10 @@
 """Providers are loaded before they are asked: those that debates use, and no others."""
 
 from core.clock import SystemClock
+from core.debate.agents import Agent
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
 from core.llm.providers.openai import OPENROUTER, OpenAIProvider
-from core.models import Agent
 from core.ports import ModelProvider
 from core.settings import ModelChoice, Settings
 

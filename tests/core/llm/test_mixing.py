@@ -1,9 +1,9 @@
 """Which models serve where several vendors' keys are set."""
 
 from core.capabilities import Price, usual_models
+from core.debate.agents import ModelChoice
 from core.llm.known_models import is_known
 from core.llm.mixing import cheapest, strongest
-from core.models import ModelChoice
 
 OPUS = ModelChoice(provider="anthropic", model="claude-opus-5-5")
 SOL = ModelChoice(provider="openai", model="gpt-6.1-sol")

@@ -19,7 +19,7 @@ from core.llm.prices import (
     price,
     worst_cost,
 )
-from core.models import Cap, Usage
+from core.usage import Cap, Usage
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 

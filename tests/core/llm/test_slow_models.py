@@ -7,9 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.events import ModelWentAway, OutageBegan
+from core.debate.agents import ModelChoice
+from core.debate.debate_events import ModelWentAway, OutageBegan
+from core.debate.people import Person, Place
+from core.debate.rules import When
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.llm.providers.openai import OpenAIProvider
-from core.models import Act, Debate, ModelChoice, Person, Place, Status, When
 from core.opening import DebateRequest, open_debate
 from core.settings import Settings
 from core.store.memory import InMemoryStore

@@ -7,13 +7,16 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.rules import When
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
-from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
 from core.llm.prices import estimate_tokens
 from core.llm.providers.factory import build_server
-from core.models import Debate, Setup, Status, VerdictSource, When
 from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.store.memory import InMemoryStore

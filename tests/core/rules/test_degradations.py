@@ -1,18 +1,10 @@
 """The notes above an answer: who is missing, with which model, and why."""
 
-from core.events import (
-    DebateStarted,
-    Event,
-    TurnFailed,
-    fold,
-)
-from core.models import (
-    JUDGE,
-    Act,
-    Failure,
-    FailureCause,
-    Turn,
-)
+from core.debate.contributions import Failure, FailureCause
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event, fold
+from core.debate.turn import JUDGE, Act, Turn
+from core.debate.turn_events import TurnFailed
 from core.rules.degradations import degradations
 from core.testing import log_of
 from tests.core.transcript.splits import drafts, split_setup

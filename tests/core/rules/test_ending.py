@@ -5,21 +5,19 @@ import pytest
 from bot.mcp import results
 from bot.views.board import board
 from bot.views.lists import status_words
-from core.events import (
+from core.debate.debate_events import (
     DebateConcluded,
     DebateFailed,
-    DebatePaused,
     DebateStarted,
-    Event,
     OutageBegan,
-    StopRequested,
-    StopWithdrawn,
     TimeRanOut,
-    VerdictReached,
-    VoteCalled,
-    fold,
 )
-from core.models import Debate, Person, Stop, Verdict
+from core.debate.log import Event, fold
+from core.debate.people import Person, Stop
+from core.debate.people_events import DebatePaused, StopRequested, StopWithdrawn, VoteCalled
+from core.debate.state import Debate
+from core.debate.turn_events import VerdictReached
+from core.debate.verdict import Verdict
 from core.rules.ending import (
     DebateState,
     EndingReason,

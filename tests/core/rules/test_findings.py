@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.models import Citation, CitationStatus, FindingStatus, ReviewFinding, Severity
+from core.debate.evidence import Citation, CitationStatus
+from core.debate.findings import FindingStatus, ReviewFinding, Severity
 from core.rules.findings import counted_words, line_of, merge_findings
 
 

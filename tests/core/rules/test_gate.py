@@ -4,18 +4,16 @@ from decimal import Decimal
 
 import pytest
 
-from core.events import DebateWanted, Event, GatePassed
-from core.models import (
-    BESIDE,
-    Debate,
-    Ending,
-    Forecast,
-    GateReason,
-    Person,
-    QuestionKind,
-    Termination,
-    When,
-)
+from core.debate.gate import GateReason
+from core.debate.log import Event
+from core.debate.people import Person
+from core.debate.people_events import DebateWanted
+from core.debate.rules import Ending, Termination, When
+from core.debate.setup import Forecast
+from core.debate.state import Debate
+from core.debate.turn import BESIDE
+from core.debate.turn_events import GatePassed
+from core.debate.vote import QuestionKind
 from core.rules import gate, schedule
 from core.rules.wanting import why_not_wanted
 from core.testing import on_own_models

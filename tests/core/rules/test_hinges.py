@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.models import Citation, CitationStatus, Debate, Verdict
+from core.debate.evidence import Citation, CitationStatus
+from core.debate.state import Debate
+from core.debate.verdict import Verdict
 from core.rules.hinges import decisive_voters, only_source
 from core.testing import on_own_models
 from tests.core.rules.formats.told import AGENTS, a_format_setup, debate_with, options, voted

@@ -4,8 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.events import DebateStarted, VoteTallied, fold
-from core.models import Debate, ModelChoice, Score, Tally
+from core.debate.agents import ModelChoice
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.state import Debate
+from core.debate.turn_events import VoteTallied
+from core.debate.vote import Score, Tally
 from core.rules.judging import judge_of
 from core.testing import a_setup, log_of
 

@@ -4,8 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.events import fold
-from core.models import Act, Ballot, Contribution, Debate, Turn
+from core.debate.contributions import Contribution
+from core.debate.log import fold
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.vote import Ballot
 from core.rules.mind_changes import cause_words, mind_changes
 from tests.core.transcript.splits import split_log
 

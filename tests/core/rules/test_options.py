@@ -6,20 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.events import ContributionMade, DebateStarted, Event, OptionsMerged, fold
-from core.models import (
-    SUMMARIZER,
-    Act,
-    Contribution,
-    Debate,
-    Option,
-    OptionChange,
-    OptionEdit,
-    Options,
-    Person,
-    QuestionKind,
-    Turn,
-)
+from core.debate.contributions import Contribution
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event, fold
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import ContributionMade, OptionsMerged
+from core.debate.vote import Option, OptionChange, OptionEdit, Options, QuestionKind
 from core.rules.options import (
     MOST_OPTIONS,
     NAME_MAX_CHARS,

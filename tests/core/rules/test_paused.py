@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from core.events import DebatePaused, DebateResumed
+from core.debate.people_events import DebatePaused, DebateResumed
 from core.rules import schedule
 from tests.core.use_cases.logs import DANA, Recording, questions
 

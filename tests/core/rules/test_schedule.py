@@ -5,28 +5,15 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, settings
 
-from core.events import (
-    ClarificationsClosed,
-    ContributionMade,
-    DebateStarted,
-    Event,
-    SourceRead,
-    TurnFailed,
-    fold,
-)
-from core.models import (
-    Act,
-    Contribution,
-    Debate,
-    Failure,
-    Mention,
-    Setup,
-    Source,
-    SourceKind,
-    SourceReference,
-    Status,
-    Turn,
-)
+from core.debate.contributions import Contribution, Failure
+from core.debate.debate_events import ClarificationsClosed, DebateStarted
+from core.debate.evidence import Source, SourceKind, SourceReference
+from core.debate.log import Event, fold
+from core.debate.people import Mention
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ContributionMade, SourceRead, TurnFailed
 from core.rules import schedule, sources
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready

@@ -2,7 +2,9 @@
 
 import pytest
 
-from core.models import Act, ContextMethod, Debate, PromptText, Summarization
+from core.debate.agents import ContextMethod, PromptText, Summarization
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.testing import ScriptedProvider, a_setup
 from tests.core.bench import Bench
 from tests.core.summing import Paced, script

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.events import BallotCast, DebateStarted, fold
-from core.models import Act, Ballot, Debate, Option, Tally, Turn, VoteRules
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.rules import VoteRules
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import BallotCast
+from core.debate.vote import Ballot, Option, Tally
 from core.rules.options import OptionList
 from core.rules.voting import (
     best_texts,

@@ -8,8 +8,12 @@ import itertools
 import sys
 from datetime import UTC, datetime
 
-from core.events import DebateStarted, NoteAdded
-from core.models import Agent, Note, Person, Setup
+from core.debate.agents import Agent
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateStarted
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person
+from core.debate.setup import Setup
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare

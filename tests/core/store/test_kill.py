@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.events import NoteAdded, RecordedEvent
+from core.debate.log import RecordedEvent
+from core.debate.message_events import NoteAdded
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare

@@ -9,9 +9,11 @@ from typing import Self
 import pytest
 from sqlalchemy import make_url, text
 
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateStarted
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person
 from core.errors import RunLost
-from core.events import DebateStarted, NoteAdded
-from core.models import Note, Person
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.engines import postgres_engine

@@ -5,8 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.events import DebateStarted, SourceRead
-from core.models import Act, Person, Source, SourceKind, SourceReference, Turn
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import Source, SourceKind, SourceReference
+from core.debate.people import Person
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import SourceRead
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.purging import ids_in, readers_of

@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from core.debate.agents import Agent
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateStarted
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person
+from core.debate.setup import Setup
 from core.errors import StoreError
-from core.events import DebateStarted, NoteAdded
-from core.models import Agent, Note, Person, Setup
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore

@@ -3,58 +3,42 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from core.events import (
+from core.debate.contributions import Contribution, Failure, FailureCause
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.gate import Gate, GateReason
+from core.debate.log import Event, RecordedEvent
+from core.debate.people import Person
+from core.debate.people_events import DebateWanted, OptionEdited, PeopleBallotCast
+from core.debate.rules import When
+from core.debate.setup import Setup
+from core.debate.turn import ENGINE, JUDGE, SUMMARIZER, Act, Turn
+from core.debate.turn_events import (
     BallotAbstained,
     BallotCast,
     ContributionMade,
     CrossChecked,
-    DebateConcluded,
-    DebateStarted,
-    DebateWanted,
-    Event,
     GatePassed,
-    OptionEdited,
     OptionsMerged,
-    PeopleBallotCast,
-    RecordedEvent,
     TurnFailed,
     VerdictReached,
     VoteTallied,
 )
-from core.models import (
-    ENGINE,
-    JUDGE,
-    SUMMARIZER,
+from core.debate.verdict import CrossCheck, Judgement, Requirement, RequirementStatus, Verdict
+from core.debate.vote import (
     Abstention,
-    Act,
     Ballot,
-    Call,
-    Contribution,
-    CrossCheck,
-    Failure,
-    FailureCause,
-    Gate,
-    GateReason,
-    Judgement,
     Option,
     OptionChange,
     OptionEdit,
     Options,
     OptionScore,
     PeopleBallot,
-    Person,
     QuestionKind,
-    Requirement,
-    RequirementStatus,
     Score,
-    Setup,
     Tally,
-    Turn,
-    Usage,
-    Verdict,
-    When,
 )
 from core.testing import a_setup, log_of
+from core.usage import Call, Usage
 
 DANA, ALEX = Person(id="U1", name="Dana"), Person(id="U2", name="Alex")
 AGENTS = ("architect", "security", "simplicity")

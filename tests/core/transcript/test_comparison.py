@@ -6,10 +6,15 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from core.clock import SystemClock
+from core.debate.agents import Agent
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event, fold
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.turn_events import ShadowAnswered, VerdictReached
+from core.debate.verdict import ShadowAnswer
 from core.errors import BadInput, KeyRefused, ProviderError
-from core.events import DebateStarted, Event, ShadowAnswered, VerdictReached, fold
 from core.llm.call import ModelCalls
-from core.models import Act, Agent, Debate, ShadowAnswer
 from core.request import ModelRequest, PartKind
 from core.rules import shadow
 from core.settings import ModelChoice, agent_for

@@ -8,10 +8,16 @@ from collections.abc import Sequence
 import pytest
 
 from core.clock import SystemClock
+from core.debate.agents import Agent
+from core.debate.debate_events import DebateStarted
+from core.debate.follow_up import Feedback
+from core.debate.log import fold
+from core.debate.people import Person
+from core.debate.people_events import FeedbackGiven
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.errors import BadInput, KeyRefused, ProviderError
-from core.events import DebateStarted, FeedbackGiven, fold
 from core.llm.call import ModelCalls
-from core.models import Act, Agent, Debate, Feedback, Person
 from core.request import ModelRequest
 from core.settings import ModelChoice, agent_for
 from core.testing import ScriptedProvider, a_setup, log_of

@@ -6,15 +6,15 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.log import RecordedEvent
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.engine import Engine
 from core.errors import BadInput
-from core.events import (
-    DebateStarted,
-    RecordedEvent,
-)
 from core.llm.call import ModelCalls, Tables
 from core.llm.providers.offline import OfflineProvider
-from core.models import Act, Debate, Setup, Status
 from core.ports import ModelProvider
 from core.settings import ROLES
 from core.store.memory import InMemoryStore

@@ -6,20 +6,16 @@ from html import unescape
 
 import pytest
 
+from core.debate.agents import OFFLINE
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import Citation, CitationStatus, SourceKind, SourceReference
+from core.debate.findings import ReviewFinding, Severity
+from core.debate.log import fold
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn_events import VerdictReached
+from core.debate.verdict import Verdict
 from core.errors import BadInput
-from core.events import DebateStarted, VerdictReached, fold
-from core.models import (
-    OFFLINE,
-    Citation,
-    CitationStatus,
-    Debate,
-    Person,
-    ReviewFinding,
-    Severity,
-    SourceKind,
-    SourceReference,
-    Verdict,
-)
 from core.testing import a_setup, log_of
 from core.transcript.found import as_code, in_text, task_list
 

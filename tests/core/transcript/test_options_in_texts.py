@@ -7,20 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from core.events import (
-    BallotCast,
-    DebateStarted,
-    Event,
-    RecordedEvent,
-    VerdictReached,
-    VoteTallied,
-    fold,
-)
-from core.models import (
-    Debate,
-    Ending,
-    Termination,
-)
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event, RecordedEvent, fold
+from core.debate.rules import Ending, Termination
+from core.debate.state import Debate
+from core.debate.turn_events import BallotCast, VerdictReached, VoteTallied
 from core.rules.ending import rounds_words
 from core.rules.schedule import rounds_held
 from core.testing import a_setup, log_of

@@ -4,29 +4,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from decimal import Decimal
 
-from core.events import (
-    ContributionMade,
-    DebateStarted,
-    Event,
-    FacilitatorDecided,
-    RecordedEvent,
-    SummaryMade,
-    TurnFailed,
-)
-from core.models import (
-    Call,
-    ContextMethod,
-    Contribution,
-    Failure,
-    Guidance,
-    NextStep,
-    Summarization,
-    Summary,
-    SummaryKind,
-    Usage,
-)
+from core.debate.agents import ContextMethod, Summarization
+from core.debate.contributions import Contribution, Failure, Summary, SummaryKind
+from core.debate.debate_events import DebateStarted
+from core.debate.gate import Guidance, NextStep
+from core.debate.log import Event, RecordedEvent
+from core.debate.turn_events import ContributionMade, FacilitatorDecided, SummaryMade, TurnFailed
 from core.testing import ManualClock
 from core.transcript.summary_metrics import summary_metrics
+from core.usage import Call, Usage
 from tests.core.rules.formats.told import AGENTS, a_format_setup, options, turn, voted
 
 

@@ -9,52 +9,31 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
-from core.engine import Engine
-from core.events import (
+from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.log import Event, RecordedEvent, event_from_json, fold
+from core.debate.message_events import ClarificationAnswered, NoteAdded
+from core.debate.people import Person
+from core.debate.questions import Answer, Clarification, Clarifications
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import ENGINE, SUMMARIZER, Act, Turn
+from core.debate.turn_events import (
     BallotAbstained,
     BallotCast,
-    ClarificationAnswered,
     ClarificationsOpened,
     ContributionMade,
-    DebateConcluded,
-    DebateStarted,
-    Event,
-    NoteAdded,
-    RecordedEvent,
     SummaryMade,
     TurnFailed,
     VerdictReached,
     VoteTallied,
-    event_from_json,
-    fold,
 )
+from core.debate.verdict import Verdict
+from core.debate.vote import Abstention, Ballot, Tally
+from core.debate.vote import Score as Points
+from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
-from core.models import (
-    ENGINE,
-    SUMMARIZER,
-    Abstention,
-    Act,
-    Answer,
-    Ballot,
-    Call,
-    Clarification,
-    Clarifications,
-    Contribution,
-    Debate,
-    Failure,
-    Note,
-    NoteOutcome,
-    Person,
-    Setup,
-    Summary,
-    SummaryKind,
-    Tally,
-    Turn,
-    Usage,
-    Verdict,
-)
-from core.models import Score as Points
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, a_setup, log_of
 from core.transcript.adr import adr
@@ -64,6 +43,7 @@ from core.transcript.markdown import code_block
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import nested, table
+from core.usage import Call, Usage
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
 DANA = Person(id="U1", name="Dana")

@@ -7,7 +7,7 @@ import pytest
 from bot.mcp.results import verdict as verdict_for_programs
 from bot.slack.mrkdwn.escape import literal
 from bot.views.verdict import headline
-from core.models import Verdict
+from core.debate.verdict import Verdict
 from core.testing import a_setup
 from core.transcript.adr import adr, title_of
 from core.transcript.cited import decision_line

@@ -3,22 +3,15 @@
 import asyncio
 from datetime import UTC, datetime
 
-from core.events import (
-    ClarificationsOpened,
-    DebateStarted,
-    Event,
-    VerdictReached,
-)
-from core.models import (
-    Act,
-    Clarification,
-    Clarifications,
-    Debate,
-    Person,
-    Setup,
-    Turn,
-    Verdict,
-)
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event
+from core.debate.people import Person
+from core.debate.questions import Clarification, Clarifications
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import ClarificationsOpened, VerdictReached
+from core.debate.verdict import Verdict
 from core.ports import AppendResult, RunToken
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup

@@ -5,9 +5,12 @@ from collections.abc import Mapping
 
 import pytest
 
+from core.debate.debate_events import ClarificationsClosed, DebateConcluded
+from core.debate.message_events import ClarificationAnswered
+from core.debate.people import Person
+from core.debate.questions import Answer
+from core.debate.state import Debate
 from core.errors import BadInput
-from core.events import ClarificationAnswered, ClarificationsClosed, DebateConcluded
-from core.models import Answer, Debate, Person
 from core.use_cases.answer import AnswerQuestions, PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote

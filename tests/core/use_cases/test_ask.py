@@ -4,11 +4,15 @@ from decimal import Decimal
 
 import pytest
 
+from core.debate.contributions import Failure
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.people import Person
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import TurnFailed
 from core.errors import BadInput
-from core.events import DebateConcluded, DebateStarted, TurnFailed
-from core.models import Act, Failure, Person, Turn, Usage
 from core.settings import Caps
 from core.testing import a_setup
+from core.usage import Usage
 from core.use_cases.ask import AskAboutDebate
 from core.use_cases.limits import Bounds
 from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, verdict

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.debate.debate_events import DebateStarted
+from core.debate.log import RecordedEvent
 from core.errors import DebateUnknown
-from core.events import DebateStarted, RecordedEvent
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.debate_cache import DebateCache

@@ -5,30 +5,17 @@ from dataclasses import replace
 
 import pytest
 
+from core.debate.debate_events import DebateConcluded, DebateStarted
+from core.debate.follow_up import Decision, DecisionKind, Feedback
+from core.debate.log import RecordedEvent
+from core.debate.people_events import DecisionRecorded
+from core.debate.state import Status
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import OptionsMerged, VerdictReached
+from core.debate.verdict import Verdict
+from core.debate.vote import Option, Options, PeopleBallot, QuestionKind
 from core.errors import BadInput
-from core.events import (
-    DebateConcluded,
-    DebateStarted,
-    DecisionRecorded,
-    OptionsMerged,
-    RecordedEvent,
-    VerdictReached,
-)
 from core.llm.providers.offline_engine.checklist_replies import UNDECIDED
-from core.models import (
-    SUMMARIZER,
-    Act,
-    Decision,
-    DecisionKind,
-    Feedback,
-    Option,
-    Options,
-    PeopleBallot,
-    QuestionKind,
-    Status,
-    Turn,
-    Verdict,
-)
 from core.testing import ManualClock, a_setup
 from core.use_cases.decide import DecideOnVerdict
 from tests.core.use_cases.logs import DANA, DEBATE, Recording, SlowStore, verdict

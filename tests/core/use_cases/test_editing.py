@@ -1,7 +1,7 @@
 """People edit and delete what they wrote: no words are lost, doubled, or taken for others."""
 
 from core.acts.context import note_labels
-from core.events import NoteChanged
+from core.debate.message_events import NoteChanged
 from core.transcript.record import record_json
 from core.use_cases.answer import ReplyOutcome
 from tests.core.use_cases.logs import DEBATE, Recording, questions

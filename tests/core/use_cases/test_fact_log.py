@@ -5,8 +5,10 @@ from datetime import datetime
 
 import pytest
 
-from core.events import DebatePaused, DebateStarted, Event
-from core.models import Person
+from core.debate.debate_events import DebateStarted
+from core.debate.log import Event
+from core.debate.people import Person
+from core.debate.people_events import DebatePaused
 from core.ports import AppendResult, RunToken
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup

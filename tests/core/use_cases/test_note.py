@@ -2,8 +2,10 @@
 
 import pytest
 
+from core.debate.evidence import SourceKind, SourceReference
+from core.debate.people import Person
+from core.debate.state import Debate
 from core.errors import BadInput, NotesFull
-from core.models import Debate, Person, SourceKind, SourceReference
 from core.use_cases.limits import Bounds
 from core.use_cases.note import AddNote
 from tests.core.use_cases.logs import DANA, DEBATE, Recording

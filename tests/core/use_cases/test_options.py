@@ -2,39 +2,33 @@
 
 import pytest
 
-from core.errors import BadInput
-from core.events import (
+from core.debate.contributions import Contribution
+from core.debate.debate_events import DebateConcluded, DebateFailed
+from core.debate.follow_up import Decision, DecisionKind
+from core.debate.gate import Gate, GateReason
+from core.debate.log import Event
+from core.debate.people import Stop
+from core.debate.people_events import DebateWanted, StopRequested
+from core.debate.state import Status
+from core.debate.turn import SUMMARIZER, Act, Turn
+from core.debate.turn_events import (
     BallotCast,
     ContributionMade,
-    DebateConcluded,
-    DebateFailed,
-    DebateWanted,
-    Event,
     GatePassed,
     OptionsMerged,
-    StopRequested,
     VerdictReached,
 )
-from core.models import (
-    SUMMARIZER,
-    Act,
+from core.debate.verdict import Verdict
+from core.debate.vote import (
     Ballot,
-    Contribution,
-    Decision,
-    DecisionKind,
-    Gate,
-    GateReason,
     Option,
     OptionChange,
     OptionEdit,
     Options,
     PeopleBallot,
     QuestionKind,
-    Status,
-    Stop,
-    Turn,
-    Verdict,
 )
+from core.errors import BadInput
 from core.rules.gate import gate_turn
 from core.rules.options import options_of
 from core.use_cases.decide import DecideOnVerdict

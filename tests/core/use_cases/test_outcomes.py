@@ -2,16 +2,11 @@
 
 import pytest
 
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.people_events import DecisionRecorded, OutcomeGiven
+from core.debate.turn_events import VerdictReached
+from core.debate.verdict import NOT_DECIDED, Verdict
 from core.errors import BadInput
-from core.events import DecisionRecorded, OutcomeGiven, VerdictReached
-from core.models import (
-    NOT_DECIDED,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    OutcomeKind,
-    Verdict,
-)
 from core.use_cases.decide import DecideOnVerdict
 from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, verdict
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from core.debate.debate_events import DebateStarted
 from core.errors import BadInput, StoreError
-from core.events import DebateStarted
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, Members, a_setup
 from core.use_cases.limits import Bounds

@@ -6,17 +6,14 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.views.board import board
+from core.debate.debate_events import OutcomeAsked, ReminderDue
+from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from core.debate.log import RecordedEvent
+from core.debate.people_events import DecisionRecorded
+from core.debate.state import Debate
+from core.debate.turn_events import VerdictReached
+from core.debate.verdict import NOT_DECIDED, Verdict
 from core.errors import LogBroken
-from core.events import DecisionRecorded, OutcomeAsked, RecordedEvent, ReminderDue, VerdictReached
-from core.models import (
-    NOT_DECIDED,
-    Debate,
-    Decision,
-    DecisionKind,
-    DecisionOutcome,
-    OutcomeKind,
-    Verdict,
-)
 from core.settings import OutcomeDates
 from core.testing import Members, a_setup
 from core.use_cases.decide import DecideOnVerdict

@@ -5,15 +5,18 @@ from decimal import Decimal
 
 import pytest
 
+from core.debate.contributions import Failure
+from core.debate.setup import Forecast, Setup
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import TurnFailed
 from core.errors import BadInput
 from core.estimate import Estimate
-from core.events import TurnFailed
-from core.models import Act, Failure, Forecast, Setup, Turn, Usage
 from core.opening import DebateRequest
 from core.ports import DebateFilter
 from core.settings import AllLimits, Settings
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
+from core.usage import Usage
 from core.use_cases.choices import Choices
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds

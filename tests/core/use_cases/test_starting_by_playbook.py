@@ -1,8 +1,8 @@
 """Which playbook a debate is held by: chosen by hand, the channel's, or none."""
 
 from core.config.playbooks import built_in
+from core.debate.people import Person, Place
 from core.estimate import estimate
-from core.models import Person, Place
 from core.opening import DebateRequest
 from core.settings import Settings
 from core.store.memory import InMemoryStore

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.debate.people import Person, Place
 from core.errors import BadInput
-from core.models import Person, Place
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.note import AddNote
 from core.use_cases.steer import SteerDebate

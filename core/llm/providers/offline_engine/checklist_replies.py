@@ -14,6 +14,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+from core.debate.gate import NextStep
+from core.debate.turn import Act
+from core.debate.verdict import NOT_DECIDED
+from core.debate.vote import QuestionKind
 from core.errors import RequestRejected
 from core.llm.providers.offline_engine.checklists import (
     ANY,
@@ -23,7 +27,6 @@ from core.llm.providers.offline_engine.checklists import (
     normal,
 )
 from core.llm.providers.offline_engine.question_reading import READ_AT_MOST, read_question
-from core.models import NOT_DECIDED, Act, NextStep, QuestionKind
 from core.request import ModelRequest, PartKind
 from core.rules.options import NONE_OF_THESE
 

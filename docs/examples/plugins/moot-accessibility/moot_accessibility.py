@@ -1,6 +1,6 @@
 """A role for Moot: whether everybody can use what is decided."""
 
-from core.models import Role
+from core.debate.agents import Role
 
 ROLE = Role(
     id="accessibility",

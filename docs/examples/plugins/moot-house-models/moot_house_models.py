@@ -6,9 +6,9 @@ import httpx2
 
 from core.errors import ConfigurationBroken, ProviderDown
 from core.llm.prompt_text import prompt_text
-from core.models import Usage
 from core.ports import ServedModels, Variable
 from core.request import ModelReply, ModelRequest
+from core.usage import Usage
 
 
 class House:

@@ -5,15 +5,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
+from core.debate.log import RecordedEvent
+from core.debate.people_events import DecisionRecorded
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.errors import ConfigurationBroken
-from core.events import (
-    DebateConcluded,
-    DebateFailed,
-    DebateStarted,
-    DecisionRecorded,
-    RecordedEvent,
-)
-from core.models import Debate, Turn
 from core.ports import Variable
 
 _WRITTEN = (DebateStarted, DebateConcluded, DebateFailed, DecisionRecorded)

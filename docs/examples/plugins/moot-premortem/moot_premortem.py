@@ -1,6 +1,7 @@
 """A format for Moot: everybody proposes, tells how the others' proposals failed, then refines."""
 
-from core.models import Act, Agenda, Phase
+from core.debate.agenda import Agenda, Phase
+from core.debate.turn import Act
 
 FORMAT = Agenda(
     name="premortem",

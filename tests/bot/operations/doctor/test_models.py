@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from bot.operations.doctor.check_models import check_models
 from bot.operations.doctor.findings import CheckMark, Finding, as_text, exit_code
 from bot.settings import BotSettings, read_settings
-from core.models import ModelChoice
+from core.debate.agents import ModelChoice
 from core.settings import Settings
 from tests.vendors.script import Reject, Say, VendorRequest
 from tests.vendors.server import Vendor, always

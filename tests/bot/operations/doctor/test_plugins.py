@@ -4,8 +4,9 @@ from bot.operations.doctor.examine import check_plugins
 from bot.operations.doctor.findings import as_text
 from bot.plugins.discover import Plugin, PluginKind, Plugins
 from bot.plugins.queued_sink import QueuedSink, listening
-from core.events import DebateStarted, RecordedEvent, fold
-from core.models import Debate
+from core.debate.debate_events import DebateStarted
+from core.debate.log import RecordedEvent, fold
+from core.debate.state import Debate
 from core.testing import RecordingSink, a_setup, log_of
 
 LOG = log_of([DebateStarted(setup=a_setup())])

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from core.models import Act
+from core.debate.turn import Act
 from core.request import Effort, ModelRequest, Part, PartKind
 from tests.vendors.server import Vendor
 

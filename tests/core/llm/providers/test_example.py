@@ -7,9 +7,14 @@ import pytest
 
 from core.acts.act import ACTS
 from core.acts.take import Turns
+from core.debate.debate_events import DebateStarted
+from core.debate.evidence import SourceKind, SourceReference, SourceText
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
+from core.debate.turn_events import ClarificationsOpened
 from core.engine import Engine
 from core.errors import RequestRejected
-from core.events import ClarificationsOpened, DebateStarted
 from core.evidence.citations import render_citations
 from core.evidence.reading import joined_sections
 from core.llm.call import ModelCalls
@@ -18,16 +23,6 @@ from core.llm.providers.example import (
     ExampleProvider,
     example_settings,
     examples,
-)
-from core.models import (
-    Act,
-    Debate,
-    Person,
-    Place,
-    SourceKind,
-    SourceReference,
-    SourceText,
-    Status,
 )
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply

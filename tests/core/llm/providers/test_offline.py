@@ -11,9 +11,14 @@ from core.acts.act import ACTS
 from core.acts.short_form import read_short_form
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.contributions import Note
+from core.debate.debate_events import DebateStarted
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Place
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.engine import Engine
 from core.errors import RequestRejected
-from core.events import DebateStarted, NoteAdded
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.offline_engine.checklist_replies import (
@@ -30,7 +35,6 @@ from core.llm.providers.offline_engine.checklists import (
     things_by_name,
 )
 from core.llm.providers.offline_engine.question_reading import read_question
-from core.models import Act, Debate, Note, Person, Place, Status
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review

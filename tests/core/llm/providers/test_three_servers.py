@@ -14,20 +14,22 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
-from core.engine import Engine
-from core.events import (
+from core.debate.debate_events import (
     DebateStarted,
     ModelCameBack,
     ModelWentAway,
     OutageBegan,
     OutageEnded,
     TimeRanOut,
-    TurnFailed,
-    fold,
 )
+from core.debate.log import fold
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.debate.turn_events import TurnFailed
+from core.debate.verdict import VerdictSource
+from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.providers import factory
-from core.models import Debate, Setup, Status, VerdictSource
 from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.store.memory import InMemoryStore

@@ -7,13 +7,14 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.debate_events import DebateStarted
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
 from core.engine import Engine
-from core.events import DebateStarted
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
-from core.models import Debate, Setup, Status
 from core.retry import RetryPolicy
 from core.settings import StallLimits
 from core.store.memory import InMemoryStore

@@ -3,7 +3,9 @@
 import pytest
 from pydantic import ValidationError
 
-from core.models import Act, Agenda, Debate, Phase
+from core.debate.agenda import Agenda, Phase
+from core.debate.state import Debate
+from core.debate.turn import Act
 from core.rules.formats.registry import format_of
 from tests.core.rules.formats.told import (
     keys,

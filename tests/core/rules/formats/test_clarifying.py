@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 
-from core.events import (
-    ClarificationsOpened,
-    Event,
-)
-from core.models import (
-    Clarification,
-    Clarifying,
-    Debate,
-    NextStep,
-)
+from core.debate.gate import NextStep
+from core.debate.log import Event
+from core.debate.questions import Clarification
+from core.debate.rules import Clarifying
+from core.debate.state import Debate
+from core.debate.turn_events import ClarificationsOpened
 from core.rules.formats import clarifying
 from tests.core.rules.formats.told import a_format_setup, debate_with, decided, turn
 

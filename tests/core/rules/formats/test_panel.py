@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.events import (
-    Event,
-)
-from core.models import Debate, NextStep
+from core.debate.gate import NextStep
+from core.debate.log import Event
+from core.debate.state import Debate
 from core.rules.formats import panel
 from tests.core.rules.formats.told import (
     AGENTS,

@@ -2,21 +2,12 @@
 
 from collections.abc import Sequence
 
-from core.events import (
-    ClarificationsOpened,
-    ContributionMade,
-    Event,
-    FindingsMerged,
-)
-from core.models import (
-    Citation,
-    CitationStatus,
-    Contribution,
-    Debate,
-    Findings,
-    ReviewFinding,
-    Severity,
-)
+from core.debate.contributions import Contribution
+from core.debate.evidence import Citation, CitationStatus
+from core.debate.findings import Findings, ReviewFinding, Severity
+from core.debate.log import Event
+from core.debate.state import Debate
+from core.debate.turn_events import ClarificationsOpened, ContributionMade, FindingsMerged
 from core.rules import findings
 from core.rules.findings import merge_findings, raised_findings
 from core.rules.formats import clarifying, review

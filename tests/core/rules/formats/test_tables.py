@@ -9,23 +9,15 @@ from itertools import product
 import pytest
 from inline_snapshot import external_file
 
-from core.events import (
-    ClarificationAnswered,
-    ClarificationsClosed,
-    Event,
-    FacilitatorDecided,
-    TurnFailed,
-)
-from core.models import (
-    Act,
-    Answer,
-    Debate,
-    Failure,
-    FailureCause,
-    Guidance,
-    NextStep,
-    Turn,
-)
+from core.debate.contributions import Failure, FailureCause
+from core.debate.debate_events import ClarificationsClosed
+from core.debate.gate import Guidance, NextStep
+from core.debate.log import Event
+from core.debate.message_events import ClarificationAnswered
+from core.debate.questions import Answer
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import FacilitatorDecided, TurnFailed
 from core.rules.formats.registry import format_of
 from core.rules.steps import Format
 from core.testing import AN_AGENDA

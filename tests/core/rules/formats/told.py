@@ -2,32 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.events import (
+from core.debate.contributions import Contribution, Failure, FailureCause
+from core.debate.debate_events import DebateStarted
+from core.debate.gate import Guidance, NextStep
+from core.debate.log import Event, fold
+from core.debate.questions import Question
+from core.debate.setup import Setup
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import (
     BallotCast,
     ContributionMade,
-    DebateStarted,
-    Event,
     FacilitatorDecided,
     OptionsMerged,
     TurnFailed,
-    fold,
 )
-from core.models import (
-    Act,
-    Ballot,
-    Contribution,
-    Debate,
-    Failure,
-    FailureCause,
-    Guidance,
-    NextStep,
-    Option,
-    Options,
-    Question,
-    QuestionKind,
-    Setup,
-    Turn,
-)
+from core.debate.vote import Ballot, Option, Options, QuestionKind
 from core.testing import a_setup, log_of
 
 AGENTS = ("architect", "security", "simplicity")

@@ -1,0 +1,204 @@
+"""What the bot records of the debate as a whole: start, closed questions, outages, time, end."""
+
+from typing import Literal
+
+from core.debate.event import BaseEvent, Changes, constants, fault_of_agent, in_set, of_edition
+from core.debate.setup import Setup
+from core.debate.state import Debate, Status
+from core.usage import Expense, Usage
+
+
+class DebateStarted(BaseEvent):
+    """The first event of every debate."""
+
+    key_form = "start"
+    kind: Literal["debate_started"] = "debate_started"
+    setup: Setup
+
+    def _fault(self, debate: Debate) -> str:  # noqa: ARG002 - whatever is there
+        return "begins a debate that has begun"
+
+
+class ClarificationsClosed(BaseEvent):
+    """The time to answer is over; assumptions hold where nobody did."""
+
+    key_form = "{0.which}/closed"
+    kept_in = in_set("closed", "which")
+    kind: Literal["clarifications_closed"] = "clarifications_closed"
+    #: Key of the clarifications.
+    which: str
+
+    def _fault(self, debate: Debate) -> str:
+        is_open = self.which in debate.clarifications
+        return "" if is_open else f"closes {self.which}, which nobody has opened"
+
+
+class CallsDropped(BaseEvent):
+    """Model calls were given up under way; they cost all the same."""
+
+    key_form = "dropped/{0.origin}"
+    kind: Literal["calls_dropped"] = "calls_dropped"
+    usage: Usage
+    #: Tells one time from the next.
+    origin: str
+
+    @property
+    def spent(self) -> Expense:
+        """All of it is lost."""
+        return Expense(lost=self.usage)
+
+
+class Withheld(BaseEvent):
+    """Stands for an event of a sealed debate where its log is read; it is never written."""
+
+    key_form = "{0.outcome}"
+    kind: Literal["withheld"] = "withheld"
+    #: Key of the event.
+    outcome: str
+    usage: Usage = Usage()
+    #: Whether it ends the debate.
+    ends: bool = False
+
+    @property
+    def spent(self) -> Expense:
+        """Nobody may read what it led to."""
+        return Expense(lost=self.usage)
+
+    def _changes(self, debate: Debate) -> Changes:
+        # The debate ended for those who may not read how.
+        return {"status": Status.CONCLUDED, "ended_at": debate.now} if self.ends else {}
+
+
+class ModelWentAway(BaseEvent):
+    """Neither an agent's model nor a fallback of it answers: its turns wait, the others go on."""
+
+    key_form = "away/{0.agent}/{0.origin}"
+    kind: Literal["model_went_away"] = "model_went_away"
+    agent: str
+    #: Words for people; no secrets, no prompts.
+    reason: str
+    #: Tells one time from the next.
+    origin: str
+
+    def _fault(self, debate: Debate) -> str:
+        return fault_of_agent(debate, self.agent)
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"away": {**debate.away, self.agent: self.reason}}
+
+
+class ModelCameBack(BaseEvent):
+    """A model answered an agent again."""
+
+    key_form = "back/{0.agent}/{0.origin}"
+    kind: Literal["model_came_back"] = "model_came_back"
+    agent: str
+    origin: str
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"away": {who: why for who, why in debate.away.items() if who != self.agent}}
+
+
+class OutageBegan(BaseEvent):
+    """Nothing can go on until a model is back; the debate waits and no time of it runs."""
+
+    key_form = "outage/{0.origin}"
+    kind: Literal["outage_began"] = "outage_began"
+    reason: str
+    origin: str
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"outage": self.reason, "outage_at": debate.outage_at or debate.now}
+
+
+class OutageEnded(BaseEvent):
+    """Something can go on again."""
+
+    key_form = "outage-ended/{0.origin}"
+    kept_in = constants(outage="", outage_at=None)
+    kind: Literal["outage_ended"] = "outage_ended"
+    origin: str
+
+
+class TimeRanOut(BaseEvent):
+    """The debate took longer than its limit: no new turns but the vote and the verdict."""
+
+    kind: Literal["time_ran_out"] = "time_ran_out"
+    #: No model could be reached for too long: models are not waited for any more.
+    of_outage: bool = False
+
+    @property
+    def key(self) -> str:
+        """Each time runs out once."""
+        return "time/outage" if self.of_outage else "time"
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"out_of_time": True, "out_of_patience": debate.out_of_patience or self.of_outage}
+
+
+class DebateConcluded(BaseEvent):
+    """The debate ended with a verdict."""
+
+    kind: Literal["debate_concluded"] = "debate_concluded"
+    edition: int = 1
+
+    @property
+    def key(self) -> str:
+        """A debate ends once, and again if the skipped debate is wanted after its verdict."""
+        return of_edition("end", self.edition)
+
+    def _changes(self, debate: Debate) -> Changes:
+        if self.edition != debate.edition:
+            return {}  # written while somebody wanted it to go on
+        return {"status": Status.CONCLUDED, "ended_at": debate.now}
+
+
+class DebateFailed(BaseEvent):
+    """The debate ended without a verdict."""
+
+    kind: Literal["debate_failed"] = "debate_failed"
+    reason: str
+    edition: int = 1
+
+    @property
+    def key(self) -> str:
+        """As it concludes."""
+        return of_edition("end", self.edition)
+
+    def _changes(self, debate: Debate) -> Changes:
+        if self.edition != debate.edition:
+            return {}
+        return {"status": Status.FAILED, "failure": self.reason, "ended_at": debate.now}
+
+
+class ReminderDue(BaseEvent):
+    """The date has come to look at a decision again."""
+
+    key_form = "reminder/{0.decision}"
+    kept_in = in_set("reminded", "decision")
+    kind: Literal["reminder_due"] = "reminder_due"
+    #: Origin of the decision.
+    decision: str
+
+
+class OutcomeAsked(BaseEvent):
+    """People were asked how an accepted decision turned out."""
+
+    kind: Literal["outcome_asked"] = "outcome_asked"
+    #: Origin of the decision.
+    decision: str
+    #: Counts how often: again after each "too early".
+    number: int = 1
+
+    @property
+    def key(self) -> str:
+        """Asked once each time."""
+        return self.key_of(self.decision, self.number)
+
+    @staticmethod
+    def key_of(decision: str, number: int) -> str:
+        """The key of having asked about a decision for the `number`th time."""
+        return f"outcome-asked/{number}/{decision}"
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"outcomes_asked": {**debate.outcomes_asked, self.decision: self.number}}

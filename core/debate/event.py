@@ -1,0 +1,149 @@
+"""The base classes of events: an event's key, its cost, and where the debate keeps it.
+
+Every event has a key that says what it is the result of, unique in its debate: the first
+writer wins and a second one adopts what is there. To add an event: a class in one of the
+`*_events` modules that says where it is kept (`kept_in`, or `_changes`), of `TurnEnded` if
+it is the outcome of a turn, and its line in `core.debate.log.Event`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from core.debate.state import Debate
+from core.debate.turn import RESERVED_IDS, Turn
+from core.usage import Expense, Usage
+from core.values import Value
+
+
+def of_edition(key: str, edition: int) -> str:
+    """The key of an end: with its number after the first one."""
+    return key if edition == 1 else f"{key}/{edition}"
+
+
+#: Fields of a debate → the values that an event gives them.
+Changes = Mapping[str, Any]
+Kept = Callable[[Debate, Any], Changes]
+
+
+def by_key(field: str, attribute: str) -> Kept:
+    """The event's value is in a mapping of the debate, by the event's key."""
+    return lambda debate, event: {
+        field: {**getattr(debate, field), event.key: getattr(event, attribute)}
+    }
+
+
+def by_person(field: str, attribute: str) -> Kept:
+    """The same by the person who gave it: their newest counts."""
+
+    def keep(debate: Debate, event: object) -> Changes:
+        value = getattr(event, attribute)
+        return {field: {**getattr(debate, field), value.by.id: value}}
+
+    return keep
+
+
+def last(field: str, attribute: str, **besides: object) -> Kept:
+    """The newest event's value is the field."""
+    return lambda _debate, event: {field: getattr(event, attribute), **besides}
+
+
+def in_tuple(field: str, attribute: str) -> Kept:
+    """The event's value comes last in a tuple of the debate."""
+    return lambda debate, event: {field: (*getattr(debate, field), getattr(event, attribute))}
+
+
+def in_set(field: str, attribute: str) -> Kept:
+    """The event's value is in a set of the debate."""
+    return lambda debate, event: {field: getattr(debate, field) | {getattr(event, attribute)}}
+
+
+def constants(**changes: object) -> Kept:
+    """The fields have these values, whatever the event says."""
+    return lambda _debate, _event: changes
+
+
+class BaseEvent(Value):
+    """Something that happened; each class says under which key, and where the debate keeps it."""
+
+    #: Its key, with the event as `{0}`.
+    key_form: ClassVar[str]
+    kept_in: ClassVar[Kept] = constants()
+
+    @property
+    def key(self) -> str:
+        """What it is the outcome of, unique in its debate: one click, one key."""
+        return self.key_form.format(self)
+
+    @property
+    def turn_taken(self) -> Turn | None:
+        """The turn it is the outcome of; None for people's, the count and the verdict."""
+        return None
+
+    @property
+    def spent(self) -> Expense | None:
+        """What it cost, and whom; None for what people did and what asks no model."""
+        return None
+
+    def fault(self, debate: Debate) -> str:
+        """Why it cannot follow what is there; empty if it can.
+
+        An event may only speak of agents that take part and of questions that were put: else
+        whoever reads the debate looks for what is not there.
+        """
+        stranger = fault_of_agent(debate, self.turn_taken.agent) if self.turn_taken else ""
+        return stranger or self._fault(debate)
+
+    def _fault(self, debate: Debate) -> str:  # noqa: ARG002 - most can follow anything
+        return ""
+
+    def folded_into(self, debate: Debate) -> Debate:
+        """The debate with it applied; its time is the debate's already."""
+        return debate.replace(**self._changes(debate))
+
+    def _changes(self, debate: Debate) -> Changes:
+        return type(self).kept_in(debate, self)
+
+
+class TurnEnded(BaseEvent):
+    """The outcome of a turn: one value, which names the turn. A turn has one outcome."""
+
+    key_form = "{0.value.turn.key}"
+
+    @property
+    def value(self) -> Any:
+        """Its only field beside the kind."""
+        return next(value for name, value in self if name != "kind")
+
+    @property
+    def turn_taken(self) -> Turn | None:
+        """The turn."""
+        return self.value.turn
+
+    @property
+    def spent(self) -> Expense | None:
+        """The call that led to it, and what attempts that came to nothing have spent besides."""
+        value = self.value
+        if not hasattr(value, "call"):
+            return None
+        return Expense(
+            agent=value.turn.agent, call=value.call, lost=getattr(value, "lost", Usage())
+        )
+
+
+def fault_of_agent(debate: Debate, agent: str) -> str:
+    """Why an event cannot be of this agent; empty if it can."""
+    takes_part = agent in RESERVED_IDS or any(agent == other.id for other in debate.setup.agents)
+    return "" if takes_part else f"is of {agent!r}, who takes no part"
+
+
+def fault_of_agents(debate: Debate, ranked: Iterable[str]) -> str:
+    """Why an event cannot rank these agents; empty if it can."""
+    agents = {agent.id for agent in debate.setup.agents}
+    unknown = [agent for agent in ranked if agent not in agents]
+    return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
+
+
+def fault_of_question(does: str, debate: Debate, number: int) -> str:
+    """Why an event cannot be about this question; empty if it can."""
+    is_put = debate.clarification(number)
+    return "" if is_put else f"{does} question {number}, which nobody was asked"

@@ -1,0 +1,76 @@
+"""Findings of a review and how they stand."""
+
+from enum import StrEnum
+
+from core.debate.evidence import Citation, CitationStatus
+from core.debate.turn import Turn
+from core.usage import Call, Usage
+from core.values import Value
+
+
+class Severity(StrEnum):
+    """How much a finding weighs."""
+
+    #: The subject must not go ahead with it.
+    BLOCKER = "blocker"
+    #: It will cost much, or go wrong for many; it is to be mended first.
+    MAJOR = "major"
+    #: Worth mending; nothing falls with it.
+    MINOR = "minor"
+    #: A slip, a name, a word.
+    DETAIL = "detail"
+
+
+class FindingStatus(StrEnum):
+    """How a finding stands after the author's answers and changes."""
+
+    OPEN = "open"
+    #: What was said about it takes away what was wrong; no changed text shows it.
+    ANSWERED = "answered"
+    #: A changed text mends it.
+    RESOLVED = "resolved"
+    #: It came with the second look.
+    NEW = "new"
+
+
+class ReviewFinding(Value):
+    """Something that is wrong with the subject of a review, and the words it is about."""
+
+    severity: Severity
+    #: The words, checked when the finding was made: unverified, and it does not count.
+    citation: Citation
+    wrong: str
+    mend: str = ""
+    #: Counted from 1 in its review, the gravest first; 0: not merged with the others' yet.
+    number: int = 0
+    #: Ids of the agents who found it; empty where it stands in its agent's own text.
+    raised_by: tuple[str, ...] = ()
+    status: FindingStatus = FindingStatus.OPEN
+    #: Why it is settled, or is not.
+    why: str = ""
+    #: The words of a changed text that mend it, checked when the agent looked again.
+    mended_by: Citation | None = None
+    #: Lines of the diff from the subject to the changed text at its words: "- old", "+ new".
+    changed: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether its words stand in the subject."""
+        return self.citation.status is CitationStatus.VERIFIED
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still to be mended."""
+        return self.counts and self.status in {FindingStatus.OPEN, FindingStatus.NEW}
+
+
+class Findings(Value):
+    """The findings of all agents, each once, the gravest first."""
+
+    turn: Turn
+    items: tuple[ReviewFinding, ...]
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+    #: How they came to be, where no model merged them.
+    warnings: tuple[str, ...] = ()

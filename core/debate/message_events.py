@@ -1,0 +1,177 @@
+"""Answers and notes of people: their first version, edits and deletions."""
+
+import itertools
+from collections.abc import Mapping
+from typing import Literal
+
+from core.debate.contributions import Note
+from core.debate.event import BaseEvent, Changes, fault_of_question
+from core.debate.people import Person
+from core.debate.questions import Answer
+from core.debate.state import Debate
+
+
+def is_before(message: str, other: str) -> bool:
+    """Return whether a message was written before another one of its channel, by their ids."""
+    place, parted, ts = message.partition(":")
+    other_place, _, other_ts = other.partition(":")
+    return bool(parted) and place == other_place and ts < other_ts
+
+
+def _with_answer(debate: Debate, answer: Answer) -> Changes:
+    """What messages say to a question, with this one; an edit counts at its own time."""
+    replies = debate.replies.get(answer.number, ())
+    others = [other for other in replies if other.origin != answer.origin]
+    place = len(others)
+    while place and not answer.edited and is_before(answer.origin, others[place - 1].origin):
+        place -= 1
+    return {
+        "replies": {**debate.replies, answer.number: (*others[:place], answer, *others[place:])},
+        "names": {**debate.names, answer.by.id: answer.by.name},
+        "all_notes": _updated_notes(debate, answer.note, text=""),
+    }
+
+
+def _with_note(debate: Debate, note: Note) -> Changes:
+    """A note, before those that were written later and came earlier."""
+    place, author = len(debate.all_notes), _with_unique_name(debate, note.author)
+    numbered = note.model_copy(update={"number": place + 1, "author": author})
+    while place and is_before(note.id, debate.all_notes[place - 1].id):
+        place -= 1
+    return {
+        "all_notes": (*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
+        "names": {**debate.names, author.id: author.name},
+        "references": (*debate.references, *note.references),
+        "edits": _edits(debate, note.id, note.change),
+    }
+
+
+def _with_unique_name(debate: Debate, person: Person) -> Person:
+    """The person under a name that nobody else in the debate has."""
+    asker = debate.setup.asked_by
+    others = {asker.id: asker.name, **debate.names}
+    own, name = others.pop(person.id, ""), person.name
+    if not name or name not in (names := set(others.values())):
+        return person
+    numbered = (f"{name} ({number})" for number in itertools.count(2))
+    name = own if own.startswith(f"{name} (") else next(n for n in numbered if n not in names)
+    return person.model_copy(update={"name": name})
+
+
+def _updated_notes(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
+    """All notes, with what one of them says now; what is no note changes none."""
+    return tuple(
+        note.model_copy(update=now) if note.id == which else note for note in debate.all_notes
+    )
+
+
+def _edits(debate: Debate, origin: str, change: str) -> Mapping[str, str]:
+    """When messages were edited last; a change of an answer has its message before the time."""
+    edited = change.removeprefix(f"{origin}/")
+    if edited in {"", origin} or edited <= debate.edits.get(origin, ""):
+        return debate.edits
+    return {**debate.edits, origin: edited}
+
+
+class NoteChanged(BaseEvent):
+    """A person edited a note while the debate ran: from then on it says this.
+
+    Also an edit that changed nothing, of a message that may be no note: older ones count no more.
+    """
+
+    key_form = "note/{0.note}/{0.change}"
+    kind: Literal["note_changed"] = "note_changed"
+    #: Id of the note, or of a message that only answered.
+    note: str
+    text: str
+    #: When it was edited, in an order of its surface.
+    change: str
+
+    def _changes(self, debate: Debate) -> Changes:
+        if self.note in debate.withdrawn:
+            return {}
+        edits = _edits(debate, self.note, self.change)
+        is_newer = any(
+            note.id == self.note and note.change < self.change for note in debate.all_notes
+        )
+        if not is_newer:
+            return {"edits": edits}
+        notes = _updated_notes(debate, self.note, text=self.text, change=self.change)
+        return {"all_notes": notes, "edits": edits}
+
+
+class NoteWithdrawn(BaseEvent):
+    """A person deleted a note, or what it said, while the debate ran."""
+
+    key_form = "note/{0.note}/withdrawn"
+    kind: Literal["note_withdrawn"] = "note_withdrawn"
+    #: Id of the note.
+    note: str
+
+    def _changes(self, debate: Debate) -> Changes:
+        notes = _updated_notes(debate, self.note, text="")
+        return {"all_notes": notes, "withdrawn": debate.withdrawn | {self.note}}
+
+
+class ClarificationAnswered(BaseEvent):
+    """A person answered a question, skipped it, or corrected its answer."""
+
+    key_form = "{0.answer.key}"
+    kind: Literal["clarification_answered"] = "clarification_answered"
+    answer: Answer
+
+    def _fault(self, debate: Debate) -> str:
+        return fault_of_question("answers", debate, self.answer.number)
+
+    def _changes(self, debate: Debate) -> Changes:
+        edits = _edits(debate, self.answer.origin, self.answer.edited or self.answer.change)
+        if self._is_late(debate):  # agents may have read what was there
+            return {"edits": edits}
+        by = _with_unique_name(debate, self.answer.by)
+        answer = self.answer.model_copy(update={"by": by})
+        return {**_with_answer(debate, answer), "edits": edits}
+
+    def _is_late(self, debate: Debate) -> bool:
+        number = self.answer.number
+        can_be_late = self.answer.change or debate.card_with(number).closed_by_event
+        return bool(can_be_late) and not debate.is_asking(number)
+
+
+class AnswerWithdrawn(BaseEvent):
+    """A person took an answer back; what another message says to the question stands again.
+
+    Where no other says anything, the question is open again, if agents have not gone on.
+    """
+
+    key_form = "answer/{0.number}/withdrawn/{0.change}"
+    kind: Literal["answer_withdrawn"] = "answer_withdrawn"
+    number: int
+    #: Origin of the answer.
+    origin: str
+    #: Tells one withdrawal from the next.
+    change: str
+
+    def _fault(self, debate: Debate) -> str:
+        return fault_of_question("withdraws an answer to", debate, self.number)
+
+    def _changes(self, debate: Debate) -> Changes:
+        edits = _edits(debate, self.origin, self.change)
+        if not debate.is_asking(self.number):
+            return {"edits": edits}
+        replies = debate.replies.get(self.number, ())
+        left = tuple(answer for answer in replies if answer.origin != self.origin)
+        stands = left[-1:] == replies[-1:]
+        if not stands and not debate.card_with(self.number).closed_by_event:
+            left = ()  # in logs of before the question was open again, whatever others had said
+        return {"replies": {**debate.replies, self.number: left}, "edits": edits}
+
+
+class NoteAdded(BaseEvent):
+    """A person added something while the debate ran."""
+
+    key_form = "note/{0.note.id}"
+    kind: Literal["note_added"] = "note_added"
+    note: Note
+
+    def _changes(self, debate: Debate) -> Changes:
+        return _with_note(debate, self.note)

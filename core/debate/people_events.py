@@ -1,0 +1,209 @@
+"""What else people do: stop, pause and vote, edit options, decide, ask, give feedback."""
+
+from typing import ClassVar, Literal
+
+from core.debate.event import BaseEvent, Changes, by_person, fault_of_agents, in_tuple, last
+from core.debate.follow_up import Decision, DecisionOutcome, Feedback, FollowUp
+from core.debate.people import Person, Stop
+from core.debate.state import Debate, Status
+from core.debate.turn import Act
+from core.debate.vote import OptionEdit, PeopleBallot
+
+#: What ends a debate and is done anew when the debate is wanted after all.
+_END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
+
+
+class OptionEdited(BaseEvent):
+    """A person added, renamed or merged options."""
+
+    key_form = "option/{0.edit.origin}"
+    kept_in = in_tuple("option_edits", "edit")
+    kind: Literal["option_edited"] = "option_edited"
+    edit: OptionEdit
+
+
+class DebateWanted(BaseEvent):
+    """A person wanted the debate that the gate had skipped."""
+
+    KEY: ClassVar[str] = "debate-wanted"
+
+    kind: Literal["debate_wanted"] = "debate_wanted"
+    by: Person
+
+    @property
+    def key(self) -> str:
+        """It is wanted once."""
+        return self.KEY
+
+    def _changes(self, debate: Debate) -> Changes:
+        """Its rounds are open again; what had ended it stays in the log.
+
+        What was still being written of the old end when this came counts no more: its edition is
+        over.
+        """
+        if debate.wanted_by:
+            return {}
+        return {
+            "wanted_by": self.by,
+            "edition": 2,
+            "status": Status.RUNNING,
+            "tally": None,
+            "cross_check": None,
+            "draft": None,
+            "audit": None,
+            "verdict": None,
+            "earlier_verdict": debate.verdict,
+            "failure": "",
+            "ended_at": None,
+            "failures": {k: f for k, f in debate.failures.items() if f.turn.act not in _END},
+        }
+
+
+class StopRequested(BaseEvent):
+    """A person ended the debate early."""
+
+    kept_in = last("stop", "stop", paused_by=None)
+    kind: Literal["stop_requested"] = "stop_requested"
+    stop: Stop
+    #: How often a stop was taken back before.
+    after: int = 0
+
+    @property
+    def key(self) -> str:
+        """A debate is stopped once, unless that is taken back."""
+        return f"stop/{self.after}" if self.after else "stop"
+
+
+class StopWithdrawn(BaseEvent):
+    """Whoever stopped the debate left before it had ended: it can be held to its normal end."""
+
+    key_form = "stop-withdrawn/{0.number}"
+    kind: Literal["stop_withdrawn"] = "stop_withdrawn"
+    by: Person
+    #: How often a stop was taken back, this time included.
+    number: int
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"stop": None, "stops_withdrawn": debate.stops_withdrawn + 1}
+
+
+class VoteCalled(BaseEvent):
+    """A person asked for the vote at once."""
+
+    key_form = "vote-called"
+    kept_in = last("vote_called_by", "by", paused_by=None)
+    kind: Literal["vote_called"] = "vote_called"
+    by: Person
+
+
+class DebatePaused(BaseEvent):
+    """A person paused the debate."""
+
+    key_form = "pause/{0.origin}"
+    kind: Literal["debate_paused"] = "debate_paused"
+    by: Person
+    #: Tells one click from the next.
+    origin: str
+
+    def _changes(self, debate: Debate) -> Changes:
+        if debate.stop or debate.vote_called_by or debate.out_of_time:
+            return {}  # its end, once called for, is not held up by a click beside it
+        return {"paused_by": self.by, "paused_at": debate.paused_at or debate.now}
+
+
+class DebateResumed(BaseEvent):
+    """A person let the debate go on."""
+
+    key_form = "resume/{0.origin}"
+    kind: Literal["debate_resumed"] = "debate_resumed"
+    by: Person
+    origin: str
+
+    def _changes(self, debate: Debate) -> Changes:
+        # The pause is not taken off people's time to answer.
+        pause = debate.now - (debate.paused_at or debate.now)
+        shifted = {
+            which: opened.model_copy(update={"until": opened.until + pause})
+            for which, opened in debate.clarifications.items()
+        }
+        return {"paused_by": None, "paused_at": None, "clarifications": shifted}
+
+
+class BallotsRevealed(BaseEvent):
+    """Somebody had a sealed debate revealed."""
+
+    key_form = "reveal"
+    kept_in = last("revealed_by", "by")
+    kind: Literal["ballots_revealed"] = "ballots_revealed"
+    by: Person
+
+
+class PeopleBallotCast(BaseEvent):
+    """A person ranked the positions."""
+
+    kind: Literal["people_ballot_cast"] = "people_ballot_cast"
+    ballot: PeopleBallot
+
+    @property
+    def key(self) -> str:
+        """One form, one ballot."""
+        return "/".join(filter(None, ("people-ballot", self.ballot.by.id, self.ballot.origin)))
+
+    def _fault(self, debate: Debate) -> str:
+        return fault_of_agents(debate, self.ballot.ranking)
+
+    def _changes(self, debate: Debate) -> Changes:
+        # What comes after the agents' ballots were revealed counts apart.
+        field = "late_ballots" if debate.revealed_by else "people_ballots"
+        return {field: {**getattr(debate, field), self.ballot.by.id: self.ballot}}
+
+
+class DecisionRecorded(BaseEvent):
+    """The team accepted the verdict, rejected it, put it off or replaced it."""
+
+    key_form = "decision/{0.decision.origin}"
+    kept_in = in_tuple("decisions", "decision")
+    kind: Literal["decision_recorded"] = "decision_recorded"
+    decision: Decision
+
+
+class OutcomeGiven(BaseEvent):
+    """A person said how the decision turned out, or said it anew."""
+
+    key_form = "outcome/{0.outcome.origin}"
+    kept_in = in_tuple("outcomes", "outcome")
+    kind: Literal["outcome_given"] = "outcome_given"
+    outcome: DecisionOutcome
+
+
+class FeedbackGiven(BaseEvent):
+    """A person said whether the verdict was of use."""
+
+    key_form = "feedback/{0.feedback.origin}"
+    kept_in = by_person("feedback", "feedback")
+    kind: Literal["feedback_given"] = "feedback_given"
+    feedback: Feedback
+
+
+class FollowUpAsked(BaseEvent):
+    """A person asked something about the debate after its verdict."""
+
+    key_form = "asked/{0.question.id}"
+    kind: Literal["follow_up_asked"] = "follow_up_asked"
+    question: FollowUp
+
+    def _changes(self, debate: Debate) -> Changes:
+        question = self.question.model_copy(update={"number": len(debate.follow_ups) + 1})
+        return {"follow_ups": (*debate.follow_ups, question)}
+
+
+class DebateContinued(BaseEvent):
+    """A person started a debate that goes on from this one's verdict."""
+
+    key_form = "continued/{0.debate}"
+    kept_in = in_tuple("continued_in", "debate")
+    kind: Literal["debate_continued"] = "debate_continued"
+    #: Id of the newer debate.
+    debate: str
+    question: str
+    by: Person

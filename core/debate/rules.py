@@ -1,0 +1,152 @@
+"""Rules of a debate: format, rounds, limits, votes, questions to people."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from core.debate.agents import Summarization
+from core.values import Money, Seconds, Value
+
+#: What one debate may cost where nobody chose a cap. It does not stop models whose price is
+#: unknown; a cap that somebody chose does.
+USUAL_DEBATE_COST = Decimal(5)
+
+
+class Limits(Value):
+    """What a debate may take. Times are in seconds, money in US dollars."""
+
+    turn_seconds: Seconds = Field(default=180.0, description="For one turn, retries too.")
+    round_seconds: Seconds = Field(default=900.0, description="For one round.")
+    debate_seconds: Seconds = Field(default=3600.0, description="For the whole debate.")
+    outage_seconds: Seconds = Field(
+        default=21600.0, description="To wait where no model can be reached; it is no other time."
+    )
+    debate_cost: Money | None = Field(
+        default=USUAL_DEBATE_COST, description="What one debate may cost; null: no cap."
+    )
+    quorum: int = Field(default=2, ge=1, description="Agents that must be able to speak.")
+
+
+class VoteRules(Value):
+    """How ballots are counted."""
+
+    exclude_self: bool = Field(
+        default=True, description="Leave out how agents rank their own positions."
+    )
+    weights: Mapping[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = Field(
+        default_factory=dict[str, float], description="Weight per agent id; 1 where none is given."
+    )
+
+
+class When(StrEnum):
+    """When the first answers are debated."""
+
+    #: Where they differ, and where the question wants a design or an estimate.
+    SPLIT = "split"
+    ALWAYS = "always"
+    #: The first answers are voted on as they are.
+    NEVER = "never"
+
+
+class ShadowWhen(StrEnum):
+    """When one model answers a debate's question alone as well."""
+
+    #: Where several models take part.
+    MIXED = "mixed"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class Ending(StrEnum):
+    """When the rounds end."""
+
+    #: After the number of rounds asked for.
+    FIXED = "fixed"
+    #: As soon as a round moved nobody, or all agree.
+    CONVERGED = "converged"
+
+
+#: No debate has more rounds.
+MOST_ROUNDS = 15
+
+
+class Termination(Value):
+    """When the rounds end."""
+
+    ending: Ending = Field(
+        default=Ending.CONVERGED,
+        validation_alias="type",
+        serialization_alias="type",
+        description="After all rounds, or as soon as a round moved nobody or all agree.",
+    )
+    min_rounds: int = Field(default=1, ge=1, description="Once debated, never end earlier.")
+
+
+class Clarifying(Value):
+    """Whether and how agents may ask people before the first round."""
+
+    enabled: bool = Field(default=False, description="Whether they may ask.")
+    per_agent: int = Field(default=5, ge=1, le=20, description="Questions per agent.")
+    wait_seconds: Seconds = Field(default=900.0, description="Then the assumptions hold.")
+    rounds: int = Field(
+        default=1, ge=1, le=3, description="Rounds of questions: the first and follow-ups."
+    )
+    #: Logs of before have none.
+    correct_seconds: float = Field(
+        default=0.0, ge=0, allow_inf_nan=False, description="After an answer that can be edited."
+    )
+
+
+#: How many rounds a debate has.
+Rounds = Annotated[int, Field(ge=1, le=MOST_ROUNDS)]
+
+
+class DebateRules(Value):
+    """How a debate goes. A bound may be widened, never narrowed: logs hold what it allowed."""
+
+    format: str = Field(default="critique", description="Which turns there are.")
+    rounds: Rounds = Field(default=3, description="Rounds before the vote, at most.")
+    when: When = Field(
+        default=When.SPLIT, description="Debate only where first answers differ, always, or never."
+    )
+    termination: Termination = Field(default=Termination(), description="When the rounds end.")
+    clarifying: Clarifying = Field(
+        default=Clarifying(),
+        validation_alias="clarifications",
+        serialization_alias="clarifications",
+        description="Questions to people before round 1.",
+    )
+    summarization: Summarization = Field(
+        default=Summarization(), description="What stands in for older turns."
+    )
+    shadow: ShadowWhen = Field(
+        default=ShadowWhen.MIXED,
+        description="Whether one model answers alone as well, unseen until the verdict: where "
+        "several models take part, always, or never.",
+    )
+    audit: bool = Field(
+        default=True,
+        description="Have a model of another vendor than the judge's look for faults in the "
+        "verdict before it is posted, where there is one.",
+    )
+    sealed: bool = Field(
+        default=False,
+        description="Nobody is shown agents' stances, ballots and verdict before they are "
+        "revealed, so that people vote on their own.",
+    )
+    reveal_after_hours: int = Field(
+        default=0,
+        ge=0,
+        le=2000,
+        description="Hours after its start at which a sealed debate is revealed; 0: a person does.",
+    )
+    evidence_characters: int = Field(
+        default=24_000, ge=1000, description="Passages of sources in a prompt, in characters."
+    )
+
+
+#: The format of reviews.
+REVIEW = "review"

@@ -1,0 +1,236 @@
+"""The verdict, its cross-check and audit, and the answer of one model alone."""
+
+from enum import StrEnum
+
+from core.debate.contributions import NoteOutcome, RaisedPoint
+from core.debate.evidence import Citation
+from core.debate.findings import ReviewFinding
+from core.debate.turn import Turn
+from core.usage import Call, Usage
+from core.values import Value
+
+
+class VerdictSource(StrEnum):
+    """Who wrote the verdict."""
+
+    JUDGE = "judge"
+    FALLBACK_JUDGE = "fallback-judge"
+    #: The judge could not be asked: the winning position stands as it is.
+    WINNER = "winner"
+
+
+class RequirementStatus(StrEnum):
+    """How a verdict stands to a requirement."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    UNKNOWN = "unknown"
+
+
+class Requirement(Value):
+    """A requirement of the question as the judge found it dealt with."""
+
+    #: In the question's words.
+    text: str
+    #: The words of the solution that show it; empty where there are none.
+    words: str = ""
+    status: RequirementStatus
+
+
+class Judgement(Value):
+    """A cell of the table of options and criteria: how an option does by one criterion."""
+
+    #: Id of the option.
+    option: str
+    criterion: str
+    #: A few words.
+    words: str
+
+
+class Relation(StrEnum):
+    """How a verdict stands to an earlier decision."""
+
+    CONFIRMS = "confirms"
+    REFINES = "refines"
+    CONTRADICTS = "contradicts"
+
+
+class VerdictSection(Value):
+    """A section of a verdict that the debate's playbook asked for."""
+
+    title: str
+    #: Markdown.
+    text: str
+
+
+class EarlierDecision(Value):
+    """An earlier decision that a verdict bears on."""
+
+    #: How it is cited: d1.
+    source: str
+    #: Id of its debate, what it was, and where people find it (empty: nowhere).
+    debate: str
+    title: str
+    address: str = ""
+    relation: Relation
+    why: str = ""
+
+
+class CrossCheck(Value):
+    """What the judge chose when it read the positions in the opposite order."""
+
+    turn: Turn
+    #: Id of the option; empty: none of them.
+    option: str
+    reason: str = ""
+    call: Call | None = None
+
+
+#: How a verdict begins in which the offline engine declines to decide. No prompt asks for it.
+NOT_DECIDED = "Not decided: no model was asked"
+
+
+class Overrule(Value):
+    """That a judge decided for another option than the vote chose, and on what ground."""
+
+    #: Ids of the options that the vote and the judge chose; the judge's may be empty: none of them.
+    vote: str
+    judge: str
+    #: The major requirement that the vote's option breaks, or the quote that shows it; empty: the
+    #: judge named none that is there, and the vote stands.
+    ground: str = ""
+    #: Id of the source that is quoted; empty: a requirement.
+    source: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Whether the verdict is the judge's."""
+        return bool(self.ground)
+
+
+class AuditKind(StrEnum):
+    """What is wrong with a verdict."""
+
+    #: A figure that does not follow from the others.
+    SUM = "sum"
+    #: A quote that is not there, or says something else.
+    QUOTE = "quote"
+    #: A reason against it that a ballot holds and the verdict leaves out.
+    DISSENT = "dissent"
+    #: A requirement that is called met and is not.
+    REQUIREMENT = "requirement"
+
+
+class AuditFault(Value):
+    """One fault: words of the verdict, or of a ballot that it leaves out, and what is wrong."""
+
+    kind: AuditKind
+    words: str
+    why: str
+
+
+class Audit(Value):
+    """What a model of another vendor than the judge's finds wrong with a verdict."""
+
+    turn: Turn
+    #: The model, as `provider/model`.
+    auditor: str
+    faults: tuple[AuditFault, ...] = ()
+    #: Faults that are about words which stand nowhere.
+    invented: int = 0
+    #: Why there is none; empty: there is one.
+    failure: str = ""
+    call: Call | None = None
+    #: What attempts that came to nothing have spent.
+    lost: Usage = Usage()
+
+
+class Verdict(Value):
+    """The judge's result. It is the agents' verdict, not yet the team's decision."""
+
+    decision: str
+    #: Id of the option decided for; empty: none of them, or there were none.
+    option: str = ""
+    #: What weighs most, each in a sentence.
+    reasons: tuple[str, ...] = ()
+    solution: str
+    implementation: str = ""
+    #: Every major requirement the judge looked at; empty in debates of older versions.
+    requirements: tuple[Requirement, ...] = ()
+    criteria: tuple[Judgement, ...] = ()
+    #: What the playbook asked for besides; empty without one.
+    sections: tuple[VerdictSection, ...] = ()
+    tradeoffs: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    unmet_requirements: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    dissent: str = ""
+    #: Id of the agent that holds it, the judge's where nobody else does; empty: nobody said whose.
+    dissent_by: str = ""
+    overturned_by: tuple[str, ...] = ()
+    #: What one agent alone raised and the decision leaves out; what weighs most first.
+    lone: tuple[RaisedPoint, ...] = ()
+    notes: tuple[NoteOutcome, ...] = ()
+    #: What its texts quote.
+    citations: tuple[Citation, ...] = ()
+    #: None: the judge decided for the option that the vote chose, or the vote chose none.
+    overrule: Overrule | None = None
+    #: How it stands to what was decided earlier.
+    earlier: tuple[EarlierDecision, ...] = ()
+    #: Of a review: every finding that counts, as it stood at the end.
+    findings: tuple[ReviewFinding, ...] = ()
+    #: 0 to 100, computed from the debate; None: none can be given. In debates of older versions:
+    #: what the judge said.
+    confidence: int | None
+    #: What it rests on, in words for people.
+    rests_on: tuple[str, ...] = ()
+    #: What the judge itself said, 0 to 100: a footnote.
+    judge_confidence: int | None = None
+    source: VerdictSource = VerdictSource.JUDGE
+    #: Written after a stop or with the quorum lost: not all turns were taken.
+    partial: bool = False
+    warnings: tuple[str, ...] = ()
+    call: Call | None = None
+    #: What judges that came to nothing have spent.
+    lost: Usage = Usage()
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether our own engine declined to decide; what a model writes is the team's to judge."""
+        declines = self.decision.startswith(NOT_DECIDED)
+        return declines and not self.option and self.confidence is None
+
+
+class ShadowAnswer(Value):
+    """What one model answered alone, from the question and the sources only.
+
+    No agent, judge or person is shown it before the verdict.
+    """
+
+    turn: Turn
+    #: In one sentence.
+    decision: str
+    solution: str = ""
+    #: What it chose between, and why as it did.
+    alternatives: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    overturned_by: tuple[str, ...] = ()
+    #: What its texts quote.
+    citations: tuple[Citation, ...] = ()
+    call: Call | None = None
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        lists = (*self.alternatives, *self.reasons, *self.risks, *self.overturned_by)
+        return "\n".join((self.decision, self.solution, *lists))
+
+
+class ShadowChoice(Value):
+    """Which of the debate's options the answer of one model alone takes."""
+
+    turn: Turn
+    #: Id of the option; empty: none of them.
+    option: str
+    call: Call | None = None
