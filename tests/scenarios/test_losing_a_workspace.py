@@ -35,7 +35,12 @@ async def a_slow_hall(
     async with run_oauth_server(config) as oauth_server:
         port = free_port()
         parts = BotSpec(provider=provider, rounds=3).parts(oauth_server.workspaces[0], database)
-        async with running(replace(parts, slack=access(oauth_server, port), port=port)) as moot:
+        parts = replace(
+            parts,
+            slack=access(oauth_server, port),
+            environment=parts.environment.model_copy(update={"moot_port": port}),
+        )
+        async with running(parts) as moot:
             hall = Hall(oauth_server, moot)
             await hall.connect()
             yield hall

@@ -154,7 +154,7 @@ class Spent:
     def __init__(self, amount: str) -> None:
         self._amount = Decimal(amount)
 
-    async def spent(self, scope: SpendingScope) -> Decimal:
+    async def total_cost(self, scope: SpendingScope) -> Decimal:
         del scope
         return self._amount
 
