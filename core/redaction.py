@@ -1,4 +1,4 @@
-"""Secrets, and signs nobody sees, out of text before it is sent or kept; pseudonyms (pure)."""
+"""Removes secrets and invisible characters before text is sent or kept; pseudonyms (pure)."""
 
 import hashlib
 import hmac

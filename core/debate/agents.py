@@ -1,4 +1,4 @@
-"""Agents, roles and the models they speak with."""
+"""Agents and roles: their models, prompts and summarization."""
 
 from collections.abc import Mapping
 from enum import StrEnum

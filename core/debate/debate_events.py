@@ -1,4 +1,4 @@
-"""What the bot records of the debate as a whole: start, closed questions, outages, time, end."""
+"""Events of the debate as a whole: start, closed questions, outages, time limit, end, reminders."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Whether another round is held: by the gate's rule, or as the facilitator decides."""
+"""Whether another round is held: the result of the gate, and the facilitator's decision."""
 
 from decimal import Decimal
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""Answers and notes of people: their first version, edits and deletions."""
+"""Events of people's messages: answers and notes, their edits and deletions."""
 
 import itertools
 from collections.abc import Mapping

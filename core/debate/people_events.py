@@ -1,4 +1,4 @@
-"""What else people do: stop, pause and vote, edit options, decide, ask, give feedback."""
+"""Events of people besides messages: stop, pause, ballot, options, decision, question, feedback."""
 
 from typing import ClassVar, Literal
 

@@ -1,4 +1,4 @@
-"""Outcomes of turns: what agents, the facilitator and the judge have done."""
+"""Events of turns: what agents, the facilitator and the judge have done, or failed to do."""
 
 from typing import Annotated, Literal
 

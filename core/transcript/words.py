@@ -35,7 +35,7 @@ _BEFORE = (
     "concede|conceded|contradicts|for|from|if|in|like|met|of|on|or|reject|rejected|rejects|see|"
     "since|support|supports|take|than|that|to|under|when|where|while|with"
 )
-#: Of `core.rules.history.told.SAID`: what agents are told that a text is.
+#: What agents are told that a text is: from `Act.noun`.
 _NOUNS = "answer|critique|facts|plan|position|proposal|rebuttal|statement"
 _SPOKEN = re.compile(
     rf"(?:^\W{{0,20}}|[.,;:!?()\[\]\"“”*—–]\s?|\b(?i:{_BEFORE})\s)"
