@@ -239,11 +239,11 @@ def _open_turns(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
 
 
 def _end(debate: Debate) -> Sequence[Turn]:
-    """The vote, with the judge's summary beside it, then the synthesis."""
-    vote = _vote(debate)
-    if vote:
-        summary = strategies.judge_summary_turn(debate)
-        return (*vote, *(_open_turns(debate, [summary]) if summary else ()))
+    """The vote and a check of a close one, with the judge's summary beside; then the synthesis."""
+    summary = strategies.judge_summary_turn(debate)
+    beside = _open_turns(debate, [summary]) if summary else ()
+    if vote := _vote(debate):
+        return (*vote, *beside)
     if not format_of(debate).positions(debate):
         return ()
     number = rounds_open(debate)
@@ -252,7 +252,7 @@ def _end(debate: Debate) -> Sequence[Turn]:
     if judges and debate.tally and debate.tally.options and debate.tally.controversial:
         check = _open_turns(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
         if check:
-            return check
+            return (*check, *beside)
     audit = Turn(act=Act.AUDIT, round=number, agent=JUDGE)
     if debate.draft and not debate.is_done(audit):
         return (audit,)
