@@ -168,7 +168,7 @@ def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]
     verdict = verdict_from(reply, note_ids, debate.setup.playbook)
     if verdict.dissent:
         ids = {agent.name: agent.id for agent in debate.setup.agents} | {NOBODY: JUDGE}
-        verdict = verdict.model_copy(update={"dissent_by": ids.get(reply.dissent_by, "")})
+        verdict = verdict.model_copy(update={"dissent_by": ids.get(reply.dissent_by or "", "")})
     ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
     if isinstance(reply, VerdictOnRaisedReply):
         raised = raised_points(debate)

@@ -52,6 +52,11 @@ def _status(raw: object) -> object:
     return RequirementStatus.UNKNOWN.value
 
 
+def _or_none(raw: object) -> object:
+    """None where nothing is said, so that no call is spent on a repair."""
+    return raw if isinstance(raw, str) and raw.strip() else None
+
+
 class RequirementReply(BaseModel):
     """How the decision stands to one requirement."""
 
@@ -77,8 +82,8 @@ class VerdictReply(BaseModel):
 
     reasons: list[str] = []
     dissent: str
-    #: Name of the agent that holds it, `NOBODY` where it is the judge's own; empty: not said.
-    dissent_by: str = ""
+    #: Name of the agent that holds it, `NOBODY` where it is the judge's own; None: not said.
+    dissent_by: str | None = None
     requirements: list[RequirementReply] = []
     criteria: list[JudgementReply] = []
     decision: str
@@ -168,7 +173,8 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
     """
     fields: dict[str, Any] = {}
     if agents:
-        fields["dissent_by"] = (one_of((*dict.fromkeys(agents), NOBODY)), "")
+        holders = one_of((*dict.fromkeys(agents), NOBODY))
+        fields["dissent_by"] = (Annotated[holders | None, BeforeValidator(_or_none)], None)
     bases: tuple[type[VerdictReply], ...] = ()
     if parts:
         fields["parts"] = (list[narrowed(PartReply, part=one_of(parts))], [])

@@ -12,6 +12,7 @@ from core.acts.replies import first_sentence, label_in
 from core.acts.verdict_replies import (
     VerdictReply,
     verdict_from,
+    verdict_reply,
 )
 from core.debate.gate import NextStep
 from core.testing import a_verdict_reply
@@ -144,3 +145,13 @@ def test_a_step_that_the_task_closed_is_not_offered_in_a_repair() -> None:
 @pytest.mark.parametrize(("value", "percent"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
 def test_a_judges_confidence_is_read_as_percent(value: object, percent: int | None) -> None:
     assert verdict_from(a_reply(confidence=value), {}).judge_confidence == percent
+
+
+@pytest.mark.parametrize(
+    ("said", "holder"),
+    [("ann, mostly", "Ann"), ("none", "none"), ("", None), (None, None), (["Ann"], None)],
+)
+def test_a_dissent_whose_holder_is_not_said_is_nobodys(said: object, holder: str | None) -> None:
+    form = verdict_reply((), agents=("Ann", "Bob"))
+
+    assert form.model_validate(a_verdict_reply(dissent_by=said)).dissent_by == holder
