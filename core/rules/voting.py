@@ -114,16 +114,15 @@ def was_overruled(debate: Debate) -> bool | None:
     return options_of(debate).resolve(debate.verdict.option) != voted
 
 
-def voted_against(debate: Debate, option: str) -> Sequence[str] | None:
-    """Ids of the agents whose counted ballots put another option first; None: none was voted on."""
+def preferred_options(debate: Debate) -> Mapping[str, str] | None:
+    """What each agent's counted ballot puts first, empty: several are level; None: no such vote."""
     options, tally = options_of(debate), debate.tally
-    if tally is None or not tally.options or not options.resolve(option):
+    if tally is None or not tally.options:
         return None
-    firsts = {
+    return {
         ballot.voter: leading(options.probabilities(ballot.probabilities))
         for ballot in counted_ballots(debate, tally)
     }
-    return [voter for voter, first in firsts.items() if first not in {"", options.resolve(option)}]
 
 
 def best_texts(tally: Tally) -> tuple[str, ...]:

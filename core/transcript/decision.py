@@ -13,7 +13,7 @@ from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading, options_of
 from core.rules.raised import first_turn, is_said_by_one
 from core.rules.sealing import SEALED
-from core.rules.voting import counted_ballots, voted_against
+from core.rules.voting import counted_ballots, preferred_options
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import check_words, cited_verdict, decision_line, source_names
 from core.transcript.found import changes_words, findings_rows
@@ -256,17 +256,16 @@ def dissent_title(debate: Debate, verdict: Verdict) -> str:
 
 def against_words(debate: Debate, verdict: Verdict) -> str:
     """That no agent voted against the verdict, or that the one who dissents did not; else empty."""
-    against = voted_against(debate, verdict.option)
-    if against is None:
+    firsts, decided = preferred_options(debate), options_of(debate).resolve(verdict.option)
+    if firsts is None or not decided:
         return ""
-    if not against:
+    if set(firsts.values()) <= {"", decided}:
         return "No agent voted against it."
     by = verdict.dissent_by
-    if by in {"", JUDGE} or by in against:
+    if by in {"", JUDGE} or firsts.get(by, "") not in {"", decided}:
         return ""
-    voted = by in (debate.tally.voters if debate.tally else ())
-    how = "voted for it all the same" if voted else "has no ballot that counts"
-    return f"{name_of(debate, by)} {how}."
+    how = "held several options level" if by in firsts else "has no ballot that counts"
+    return f"{name_of(debate, by)} {'voted for it all the same' if firsts.get(by) else how}."
 
 
 def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:

@@ -19,6 +19,7 @@ from tests.core.bench import Bench
 from tests.core.test_debated_options import AGREED, STUCK, Minds, a_gated_setup, a_script
 
 OBJECTION = "One server can fail."
+LEVEL: Minds = {"architect": (90, 90), "security": (20, 20), "simplicity": (50, 50)}
 
 
 def texts_of(debate: Debate) -> list[str]:
@@ -45,6 +46,7 @@ def judged(minds: Minds, **fields: object) -> Callable[[ModelRequest], str]:
         (AGREED, "Simplicity", "Dissent of Simplicity", "No agent voted against it."),
         (STUCK, "Security", "Dissent of Security", ""),
         (STUCK, "Simplicity", "Dissent of Simplicity", "Simplicity voted for it all the same."),
+        (LEVEL, "Simplicity", "Dissent of Simplicity", "Simplicity held several options level."),
         (STUCK, "none", "The judge's own objection", ""),
         (STUCK, "", "Dissent", ""),
     ],
@@ -58,7 +60,7 @@ async def test_a_verdict_says_whose_its_dissent_is(
     for text in texts_of(debate):
         assert title in text
         assert OBJECTION in text
-        for words in ("No agent voted against it.", "voted for it all the same."):
+        for words in ("No agent voted against it.", "voted for it all the same.", "level."):
             assert (words in text) == (words in against and bool(against)), text
 
 
