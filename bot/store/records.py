@@ -164,7 +164,7 @@ class RestoredIds(TableUser):
     async def find_out(self) -> Sequence[str]:
         """Note which debates were in their midst, if this is a backup; return those that run.
 
-        They are returned until `held` was called.
+        They are returned until `mark_held` was called.
         """
         return await self._database.write(_find_out)
 

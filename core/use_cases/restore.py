@@ -21,7 +21,7 @@ class RestoredDebates(Protocol):
     """Lists the debates that were running in a restored backup. May raise `StoreDown`."""
 
     async def find_out(self) -> Sequence[str]:
-        """Ids of those that run, until `held` was called; none if nothing was restored."""
+        """Ids of those that run, until `mark_held` was called; none if nothing was restored."""
         ...
 
     async def mark_held(self) -> None:
