@@ -34,10 +34,10 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
     try:
         # YAML reads 1e3 as a text.
         values: object = json.loads(text) if is_json else None
-        # JSON is YAML, except for tabs between its values.
-        loader = _Loader(text.replace("\t", " ") if is_json else text)
         # JSON that YAML cannot read: its lines are not known.
         with suppress(yaml.YAMLError) if is_json else nullcontext():
+            # JSON is YAML, except for tabs between its values.
+            loader = _Loader(text.replace("\t", " ") if is_json else text)
             if node := loader.get_single_node():
                 # First, as it says how much there is: keys that are merged can grow without bounds.
                 marks = dict(_Walk(name).marks(node, ()))

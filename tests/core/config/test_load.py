@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from core.config.load import FileDefaults, LoadedFile, check, check_file, load, load_file
+from core.config.source import read_source
 from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.debate.agents import ContextMethod, ModelChoice, PromptText
 from core.debate.people import Person, Place
@@ -808,3 +809,9 @@ def test_keys_that_are_merged_again_and_again_are_refused_before_they_grow() -> 
     layers = ["l0: &l0 {a: 1, b: 2}"]
     layers += [f"l{n}: &l{n} {{<<: [{', '.join([f'*l{n - 1}'] * 9)}]}}" for n in range(1, 9)]
     assert "too large" in problems("\n".join(layers))[0]
+
+
+def test_json_with_a_sign_that_yaml_refuses_is_read_without_lines() -> None:
+    file = read_source('{"a": "delete: \x7f"}', "moot.json")
+
+    assert (file.values, file.marks) == ({"a": "delete: \x7f"}, {})
