@@ -20,6 +20,7 @@ from opentelemetry.trace import Status, StatusCode, Tracer, set_span_in_context
 from bot.operations.health import moot_version
 from core.debate.debate_events import DebateConcluded, DebateFailed
 from core.debate.log import Event, RecordedEvent
+from core.debate.people_events import DebateWanted
 from core.debate.state import Debate
 from core.debate.turn import JUDGE, Act, Turn
 from core.debate.turn_events import TurnFailed, VerdictReached
@@ -53,7 +54,8 @@ async def tracing_to(endpoint: str) -> AsyncGenerator[Tracer]:
 class TracingSink:
     """An `EventSink` that makes the spans of a debate from its log, once it has ended.
 
-    After a crash they may come twice.
+    One that goes on after its end has a second trace, of what came since. After a crash spans may
+    come twice. What agents are asked after the end is in no trace.
     """
 
     tracer: Tracer
@@ -64,7 +66,10 @@ class TracingSink:
         event = recorded.event
         if not isinstance(event, DebateConcluded | DebateFailed) or event.edition != debate.edition:
             return
-        log = await self.store.events(debate.id)
+        log = (await self.store.events(debate.id))[: recorded.seq]
+        # What came before the debate was wanted after all was traced at its first end.
+        wanted = (entry.seq for entry in log if isinstance(entry.event, DebateWanted))
+        log = log[next(wanted, 1) - 1 :]
         span = self.tracer.start_span(
             "debate",
             attributes={
@@ -73,7 +78,7 @@ class TracingSink:
                 "moot.agents": len(debate.setup.agents),
                 "moot.status": debate.status.value,
             },
-            start_time=_nanoseconds(debate.times["start"]),
+            start_time=_nanoseconds(log[0].at),
         )
         for entry in log:
             self._turn(debate, entry, set_span_in_context(span))

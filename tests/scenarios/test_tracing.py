@@ -8,7 +8,9 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from bot.slack.ids import ActionId
 from bot.testing import BotSpec, team_at_work
+from core.debate.rules import When
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.errors import ReplyUnusable
@@ -82,6 +84,30 @@ async def test_a_debate_is_a_span_and_each_turn_one_inside_it():
         whole.start_time_unix_nano <= span.start_time_unix_nano <= span.end_time_unix_nano
         for span in turns
     )
+
+
+async def test_a_skipped_debate_that_is_wanted_has_a_second_trace_of_what_came_since():
+    async with (
+        collecting() as collector,
+        team_at_work(spec=BotSpec(when=When.SPLIT, traces=collector.url)) as team,
+    ):
+        board = await team.debate(QUESTION)
+        skipped = await team.wait_for_end(board)
+        await team.click(board, ActionId.DEBATE_ANYWAY.value)
+        await team.wait_for_log(
+            board, lambda now: now.edition > skipped.edition and now.status is Status.CONCLUDED
+        )
+        debate = await team.wait_for_end(board)
+    first, second = collector.named("debate")
+    assert first.end_time_unix_nano <= second.start_time_unix_nano
+    traces = [
+        {span.name for span in collector.spans if span.trace_id == whole.trace_id}
+        for whole in (first, second)
+    ]
+    assert [Act.CRITIQUE.value in names for names in traces] == [False, True]
+    asked = [*debate.contributions.values(), *debate.ballots.values()]
+    named = collector.named(*{outcome.turn.act.value for outcome in asked})
+    assert len(named) == len(asked), "no turn is counted twice"
 
 
 async def test_a_failed_turn_is_marked_with_its_kind():
