@@ -143,7 +143,7 @@ class ListedFinding(Value):
     severity: Severity
     status: FindingStatus
     quoted: Shown = Field(description="The words of the subject that it is about.")
-    source: str = Field(description="Which source they stand in, as the agents name it.")
+    source: Shown = Field(description="Which source they stand in, as the agents name it.")
     place: Shown = Field(description="Where in it: a line or page, or path and line of a diff.")
     wrong: Shown
     mend: Shown = Field(description="What would mend it; empty: nobody said.")
