@@ -105,7 +105,9 @@ class DebateCommand:
     question: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="QUESTION", help="What to debate; several words are one question; - reads it."
+            metavar="QUESTION",
+            help="What to debate; several words are one question; - reads it. "
+            "Before one that begins with a dash put --.",
         ),
     ] = None
     problem_file: ProblemFile = None

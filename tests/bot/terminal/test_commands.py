@@ -93,6 +93,12 @@ def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
         assert line in result.stderr
 
 
+def test_the_help_says_how_a_question_begins_with_a_dash(moot: Moot) -> None:
+    words = "Before one that begins with a dash put --."
+    assert words in unboxed(moot("debate", "--help").stdout)
+    assert moot("debate", "--rounds", "1", "--", "-5 degrees or +5?").exit_code == 0
+
+
 def folded(record: dict[str, Any]) -> Debate:
     """What the events of a written record add up to."""
     return fold(
