@@ -8,7 +8,7 @@ from core.debate.debate_events import DebateConcluded, DebateStarted
 from core.debate.gate import Gate, GateReason
 from core.debate.log import Event, RecordedEvent
 from core.debate.people import Person
-from core.debate.people_events import DebateWanted, OptionEdited, PeopleBallotCast
+from core.debate.people_events import OptionEdited, PeopleBallotCast
 from core.debate.rules import When
 from core.debate.setup import Setup
 from core.debate.turn import ENGINE, JUDGE, SUMMARIZER, Act, Turn
@@ -167,11 +167,6 @@ def skipped_log(*more: Event) -> Sequence[RecordedEvent]:
         *more,
     ]
     return log_of(events)
-
-
-def wanted_log() -> Sequence[RecordedEvent]:
-    """As `skipped_log`; then Dana wants the debate all the same."""
-    return skipped_log(DebateWanted(by=DANA))
 
 
 def _close_tally() -> Tally:
