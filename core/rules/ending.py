@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from core.debate.contributions import FailureCause
-from core.debate.gate import GateReason, NextStep
+from core.debate.gate import NextStep
 from core.debate.people import Person
 from core.debate.rules import Ending
 from core.debate.state import Debate, Status
@@ -40,7 +40,7 @@ class DebateState(StrEnum):
 
 
 class EndingReason(StrEnum):
-    """What ended the rounds of a debate."""
+    """What ended the rounds of a debate before all were held, but for a gate."""
 
     STOPPED = "stopped"
     VOTE_CALLED = "vote called"
@@ -48,22 +48,9 @@ class EndingReason(StrEnum):
     OUT_OF_TIME = "out of time"
     OUT_OF_MONEY = "out of money"
     TOO_FEW_AGENTS = "too few agents"
-    #: By the gate: all agree; nobody moves any more, agreed or not; there is nothing to debate; one
-    #: model votes on a choice.
-    AGREED = "agreed"
-    SETTLED = "settled"
-    DEADLOCK = "deadlock"
-    UNDEBATABLE = "undebatable"
-    VOTE_ONLY = "vote only"
     FACILITATOR = "facilitator"
-    ALL_ROUNDS_HELD = "all rounds held"
 
 
-_BY_GATE: Mapping[GateReason, EndingReason] = {
-    GateReason.AGREED: EndingReason.AGREED,
-    GateReason.SETTLED: EndingReason.SETTLED,
-    GateReason.DEADLOCK: EndingReason.DEADLOCK,
-}
 #: Who did it, which cap and which round are filled in.
 SENTENCES: Mapping[EndingReason, str] = {
     EndingReason.STOPPED: "{who} stopped the debate.",
@@ -129,21 +116,6 @@ def cut_reason(debate: Debate) -> EndingReason | None:
     first = next((cuts[key] for key in debate.times if key in cuts), None)
     too_few = None if schedule.has_quorum(debate) else EndingReason.TOO_FEW_AGENTS
     return first or too_few
-
-
-def ending_reason(debate: Debate) -> EndingReason | None:
-    """What ended the rounds; None while they go on."""
-    gate = closing_gate(debate)
-    if cut := cut_reason(debate):
-        return cut
-    if gate and gate.vote_only:
-        return EndingReason.VOTE_ONLY
-    if gate:
-        return EndingReason.UNDEBATABLE if gate.undebatable else _BY_GATE[gate.reason]
-    if _called_by_facilitator(debate):
-        return EndingReason.FACILITATOR
-    is_over = debate.verdict or debate.tally or debate.status is not Status.RUNNING
-    return EndingReason.ALL_ROUNDS_HELD if is_over else None
 
 
 def cut_words(debate: Debate, who: Callable[[Person], str] | None = None) -> str:

@@ -23,7 +23,6 @@ from core.rules.ending import (
     EndingReason,
     cut_reason,
     cut_words,
-    ending_reason,
     ending_sentences,
     state_of,
     state_words,
@@ -104,5 +103,4 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
     debate = debate_of(*events)
 
     assert (cut_reason(debate), cut_words(debate)) == (reason, sentence)
-    assert ending_reason(debate) is reason
     assert ending_sentences(debate) == ((sentence,) if sentence else ())
