@@ -80,8 +80,10 @@ class QueuedSink:
         await self._queue.join()
 
     def _failed(self, cause: str, error: BaseException | None) -> None:
+        # The traceback once for a cause: a sink may fail at every event.
+        traceback = error if cause != self.fault else None
         self.fault = cause
-        _log.error("plugin failed", sink=self.name, reason=cause, exc_info=error)
+        _log.error("plugin failed", sink=self.name, reason=cause, exc_info=traceback)
 
 
 @asynccontextmanager

@@ -59,7 +59,7 @@ from core.rules.history.strategies import judge_summary
 from core.rules.judging import auditor_of, judge_of
 from core.rules.options import option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
-from core.rules.raised import MOST_LONE, is_said_by_one, raised_points
+from core.rules.raised import MOST_LONE, raised_points
 from core.rules.schedule import is_cut_short
 from core.usage import Usage
 
@@ -172,8 +172,7 @@ def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]
     ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
     if isinstance(reply, VerdictOnRaisedReply):
         raised = raised_points(debate)
-        named = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
-        lone = [point for point in named if is_said_by_one(debate, point)]
+        lone = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
         verdict = verdict.model_copy(update={"lone": tuple(lone[:MOST_LONE])})
     return bound_by_vote(debate, _with_earlier(debate, verdict, reply), ground)
 

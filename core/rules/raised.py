@@ -5,7 +5,6 @@ lost ones were rated useful (Krishnan, 2026-06). So they are fields, and the jud
 them one agent alone raised; no words are compared.
 """
 
-import re
 from collections.abc import Mapping
 
 from core.debate.contributions import RaisedKind, RaisedPoint
@@ -13,7 +12,6 @@ from core.debate.state import Debate
 from core.debate.turn import Turn, turn_of
 from core.rules.formats.registry import format_of
 
-_WORD = re.compile(r"[^\W_]+")
 #: Lines of a verdict on what one agent alone raised.
 MOST_LONE = 5
 
@@ -43,32 +41,6 @@ def raised_points(debate: Debate) -> Mapping[str, RaisedPoint]:
     if len({point.agent for point in points}) <= 1:
         return {}
     return {f"r{number}": point for number, point in enumerate(points, start=1)}
-
-
-def is_said_by_one(debate: Debate, point: RaisedPoint) -> bool:
-    """Whether no other agent has the words of a point in a field of its own."""
-    said = _words(point.text)
-    others = [
-        *(raised.text for raised in raised_points(debate).values() if raised.agent != point.agent),
-        *(
-            text
-            for contribution in debate.contributions.values()
-            if contribution.turn.agent != point.agent
-            for text in (contribution.answer, *contribution.points)
-        ),
-        *(
-            question.text
-            for questions in debate.questions.values()
-            if questions.turn.agent != point.agent
-            for question in questions.questions
-        ),
-    ]
-    return not any(f" {said} " in f" {_words(text)} " for text in others)
-
-
-def _words(text: str) -> str:
-    """The words of a text, without marks and case."""
-    return " ".join(_WORD.findall(text.casefold()))
 
 
 def first_turn(debate: Debate, point: RaisedPoint) -> Turn:

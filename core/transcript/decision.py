@@ -11,7 +11,7 @@ from core.figures import money, percent
 from core.rules.ending import ending_sentences, round_reasons
 from core.rules.hinges import hinge_words
 from core.rules.options import held_by, leading, options_of
-from core.rules.raised import first_turn, is_said_by_one
+from core.rules.raised import first_turn
 from core.rules.sealing import SEALED
 from core.rules.voting import counted_ballots, preferred_options
 from core.transcript.ballots import vote_lines
@@ -226,7 +226,6 @@ def lone_lines(debate: Debate, verdict: Verdict) -> Sequence[ResultLine]:
             text=point.text,
         )
         for point in verdict.lone
-        if is_said_by_one(debate, point)
         for turn in [first_turn(debate, point)]
     )
 

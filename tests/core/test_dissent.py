@@ -11,7 +11,7 @@ from core.debate.rules import When
 from core.debate.state import Debate
 from core.debate.turn import JUDGE, Act
 from core.request import ModelRequest, PartKind
-from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
+from core.testing import ScriptedProvider, a_verdict_reply
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.report import report
@@ -112,28 +112,3 @@ async def test_a_judge_whom_the_longest_text_wins_over_does_not_overturn_the_vot
     for text in texts_of(debate):
         assert "The judge would have decided" in text
         assert "The judge's own objection" in text
-
-
-async def test_what_another_agent_says_as_well_is_not_said_by_one_alone() -> None:
-    risks = {
-        "architect": ["Risk: Vacuum stalls at night.", "Idea: Give each tenant a queue."],
-        "security": ["Risk: At night, vacuum stalls.", "Risk: **Vacuum stalls** at night!"],
-        "simplicity": ["Idea: Ask the vendor."],
-    }
-
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.PROPOSAL:
-            lines = "\n".join(risks[request.role])
-            return f"**PostgreSQL.** Because.\n\nIn short: PostgreSQL.\n- It is there.\n{lines}"
-        if request.act is Act.SYNTHESIS:
-            labels = [f"r{number}" for number in range(1, 6)]
-            return json.dumps(a_verdict_reply(lone=labels))
-        return plausible_reply(request)
-
-    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup(rounds=1))
-    assert debate.verdict
-    assert [point.text for point in debate.verdict.lone] == [
-        "Give each tenant a queue.",
-        "At night, vacuum stalls.",
-        "Ask the vendor.",
-    ]
