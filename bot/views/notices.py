@@ -115,7 +115,9 @@ def source_line(source: Source) -> MessageView:
         (f"|{title}>", f"<{title}>")
     ):  # notes.log reads as another address
         where = f"{title} ({link(address, 'open')})"
-    warnings = "".join(f"; {gist(warning, _REASON_LIMIT)}" for warning in source.warnings)
+    warnings = "".join(
+        f"; {gist(warning, _REASON_LIMIT).rstrip('.')}" for warning in source.warnings
+    )
     read = quantity(len(source.text), "character")
     return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{warnings}.")
 

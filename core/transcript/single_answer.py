@@ -56,7 +56,7 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
     title = f"{mark} A single answer"
     if alone is None:
         why = debate.shadow_fault or "It was not there when the debate ended."
-        return f"{title}\n\nThere is none to compare with. {inert_line(why)}"
+        return f"{title}\n\nThere is none to compare with. {inert_line(why).rstrip('.')}."
     lists = (
         ("What speaks for it", alone.reasons),
         ("Risks it named", alone.risks),
