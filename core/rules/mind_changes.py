@@ -73,14 +73,15 @@ def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent |
 
 
 def cause_words(debate: Debate, change: MindChange) -> str:
-    """`, moved by the critique of Ann in round 1; Bob says: “It is slow.”`; else "".
+    """`, moved by Ann's critique of Bob in round 1; Bob says: “It is slow.”`; else "".
 
     Plain text.
     """
     match mover(debate, change):
         case Contribution(turn=turn):
             author = debate.setup.agent(turn.agent).name
-            by = f", moved by the critique of {author} in round {turn.round}"
+            of = f" of {debate.setup.agent(turn.target).name}" if turn.target else ""
+            by = f", moved by {author}'s critique{of} in round {turn.round}"
         case Agent(name=name):
             by = f", moved by {name}"
         case Source(id=number, reference=reference):

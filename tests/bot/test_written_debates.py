@@ -157,7 +157,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "critique",
             "verdict",
-            "moved by the critique of Finance in round 1; Sceptic says: “An opt",
+            "moved by Finance's critique of Sceptic in round 1; Sceptic says: “An",
         ),
         (
             "critique",

@@ -44,7 +44,7 @@ def moved(moved_by: str | None, why: str = "") -> Debate:
         (
             "r1/critique/security/architect",
             "It scales.",
-            ", moved by the critique of Security in round 1; Architect says: “It scales.”",
+            ", moved by Security's critique of Architect in round 1; Architect says: “It scales.”",
         ),
         (VOTER, "", ""),
         ("gone", "", ""),
