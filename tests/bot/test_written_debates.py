@@ -170,7 +170,11 @@ def surface_text(name: str, surface: str) -> str:
             "verdict",
             "5 hours 40 minutes; the words come from a note that tells reviewers",
         ),
-        ("poisoned", "verdict", 'Without the first ballot of Finance, "Own copy" would have led.'),
+        (
+            "poisoned",
+            "verdict",
+            'Among first ballots, "Own copy" would have led without',
+        ),
         # Doubts and reasons leave no room for a sentence of the dissent, which is not hidden.
         ("poisoned", "verdict", "*Dissent*: in the whole verdict.\n"),
         (
