@@ -15,7 +15,7 @@ from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import review
 from core.rules.formats.registry import format_of, turns_ready
-from core.rules.gate import closing_gate, in_words
+from core.rules.gate import closing_gate, in_words, not_comparable_words
 from core.rules.wanting import was_skipped
 
 
@@ -170,8 +170,18 @@ def _held_words(debate: Debate, count: int, planned: int) -> str:
 def round_reasons(debate: Debate) -> Sequence[str]:
     """Why rounds were held: what was weighed before each, a sentence each."""
     texts, last = list[str](), closing_gate(debate)
+    weighed = [gate for gate in debate.gates.values() if gate is not last and gate.skips is None]
+    # What is the same of several rounds is told once, with the last of them.
+    unknown = [
+        gate
+        for gate in weighed
+        if gate.reason is GateReason.NOT_COMPARABLE and gate.turn.round
+        if not gate.undebatable and not gate.vote_only
+    ]
     for gate in debate.gates.values():
-        if gate is not last and gate.skips is None:
+        if gate in unknown[-1:]:
+            texts.append(not_comparable_words([gate.turn.round for gate in unknown]))
+        elif gate in weighed and gate not in unknown:
             texts.append(in_words(debate, gate))
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
             who = debate.wanted_by.display_name

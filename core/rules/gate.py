@@ -401,10 +401,18 @@ def in_words(debate: Debate, gate: Gate) -> str:
         case GateReason.NOT_COMPARABLE if not number:
             return "Too few first ballots can be compared, so the first answers are debated."
         case GateReason.NOT_COMPARABLE:
-            return (
-                f"In round {number} some or all agents gave no likelihoods that can be compared, "
-                "so it is not known whom the round moved."
-            )
+            return not_comparable_words([number])
+
+
+def not_comparable_words(rounds: Sequence[int]) -> str:
+    """That the likelihoods of these rounds cannot be compared."""
+    *before, last = map(str, rounds)
+    where = f"rounds {', '.join(before)} and {last}" if before else f"round {last}"
+    moved = "these rounds" if before else "the round"
+    return (
+        f"In {where} some or all agents gave no likelihoods that can be compared, "
+        f"so it is not known whom {moved} moved."
+    )
 
 
 def _points(share: float) -> str:

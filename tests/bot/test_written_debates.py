@@ -103,6 +103,12 @@ def surface_text(name: str, surface: str) -> str:
         ("german", "terminal", "Confidence: low (57 of 100)."),
         ("german", "terminal", "mean of 3 ballots from 3 models: 57%; first answers lay 40 points"),
         ("german", "report", SPLIT),
+        ("german", "verdict", "von 418 auf 412 Teile je Schicht. People voted against it.\n"),
+        (
+            "german",
+            "report",
+            "In rounds 1 and 2 some or all agents gave no likelihoods that",
+        ),
         ("german", "terminal", "How it ended: All 3 rounds were held."),
         # Quotes: each by itself, in its place, found or struck out.
         ("german", "terminal", "sanken auf 9,8 “in der Probezeit 9,8” (e1, line 2)."),
