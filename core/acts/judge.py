@@ -257,16 +257,21 @@ def _winners_position(debate: Debate) -> Verdict:
     positions = format_of(debate).positions(debate)
     winners = voting.best_texts(debate.tally) if debate.tally else ()
     best = winners[0] if winners else next(iter(positions))
-    name = debate.setup.agent(best).name
+    name, option = debate.setup.agent(best).name, option_of(debate, best)
+    won = voting.winning_options(debate.tally.options) if debate.tally else ()
     if not winners:
         outcome = "came first, as nobody voted"
+    elif len(winners) == 1 and option and option in won:
+        # Texts for an option that lost can be ranked above it.
+        which = "the option that won the vote" if len(won) == 1 else "an option that is tied"
+        outcome = f"is the best text for {which} ({options_of(debate).name(option)})"
     elif len(winners) == 1:
         outcome = "won the vote"
     else:
         outcome = f"is level with {quantity(len(winners) - 1, 'other')} in the vote"
     return Verdict(
         decision=first_sentence(positions[best].answer) or first_sentence(positions[best].text),
-        option=option_of(debate, best),
+        option=option,
         solution=positions[best].text,
         notes=tuple(
             NoteOutcome(note=note.id, used=False, explanation="No judge has answered for it.")
