@@ -371,7 +371,7 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
     alone, notes = single_answer_section(debate, level=1), notes_section(debate, reached)
     texts = (
         ("Sources", mrkdwn(source_names(debate, reached.model_dump_json()))),
-        ("The vote", outcome(debate, debate.tally) if debate.tally else ""),
+        ("The vote", outcome(debate, debate.tally, reached.warnings) if debate.tally else ""),
         ("How the debate went", how_it_went(debate)),
         ("Confidence", "\n".join(filter(None, _grounds(debate, reached)))),
         ("A single answer", mrkdwn(alone.partition("\n\n")[2])),

@@ -244,21 +244,21 @@ def _table(rows: Sequence[Sequence[object]], right: Collection[int]) -> Block:
     }
 
 
-def outcome(debate: Debate, tally: Tally) -> str:
-    """The vote by option, then whose text was ranked best."""
+def outcome(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
+    """The vote by option, then whose text was ranked best, without a tie-break noted elsewhere."""
     lines = [line_text(debate, line) for line in option_lines(debate, tally)]
     parts = (
         item_list(lines if tally.voters else [], _BY_OPTION_LIMIT),
-        _beside_table(debate, tally),
+        _beside_table(debate, tally, noted),
     )
     return "\n".join(filter(None, parts))
 
 
-def _beside_table(debate: Debate, tally: Tally) -> str:
+def _beside_table(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
     """What the table by option does not say: how close it was, whose text was ranked best."""
     if not tally.winners or not tally.voters:
         return NOBODY_VOTED
-    best = gist(best_text_words(debate, tally), _BY_OPTION_LIMIT)
+    best = gist(best_text_words(debate, tally, noted), _BY_OPTION_LIMIT)
     return "\n".join(filter(None, (_close(debate, tally), best)))
 
 

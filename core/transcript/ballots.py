@@ -149,14 +149,18 @@ def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -
     points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
     if tally.options:
         broken = "" if tie_break(debate) in noted else tie_break(debate)
-        if len(names) > 1:
-            return broken or f"Texts tied as the best: {', '.join(names)}."
-        behind = option_behind(debate, tally.winners[0])
+        held = {option_behind(debate, winner) for winner in tally.winners}
+        behind = next(iter(held)) if len(held) == 1 else ""
         other = behind != options_of(debate).name(tally.options[0].option)
+        if len(names) > 1:
+            stands_for = f" Their texts stand for {behind}." if behind and other else ""
+            return (broken or f"Texts tied as the best: {', '.join(names)}.") + stands_for
+        if broken:
+            stands_for = f" It stands for {behind}." if behind and other else ""
+            return f"{broken}{stands_for} Points: {points}."
         stands_for = f", for {behind}," if behind and other else ""
         how = "put first" if tie_break(debate) else "ranked best"
-        text = f"{names[0]}'s text{stands_for} was {how} (points: {points})."
-        return f"{text} {broken}".strip()
+        return f"{names[0]}'s text{stands_for} was {how} (points: {points})."
     close = "; the top two are within one point" if tally.controversial else ""
     if len(names) == 1:
         return f"{names[0]} won the vote ({points}{close})."

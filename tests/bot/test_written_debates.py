@@ -136,7 +136,7 @@ def surface_text(name: str, surface: str) -> str:
         ("review", "verdict", "• *Blocker 1* (e1, line 16): Die Ersparnis beträgt 5.500 €"),
         ("review", "verdict", "*Dissent*: Operations: Was fehlt"),
         ("review", "verdict", "*What would overturn it*: Jena"),
-        ("review", "terminal", "Finance's text was put first (points: Finance 0, Operations 0)."),
+        ("review", "terminal", "the option it stands for. Points: Finance 0, Operations 0."),
         ("review", "terminal", "Only quotes were checked: those with a place were found there."),
         ("review", "report", "### Question 4, asked by Operations\n\nFinding 4.\n"),
         ("review", "report", "1 finding struck out: not about words of the subject."),
