@@ -39,13 +39,16 @@ from bot.views.words import (
     cost,
     icon,
     is_example,
+    name_of,
     title,
 )
 from core.acts.verdict_faults import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
+from core.debate.turn import JUDGE
 from core.debate.verdict import Verdict, VerdictSource
 from core.figures import quantity, without_stops
 from core.rules.hinges import hinge_words
+from core.rules.voting import voted_against
 from core.rules.wanting import was_skipped
 from core.transcript.cited import cited_verdict, source_names
 from core.transcript.decision import (
@@ -60,6 +63,7 @@ from core.transcript.few_words import CUT, few_words, shared_words, whole_senten
 from core.transcript.models_used import judge_words
 from core.transcript.options import cross_check_line
 from core.transcript.single_answer import single_answer_section
+from core.transcript.words import listed_names
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "
@@ -231,13 +235,23 @@ def _reasons(reasons: Sequence[str], most: int) -> Iterator[str]:
 
 
 def _dissent(debate: Debate, whole: Verdict, most: int) -> str:
-    """The dissent in so many words, and that nobody voted against the verdict; empty: no room."""
+    """The dissent in so many words, and who voted against the verdict; empty: no room."""
     head, against = _dissent_head(debate, whole), gist(against_words(debate, whole), _NOTE_LIMIT)
-    room = most - len(f"{head}{against}".split())
-    said = whole_sentences(gist(whole.dissent, _TEXT_LIMIT), room)
-    if room < 0 or not (said or (against and not whole.dissent)):
+    # Whose dissent it is tells that already; the dissent's own words go before these.
+    for voted in dict.fromkeys((against or _opponents(debate, whole), against)):
+        room = most - len(f"{head}{voted}".split())
+        said = whole_sentences(gist(whole.dissent, _TEXT_LIMIT), room)
+        if room >= 0 and (said or (voted and not whole.dissent)):
+            return f"{head}{said} {voted}".replace(":  ", ": ").rstrip()
+    return ""
+
+
+def _opponents(debate: Debate, whole: Verdict) -> str:
+    """Who voted against the verdict where the dissent is named as no agent's; empty: nobody."""
+    if whole.dissent_by not in {"", JUDGE}:
         return ""
-    return f"{head}{said} {against}".replace(":  ", ": ").rstrip()
+    names = [name_of(debate, voter) for voter in voted_against(debate, whole.option) or ()]
+    return f"{listed_names(names)} voted against it." if names else ""
 
 
 def _dissent_head(debate: Debate, whole: Verdict) -> str:

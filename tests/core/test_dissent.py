@@ -64,6 +64,23 @@ async def test_a_verdict_says_whose_its_dissent_is(
             assert (words in text) == (words in against and bool(against)), text
 
 
+@pytest.mark.parametrize(("by", "named"), [("none", True), ("Security", False)])
+@pytest.mark.parametrize("dissent", [OBJECTION, ""])
+async def test_in_few_words_it_says_who_voted_against_it_unless_the_dissent_is_an_agents(
+    by: str, dissent: str, *, named: bool
+) -> None:
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.SYNTHESIS:
+            return json.dumps(a_verdict_reply(dissent=dissent, dissent_by=by))
+        return a_script(STUCK)(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup())
+    assert debate.verdict
+    opponents = "Security voted against it." in short_text(debate, debate.verdict)
+    # Without words of a dissent there is nobody whose it is.
+    assert opponents is (named or not dissent)
+
+
 async def test_it_says_that_nobody_voted_against_it_where_there_is_no_dissent() -> None:
     script = judged(AGREED, dissent_by="none")
 
