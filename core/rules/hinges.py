@@ -48,7 +48,7 @@ def hinge_words(debate: Debate, verdict: Verdict) -> str:
     texts = list[str]()
     for voter, other in decisive_voters(debate):
         name, option = debate.setup.agent(voter).name, options_of(debate).name(other)
-        texts.append(f'Among first ballots, "{option}" would have led without {name}\'s.')
+        texts.append(f'Without {name}, "{option}" would have led among the first ballots.')
     # A review is about its subject.
     if debate.setup.format != review.NAME and (source := only_source(verdict)):
         texts.append(f"Its checked quotes all come from one source: {source}.")

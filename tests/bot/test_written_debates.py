@@ -179,7 +179,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "poisoned",
             "verdict",
-            'Among first ballots, "Own copy" would have led without',
+            'Without Finance, "Own copy" would have led among the first',
         ),
         # Doubts and reasons leave no room for a sentence of the dissent, which is not hidden.
         ("poisoned", "verdict", "*Dissent*: in the whole verdict.\n"),
