@@ -14,7 +14,7 @@ from core.debate.verdict import Verdict
 from core.figures import money
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, decision_line, title_in
-from core.transcript.decision import against_words, dissent_title
+from core.transcript.decision import against_words, dissent_title, dissent_words
 from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
 from core.transcript.options import move_lines
@@ -86,7 +86,7 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
         "cyan",
         [f"{source.id}: {title_in(debate, source)}" for source in debate.evidence],
     )
-    against = [*filter(None, (verdict.dissent, against_words(debate, verdict)))]
+    against = [*filter(None, (dissent_words(debate, verdict), against_words(debate, verdict)))]
     yield dissent_title(debate, verdict), "yellow", against
     yield "What would overturn it", "yellow", verdict.overturned_by
 

@@ -55,6 +55,7 @@ from core.transcript.decision import (
     FINDINGS,
     against_words,
     dissent_title,
+    dissent_words,
     earlier_lines,
     notes_section,
     verdict_sections,
@@ -240,7 +241,7 @@ def _dissent(debate: Debate, whole: Verdict, most: int) -> str:
     # Whose dissent it is tells that already; the dissent's own words go before these.
     for voted in dict.fromkeys((against or _opponents(debate, whole), against)):
         room = most - len(f"{head}{voted}".split())
-        said = whole_sentences(gist(whole.dissent, _TEXT_LIMIT), room)
+        said = whole_sentences(gist(dissent_words(debate, whole), _TEXT_LIMIT), room)
         if room >= 0 and (said or (voted and not whole.dissent)):
             return f"{head}{said} {voted}".replace(":  ", ": ").rstrip()
     return ""

@@ -175,7 +175,7 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
         *(ResultSection(title=own.title, text=own.text) for own in verdict.sections),
         ResultSection(
             title=dissent_title(debate, verdict),
-            text=verdict.dissent,
+            text=dissent_words(debate, verdict),
             lines=(
                 *_holdouts(debate, verdict),
                 *lines_of(filter(None, [against_words(debate, verdict)])),
@@ -251,6 +251,13 @@ def dissent_title(debate: Debate, verdict: Verdict) -> str:
     if verdict.dissent_by == JUDGE:
         return "The judge's own objection"
     return f"Dissent of {name_of(debate, verdict.dissent_by)}" if verdict.dissent_by else "Dissent"
+
+
+def dissent_words(debate: Debate, verdict: Verdict) -> str:
+    """The dissent without its agent's name before it, which the title has."""
+    if verdict.dissent_by in {"", JUDGE}:
+        return verdict.dissent
+    return verdict.dissent.removeprefix(f"{name_of(debate, verdict.dissent_by)}: ")
 
 
 def against_words(debate: Debate, verdict: Verdict) -> str:

@@ -64,6 +64,23 @@ async def test_a_verdict_says_whose_its_dissent_is(
             assert (words in text) == (words in against and bool(against)), text
 
 
+async def test_a_name_that_the_title_has_does_not_stand_before_the_dissent_again() -> None:
+    dissent = f"Security: {OBJECTION}"
+    script = judged(STUCK, dissent_by="Security")
+
+    def named(request: ModelRequest) -> str:
+        if request.act is not Act.SYNTHESIS:
+            return script(request)
+        return json.dumps(a_verdict_reply(dissent=dissent, dissent_by="Security"))
+
+    debate = await Bench(ScriptedProvider(named)).run(a_gated_setup())
+    assert debate.verdict
+    assert debate.verdict.dissent == dissent
+    for text in texts_of(debate):
+        assert OBJECTION in text
+        assert dissent not in text
+
+
 @pytest.mark.parametrize(("by", "named"), [("none", True), ("Security", False)])
 @pytest.mark.parametrize("dissent", [OBJECTION, ""])
 async def test_in_few_words_it_says_who_voted_against_it_unless_the_dissent_is_an_agents(
