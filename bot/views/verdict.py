@@ -2,7 +2,8 @@
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from bot.slack.limits import SECTION_TEXT
 from bot.slack.mrkdwn.convert import gist, mrkdwn
@@ -48,7 +49,8 @@ from core.debate.turn import JUDGE
 from core.debate.verdict import Verdict, VerdictSource
 from core.figures import quantity, without_stops
 from core.rules.hinges import hinge_words
-from core.rules.voting import voted_against
+from core.rules.options import options_of
+from core.rules.voting import preferred_options
 from core.rules.wanting import was_skipped
 from core.transcript.cited import cited_verdict, source_names
 from core.transcript.decision import (
@@ -85,6 +87,8 @@ _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS, _SKIPPED_WORDS = 150, 40, 36, 3
 _HINGES_LIMIT, _HINGES_WORDS = 1000, 40
 #: Reasons in the short form.
 _MOST_REASONS = 3
+#: Words kept for the dissent, and for what would overturn the verdict, before reasons have room.
+_AGAINST_WORDS = 25
 #: Words of all lines about what went wrong, and after how many no further line begins.
 _WARNING_WORDS, _LAST_WARNING_AFTER = 35, 20
 _SOURCES = {
@@ -181,8 +185,9 @@ def _row(*rows: Sequence[Block]) -> list[Block]:
 def short_text(debate: Debate, reached: Verdict) -> str:
     """Return the verdict in few words, 150 at most but for long names of options and sources.
 
-    What is decided, the vote and the confidence stand as they are. The words that are left go to
-    the reasons, then to the dissent and what would overturn the verdict, all in whole sentences;
+    What is decided, the vote and the confidence stand as they are. Of the words that are left a
+    sentence of the dissent and one of what would overturn the verdict come first, then the reasons,
+    what it hangs on and the rest of what speaks against it, all in whole sentences;
     in a review fewer findings leave room for the dissent. The question is not repeated: Slack shows
     the beginning of the thread above a reply in the channel. What the verdict hangs on stands last.
     """
@@ -204,19 +209,35 @@ def _in_words(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
     reasons = () if reached.findings else whole.reasons[:most]
     against = (whole.dissent, *whole.overturned_by)
     names = _names_of(debate, decided, *fixed, *reasons, *against, hinges)
-    room = _MOST_WORDS - len(" ".join([decided, *fixed, names, hinges]).split())
+    room = _MOST_WORDS - _word_count(decided, *fixed, names)
+    # What speaks against it has room for a sentence, before the reasons have the rest.
+    least = (_shortest(partial(_dissent, debate, whole)), _shortest(partial(_overturns, whole)))
+    shown = [*_reasons(reasons, room - _word_count(*least))]
+    if _word_count(*shown, *least, hinges) > room:
+        hinges = ""
+    room -= _word_count(hinges)
+    dissent = _dissent(debate, whole, room - _word_count(*shown, least[1]))
     elsewhere = f"{_dissent_head(debate, whole)}{_ELSEWHERE}" if whole.dissent else ""
-    shown = [*_reasons(reasons, room)]
-    dissent = _dissent(debate, whole, room - len(" ".join(shown).split()))
-    left = room - len(" ".join(shown).split())
-    shown.append(dissent or (elsewhere if left >= len(elsewhere.split()) else ""))
-    overturns = _overturns(whole, room - len(" ".join(shown).split()))
+    left = room - _word_count(*shown)
+    shown.append(dissent or (elsewhere if left >= _word_count(elsewhere) else ""))
+    overturns = _overturns(whole, room - _word_count(*shown))
     shown.append(overturns)
     text = "\n".join(filter(None, [decided, *shown, *fixed]))
     # Of what was left out no source is to be named.
     text = "\n".join(filter(None, (text, _names_of(debate, text, hinges), hinges)))
     is_whole = bool(dissent or not whole.dissent) and bool(overturns or not whole.overturned_by)
     return text, is_whole
+
+
+def _shortest(text_in: Callable[[int], str]) -> str:
+    """What has room for a first sentence or fact in so few words; empty: it is a long one."""
+    texts = (text_in(words) for words in range(_AGAINST_WORDS + 1))
+    return next((text for text in texts if text), "")
+
+
+def _word_count(*texts: str) -> int:
+    """Words of these texts in all."""
+    return len(" ".join(texts).split())
 
 
 def _names_of(debate: Debate, *texts: str) -> str:
@@ -251,7 +272,11 @@ def _opponents(debate: Debate, whole: Verdict) -> str:
     """Who voted against the verdict where the dissent is named as no agent's; empty: nobody."""
     if whole.dissent_by not in {"", JUDGE}:
         return ""
-    names = [name_of(debate, voter) for voter in voted_against(debate, whole.option) or ()]
+    decided = options_of(debate).resolve(whole.option)
+    firsts = (preferred_options(debate) or {}) if decided else {}
+    names = [
+        name_of(debate, voter) for voter, first in firsts.items() if first not in {"", decided}
+    ]
     return f"{listed_names(names)} voted against it." if names else ""
 
 

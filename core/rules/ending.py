@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 
 from core.debate.contributions import FailureCause
-from core.debate.gate import NextStep
+from core.debate.gate import GateReason, NextStep
 from core.debate.people import Person
 from core.debate.rules import Ending
 from core.debate.state import Debate, Status

@@ -182,7 +182,11 @@ def surface_text(name: str, surface: str) -> str:
             'Without Finance, "Own copy" would have led among the first',
         ),
         # Doubts and reasons leave no room for a sentence of the dissent, which is not hidden.
-        ("poisoned", "verdict", "*Dissent*: in the whole verdict.\n"),
+        (
+            "poisoned",
+            "verdict",
+            "hide it. Sceptic voted against it.\n*What would overturn it*: A second",
+        ),
         (
             "poisoned",
             "report",
