@@ -178,10 +178,10 @@ def surface_text(name: str, surface: str) -> str:
         ),
         (
             "poisoned",
-            "verdict",
+            "report",
             'Without Finance, "Own copy" would have led among the first',
         ),
-        # Doubts and reasons leave no room for a sentence of the dissent, which is not hidden.
+        # Beside doubts there is room for a sentence of the dissent.
         (
             "poisoned",
             "verdict",
