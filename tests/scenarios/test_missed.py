@@ -44,15 +44,18 @@ def notes_of(debate: Debate) -> list[str]:
     return [note.text for note in debate.notes]
 
 
+@pytest.mark.slow
 async def test_answers_given_while_the_bot_was_down_count_though_their_time_is_over(
     workspace: Workspace, tmp_path: Path
 ):
-    spec = waiting(1)
+    # The bot must be down before the time is over.
+    spec = waiting(5)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         board = await team.debate(QUESTION)
         await card_of(team, board)
     for text in ANSWERS:
         await team.say(text, board)
+    await asyncio.sleep(5)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         debate = await team.wait_for_end(board)
     texts = {number: answer.text for number, answer in debate.answers.items()}

@@ -253,7 +253,8 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
         )
         vote = await the_post(team, board, "headline")
         assert "*PostgreSQL*: 2 of 3 agents, mean likelihood 60%" in vote["text"]
-        assert "(points: " in json.dumps(vote["blocks"])
+        # Who ranks which text best depends on the letters of the debate.
+        assert "points: " in json.dumps(vote["blocks"]).lower()
         await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)
         view = await form_of(team, "alex")
         both = {**choice_of(rank_field(0), "o2"), **choice_of(rank_field(1), "o2")}
