@@ -11,8 +11,8 @@ _INTERRUPTED = 130
 def main() -> None:
     """Load the command line and run it.
 
-    Ctrl-C before that ends the process at once and without words, and standard streams that are
-    closed are opened on nothing: a database would else get their place.
+    Ctrl-C ends the process at once and without words until a command's work begins.
+    Standard streams that are closed are opened on nothing: a database would else get their place.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - standard error
@@ -20,7 +20,6 @@ def main() -> None:
     os.close(number)
     from bot.cli import main as command_line  # noqa: PLC0415 - after the above
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         command_line()
     except KeyboardInterrupt:  # where nothing was under way

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from bot.interrupts import raise_at_ctrl_c, run_async
 from bot.terminal import subcommands as terminal
 from bot.terminal.commands import Commands
 from bot.terminal.files import end_output, is_of_output, prepare_streams
@@ -47,11 +48,6 @@ def main() -> None:
     except MootError as error:
         typer.echo(f"Error: {error}", err=True)
         sys.exit(exit_code(error))
-    except RuntimeError as error:
-        # Python raises it in place of a Ctrl-C that comes while a class is made.
-        if not isinstance(error.__cause__, KeyboardInterrupt):
-            raise
-        sys.exit(130)
     except OSError as error:
         if not is_of_output(error):
             raise
@@ -108,6 +104,7 @@ def run(
     from bot.serving import serve  # noqa: PLC0415 - help must not wait for it
     from bot.settings import Mode  # noqa: PLC0415 - help must not wait for it
 
+    raise_at_ctrl_c()
     uvloop.run(serve(start_up(), Mode(mode) if mode else None))
 
 
@@ -135,6 +132,8 @@ def mcp(
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
     environment = read_settings(env_file.expanduser() if env_file else None)
+    # Ctrl-C goes on to end the process: every step is on disk, so there is nothing to tidy up, and
+    # the thread that reads standard input would hold an orderly end up until the client writes.
     asyncio.run(serve(environment, config))
 
 
@@ -195,7 +194,7 @@ def demo(  # noqa: PLR0913 - one per option
         format=form or "",
         folder=data,
     )
-    raise typer.Exit(asyncio.run(show(options)))
+    raise typer.Exit(run_async(show(options)))
 
 
 @app.command()
@@ -204,6 +203,7 @@ def backup(file: Annotated[Path, typer.Argument(help="The copy; must not exist y
     from bot.operations.backup import back_up  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
+    raise_at_ctrl_c()
     size = back_up(read_settings().moot_database, file)
     typer.echo(f"{file}: {quantity(size, 'byte')}, checked.")
 
@@ -216,6 +216,7 @@ def restore(
     from bot.operations.backup import restore as restore_now  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
 
+    raise_at_ctrl_c()
     aside = restore_now(read_settings().moot_database, file)
     if aside:
         typer.echo(f"The database that was there is now {aside}.")
@@ -256,7 +257,7 @@ def purge(
     if not yes and not typer.confirm(f"Delete {what} for good?"):
         raise BadInput("Nothing was deleted.")
     before = SystemClock().now() - timedelta(days=older_than) if older_than else None
-    deleted = asyncio.run(purge_now(read_settings().moot_database, workspace, before, only))
+    deleted = run_async(purge_now(read_settings().moot_database, workspace, before, only))
     typer.echo(f"Deleted {quantity(deleted.debates, 'debate')}.")
     if not deleted.debates:
         typer.echo(f"There was no such debate of {where}. Are the ids right?")

@@ -1,7 +1,6 @@
 """`moot mcp`: serves one person's editor over standard input and output."""
 
 import json
-import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -75,9 +74,6 @@ async def serve(environment: BotSettings, config: Path | None) -> None:
         ConfigurationBroken: Settings or database cannot be used.
         StoreDown: The database cannot be opened.
     """
-    # Every step is on disk, so there is nothing to wind up; and the thread that reads standard
-    # input would hold up an orderly end until the client writes again.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     set_up_logs(environment.moot_log_level, environment.moot_log_format, environment.secrets)
     plugins = find_plugins(environment)
     loaded = await load_settings(environment, config, clarify=True, plugins=plugins)

@@ -4,18 +4,19 @@ What a command needs is imported when it runs, so that help is there at once.
 """
 # ruff: noqa: PLC0415 - see above
 
-import asyncio
 from datetime import datetime
 from typing import Annotated, Literal
 
 import typer
+
+from bot.interrupts import run_async
 
 
 def _ids(incomplete: str) -> list[tuple[str, str]]:
     """Ids of the newest debates with their questions, for the shell to complete."""
     from bot.terminal.records import ids_and_questions
 
-    return [pair for pair in asyncio.run(ids_and_questions()) if pair[0].startswith(incomplete)]
+    return [pair for pair in run_async(ids_and_questions()) if pair[0].startswith(incomplete)]
 
 
 DebateId = Annotated[
@@ -38,7 +39,7 @@ def accept(debate_id: DebateId, *, because: Because = "") -> None:
     from bot.terminal.calibrating import decide
     from core.debate.follow_up import DecisionKind
 
-    asyncio.run(decide(debate_id, DecisionKind.ACCEPT, because))
+    run_async(decide(debate_id, DecisionKind.ACCEPT, because))
 
 
 def reject(debate_id: DebateId, *, because: Because = "") -> None:
@@ -46,7 +47,7 @@ def reject(debate_id: DebateId, *, because: Because = "") -> None:
     from bot.terminal.calibrating import decide
     from core.debate.follow_up import DecisionKind
 
-    asyncio.run(decide(debate_id, DecisionKind.REJECT, because))
+    run_async(decide(debate_id, DecisionKind.REJECT, because))
 
 
 def revisit(
@@ -59,7 +60,7 @@ def revisit(
     from bot.terminal.calibrating import decide
     from core.debate.follow_up import DecisionKind
 
-    asyncio.run(decide(debate_id, DecisionKind.REVISIT, because, on=on.date()))
+    run_async(decide(debate_id, DecisionKind.REVISIT, because, on=on.date()))
 
 
 def outcome(
@@ -79,4 +80,4 @@ def outcome(
     if how is None and because:
         raise BadInput("Say how it turned out, too: held, partly, reversed or too-early.")
     kind = OutcomeKind(how.replace("-", " ")) if how else None
-    asyncio.run(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))
+    run_async(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))

@@ -6,13 +6,12 @@ Reason: every command with its options in one place, in the words of the help.
 """
 # ruff: noqa: PLC0415 - see above
 
-import asyncio
-from collections.abc import Coroutine
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from bot.interrupts import run_async
 from bot.terminal import decision_commands
 from bot.terminal.decision_commands import DebateId
 from bot.terminal.options import (
@@ -70,7 +69,7 @@ Ctrl-C stops the debate: the judge decides on what is there. A second one ends a
 def _debate(command: DebateCommand) -> None:
     from bot.terminal.debating import hold
 
-    raise typer.Exit(_run(hold(command)))
+    raise typer.Exit(run_async(hold(command)))
 
 
 def review(  # noqa: PLR0913 - one per option
@@ -92,7 +91,7 @@ def review(  # noqa: PLR0913 - one per option
     command = DebateCommand(
         resume=debate_id, config=config, output=output, report=report, verbose=verbose, json=json
     )
-    raise typer.Exit(_run(hold(command, revised=revised)))
+    raise typer.Exit(run_async(hold(command, revised=revised)))
 
 
 def list_debates(
@@ -106,7 +105,7 @@ def list_debates(
     """List debates and what they decided, newest first."""
     from bot.terminal.records import list_records
 
-    _run(list_records(limit, running_only=running, as_json=json))
+    run_async(list_records(limit, running_only=running, as_json=json))
 
 
 def show(
@@ -120,7 +119,7 @@ def show(
     """Show a debate and its decision; as JSON its whole record."""
     from bot.terminal.records import export_record, show_record
 
-    _run(
+    run_async(
         export_record(debate_id, "json", None) if json else show_record(debate_id, metrics=metrics)
     )
 
@@ -135,7 +134,7 @@ def ask(
     """Tell what was decided, from the database; no model is asked but MOOT_EMBEDDINGS_MODEL."""
     from bot.terminal.records import ask_register
 
-    _run(ask_register(" ".join(question), as_json=json))
+    run_async(ask_register(" ".join(question), as_json=json))
 
 
 def explain(
@@ -150,7 +149,7 @@ def explain(
     """Say why each turn ran when it did, what it saw, and how the rounds ended."""
     from bot.terminal.records import explain_record
 
-    _run(explain_record(debate_id, turn))
+    run_async(explain_record(debate_id, turn))
 
 
 def export(
@@ -175,11 +174,11 @@ def export(
     if bool(debate_id) == bool(person or channel):
         raise BadInput("Name one debate, or whose debates: --person U… or --channel C….")
     if debate_id:
-        _run(export_record(debate_id, form, output))
+        run_async(export_record(debate_id, form, output))
     elif output is None:
         raise BadInput("Name the folder to write into: --output FOLDER.")
     else:
-        _run(export_records(person, channel, form or "md", output))
+        run_async(export_records(person, channel, form or "md", output))
 
 
 def report(
@@ -195,7 +194,7 @@ def report(
     from bot.terminal.records import export_record
 
     form = "json" if json else "github" if github else None
-    _run(export_record(debate_id, form, output))
+    run_async(export_record(debate_id, form, output))
 
 
 def evaluate(
@@ -228,7 +227,7 @@ def evaluate(
         config=config,
         output=output,
     )
-    raise typer.Exit(_run(scoring))
+    raise typer.Exit(run_async(scoring))
 
 
 def calibration(
@@ -240,14 +239,14 @@ def calibration(
     """Say how often accepted decisions held, by confidence, model, role and gate."""
     from bot.terminal.calibrating import show_calibration
 
-    _run(show_calibration(channel, "json" if json else None, output))
+    run_async(show_calibration(channel, "json" if json else None, output))
 
 
 def doctor(config: Config = None, *, json: AsJson = False) -> None:
     """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
     from bot.terminal.examining import examine_all
 
-    raise typer.Exit(_run(examine_all(config, as_json=json)))
+    raise typer.Exit(run_async(examine_all(config, as_json=json)))
 
 
 @config.command("check")
@@ -255,7 +254,7 @@ def check_config(file: File, *, json: AsJson = False) -> None:
     """Say whether a configuration file can be used, and what it lacks."""
     from bot.terminal.configuring import check_config_file
 
-    raise typer.Exit(_run(check_config_file(file, as_json=json)))
+    raise typer.Exit(run_async(check_config_file(file, as_json=json)))
 
 
 @config.command("schema")
@@ -279,7 +278,7 @@ def show_config(config: Config = None, *, json: AsJson = False) -> None:
     """Print the settings in force: built in, then the file's."""
     from bot.terminal.configuring import show_settings
 
-    _run(show_settings(config, as_json=json))
+    run_async(show_settings(config, as_json=json))
 
 
 @playbook.command("list")
@@ -287,7 +286,7 @@ def list_playbooks(config: Config = None, *, json: AsJson = False) -> None:
     """List the kinds of debates there are: built in, and your own."""
     from bot.terminal import configuring
 
-    _run(configuring.list_playbooks(config, as_json=json))
+    run_async(configuring.list_playbooks(config, as_json=json))
 
 
 @playbook.command("show")
@@ -300,7 +299,7 @@ def show_playbook(
     """Print a playbook's file, to read it or to begin your own from it."""
     from bot.terminal import configuring
 
-    _run(configuring.show_playbook(name, config, as_json=json))
+    run_async(configuring.show_playbook(name, config, as_json=json))
 
 
 @playbook.command("check")
@@ -315,8 +314,4 @@ def check_playbooks(
     """Say whether playbooks can be used; exit 4 if one cannot."""
     from bot.terminal import configuring
 
-    raise typer.Exit(_run(configuring.check_playbooks(files or (), config, as_json=json)))
-
-
-def _run(work: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(work)
+    raise typer.Exit(run_async(configuring.check_playbooks(files or (), config, as_json=json)))

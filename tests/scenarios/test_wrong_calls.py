@@ -18,6 +18,15 @@ ENTRY = "from bot.__main__ import main; main()"
 QUESTION = "Kafka or PostgreSQL for our job queue?"
 #: As the first line of `main` does, so that what is interrupted is Moot and not Python's own start.
 LOADING = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); print('up', flush=True); "
+#: Interrupts the program where it begins to import a module.
+INTERRUPTED_AT = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+"""
 #: Words, exit code, what is told. `{id}` is a finished debate, `db` beside it a folder.
 IN_WORDS: Sequence[tuple[str, int, str]] = (
     ("debat x", 2, "Did you mean 'debate'?"),
@@ -224,3 +233,28 @@ def test_ctrl_c_at_any_moment_leaves_no_traceback(folder: Path, words: Sequence[
         _, text = process.communicate(timeout=300)
         assert "Traceback" not in text, f"after {tenths} tenths"
         assert process.returncode in {-signal.SIGINT, 0, 130}
+
+
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [
+        (("demo",), "bot.demo"),
+        (("list",), "bot.terminal.records"),
+        (("backup", "copy.db"), "bot.operations.backup"),
+    ],
+)
+def test_ctrl_c_while_a_command_is_imported_ends_it_at_once(
+    folder: Path, words: Sequence[str], module: str
+) -> None:
+    process = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", INTERRUPTED_AT.format(module=module) + ENTRY, *words],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+    assert (process.returncode, process.stdout, process.stderr) == (-signal.SIGINT, "", "")
