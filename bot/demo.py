@@ -292,10 +292,10 @@ class Stage:
             models: Which models take part, in words.
             has_more: Whether another example is left.
         """
-        known, last_line = set(await self._debates()), None
+        earlier, last_line = set(await self._debates()), None
         while True:
             await asyncio.sleep(_GLANCE_SECONDS)
-            own = [debate_id for debate_id in await self._debates() if debate_id not in known]
+            own = [debate_id for debate_id in await self._debates() if debate_id not in earlier]
             if own:
                 debate = fold(await self.moot.store.events(own[0]))
                 line = own_line(debate, models, await self._closing_line(own[0], has_more=has_more))

@@ -6,6 +6,7 @@ pydantic reports a value that is wrong, Python a RuntimeError.
 
 import asyncio
 import signal
+import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
@@ -14,7 +15,8 @@ T = TypeVar("T")
 
 def raise_at_ctrl_c() -> None:
     """Have Ctrl-C raise KeyboardInterrupt, for work that has to tidy up."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if threading.current_thread() is threading.main_thread():  # no other one gets signals
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

@@ -235,8 +235,8 @@ def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequen
     options = [SUMMARIZER] if is_compared and setup.format != review.NAME else nobody
     blind = everybody if is_compared and setup.blind_ballot else nobody
     final = nobody if (blind and not rounds) or _is_alone(setup, form) else everybody
-    asked = range(1, (setup.clarifying.rounds if beside else 1) + 1)
-    askings = [str(number) for number in asked] if setup.clarifying.enabled else nobody
+    numbers = range(1, (setup.clarifying.rounds if beside else 1) + 1)
+    askings = [str(number) for number in numbers] if setup.clarifying.enabled else nobody
     calls: Sequence[tuple[Act, int, Sequence[str], Sequence[str | None]]] = (
         (Act.QUESTIONS, 0, everybody, askings),
         (Act.CLARIFICATION, 0, [SUMMARIZER], askings),
@@ -291,9 +291,9 @@ def _summaries(debate: Debate, rounds: int, own: Sequence[Turn]) -> Collection[T
         turns += map(stage_turn, form.stages if rounds else form.stages[:1])
         if form.most_rounds > 1 and (rounds or not form.stages):
             turns += map(round_turn, range(1, max(1, rounds) + 1))
-    wanted = (summary for turn in own for summary in wants(debate, turn))
+    summaries = (summary for turn in own for summary in wants(debate, turn))
     # In a last round that is not the second one, an agent's summary of the round before serves.
-    turns += (turn for turn in wanted if turn.agent in everybody and turn.round < max(3, rounds))
+    turns += (turn for turn in summaries if turn.agent in everybody and turn.round < max(3, rounds))
     return dict.fromkeys(turns)
 
 

@@ -43,11 +43,11 @@ _OLD_FIELD = re.compile(r"(?:\A|(?<=[:.;] ))([a-z_]+(?:\.\w+)*): Field required\
 
 def for_people(text: str) -> str:
     """What is wrong with a model's reply, with its fields named in words."""
-    text = _OLD_FIELD.sub(lambda found: f"The reply's field {_named(found[1])} is missing", text)
-    return _FIELD.sub(lambda found: f"The reply's field {_named(found[1])}", text)
+    text = _OLD_FIELD.sub(r"""The reply's field "\1" is missing""", text)
+    return _FIELD.sub(lambda match: f"The reply's field {_field_words(match[1])}", text)
 
 
-def _named(path: str) -> str:
+def _field_words(path: str) -> str:
     """A field in words: `requirements.0.status` is `"requirements", number 1, "status"`."""
     names = (
         f"number {int(name) + 1}" if name.isdecimal() else f'"{name.replace("_", " ")}"'

@@ -280,15 +280,15 @@ def _waits_for(debate: Debate, state: DebateState) -> str:
 
 def verdict(debate: Debate, address: str) -> VerdictResult:
     """Return the verdict of a debate; why there is none else."""
-    judged, cost = debate.verdict, debate.usage.cost
+    result, cost = debate.verdict, debate.usage.cost
     return VerdictResult(
         debate_id=debate.id,
         state=state_of(debate),
         question=debate.setup.question,
-        decision=decision_line(judged) if judged else "",
-        option=headline_option(debate) if judged else "",
+        decision=decision_line(result) if result else "",
+        option=headline_option(debate) if result else "",
         standing=standing_words(debate),
-        confidence=judged.confidence if judged else None,
+        confidence=result.confidence if result else None,
         text=decision_text(debate),
         sources=_sources(debate),
         findings=_findings(debate),

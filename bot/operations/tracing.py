@@ -68,8 +68,8 @@ class TracingSink:
             return
         log = (await self.store.events(debate.id))[: recorded.seq]
         # What came before the debate was wanted after all was traced at its first end.
-        wanted = (entry.seq for entry in log if isinstance(entry.event, DebateWanted))
-        log = log[next(wanted, 1) - 1 :]
+        starts = (entry.seq for entry in log if isinstance(entry.event, DebateWanted))
+        log = log[next(starts, 1) - 1 :]
         span = self.tracer.start_span(
             "debate",
             attributes={

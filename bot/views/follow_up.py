@@ -80,7 +80,7 @@ def button_values(value: str) -> Mapping[str, str]:
 
 def ask_form(debate: Debate) -> Form:
     """Return the form to ask something."""
-    decided = decided_or_asked(debate)
+    decision = decided_or_asked(debate)
     field = Field(
         id=FieldId.QUESTION.value,
         label="What do you want to know?",
@@ -92,7 +92,7 @@ def ask_form(debate: Debate) -> Form:
         title="Ask about it",
         submit="Ask",
         blocks=[
-            *sections(f"*The agents' verdict*\n{gist(decided, _QUESTION_LIMIT)}"),
+            *sections(f"*The agents' verdict*\n{gist(decision, _QUESTION_LIMIT)}"),
             text_input(field, multiline=True),
         ],
         metadata={"debate": debate.id},

@@ -187,42 +187,41 @@ def short_text(debate: Debate, reached: Verdict) -> str:
 
     What is decided, the vote and the confidence stand as they are. Of the words that are left a
     sentence of the dissent and one of what would overturn the verdict come first, then the reasons,
-    what it hangs on and the rest of what speaks against it, all in whole sentences;
-    in a review fewer findings leave room for the dissent. The question is not repeated: Slack shows
-    the beginning of the thread above a reply in the channel. What the verdict hangs on stands last.
+    what it hangs on and the rest of what speaks against it, all in whole sentences; in a review
+    fewer findings leave room for the dissent. The question is not repeated: Slack shows the
+    beginning of the thread above a reply in the channel.
     """
-    text, is_whole = _in_words(debate, reached, _MOST_REASONS)
+    text, is_whole = _compose(debate, reached, _MOST_REASONS)
     for most in range(_MOST_REASONS - 1, 0, -1) if reached.findings else ():
         if is_whole:
             break
-        text, is_whole = _in_words(debate, reached, most)
+        text, is_whole = _compose(debate, reached, most)
     return text
 
 
-def _in_words(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
+def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
     """The short form with so many reasons or findings; whether what speaks against it has room."""
     hinges = literal(hinge_words(debate, reached))
     if len(hinges.split()) > _HINGES_WORDS or len(hinges) > _HINGES_LIMIT:
         hinges = ""
-    decided, *fixed = _short_form(debate, reached, most)
+    first, *last = _lines_of_any(debate, reached, most)
     whole = cited_verdict(debate, reached)
     reasons = () if reached.findings else whole.reasons[:most]
     against = (whole.dissent, *whole.overturned_by)
-    names = _names_of(debate, decided, *fixed, *reasons, *against, hinges)
-    room = _MOST_WORDS - _word_count(decided, *fixed, names)
+    names = _names_of(debate, first, *last, *reasons, *against, hinges)
+    room = _MOST_WORDS - _word_count(first, *last, names)
     # What speaks against it has room for a sentence, before the reasons have the rest.
     least = (_shortest(partial(_dissent, debate, whole)), _shortest(partial(_overturns, whole)))
-    shown = [*_reasons(reasons, room - _word_count(*least))]
-    if _word_count(*shown, *least, hinges) > room:
+    lines = [*_reasons(reasons, room - _word_count(*least))]
+    if _word_count(*lines, *least, hinges) > room:
         hinges = ""
     room -= _word_count(hinges)
-    dissent = _dissent(debate, whole, room - _word_count(*shown, least[1]))
+    dissent = _dissent(debate, whole, room - _word_count(*lines, least[1]))
     elsewhere = f"{_dissent_head(debate, whole)}{_ELSEWHERE}" if whole.dissent else ""
-    left = room - _word_count(*shown)
-    shown.append(dissent or (elsewhere if left >= _word_count(elsewhere) else ""))
-    overturns = _overturns(whole, room - _word_count(*shown))
-    shown.append(overturns)
-    text = "\n".join(filter(None, [decided, *shown, *fixed]))
+    has_room = room >= _word_count(*lines, elsewhere)
+    lines.append(dissent or (elsewhere if has_room else ""))
+    overturns = _overturns(whole, room - _word_count(*lines))
+    text = "\n".join(filter(None, (first, *lines, overturns, *last)))
     # Of what was left out no source is to be named.
     text = "\n".join(filter(None, (text, _names_of(debate, text, hinges), hinges)))
     is_whole = bool(dissent or not whole.dissent) and bool(overturns or not whole.overturned_by)
@@ -260,11 +259,11 @@ def _dissent(debate: Debate, whole: Verdict, most: int) -> str:
     """The dissent in so many words, and who voted against the verdict; empty: no room."""
     head, against = _dissent_head(debate, whole), gist(against_words(debate, whole), _NOTE_LIMIT)
     # Whose dissent it is tells that already; the dissent's own words go before these.
-    for voted in dict.fromkeys((against or _opponents(debate, whole), against)):
-        room = most - len(f"{head}{voted}".split())
-        said = whole_sentences(gist(dissent_words(debate, whole), _TEXT_LIMIT), room)
-        if room >= 0 and (said or (voted and not whole.dissent)):
-            return f"{head}{said} {voted}".replace(":  ", ": ").rstrip()
+    for votes in dict.fromkeys((against or _opponents(debate, whole), against)):
+        room = most - _word_count(head, votes)
+        words = whole_sentences(gist(dissent_words(debate, whole), _TEXT_LIMIT), room)
+        if room >= 0 and (words or (votes and not whole.dissent)):
+            return head + " ".join(filter(None, (words, votes)))
     return ""
 
 
@@ -272,11 +271,9 @@ def _opponents(debate: Debate, whole: Verdict) -> str:
     """Who voted against the verdict where the dissent is named as no agent's; empty: nobody."""
     if whole.dissent_by not in {"", JUDGE}:
         return ""
-    decided = options_of(debate).resolve(whole.option)
-    firsts = (preferred_options(debate) or {}) if decided else {}
-    names = [
-        name_of(debate, voter) for voter, first in firsts.items() if first not in {"", decided}
-    ]
+    option = options_of(debate).resolve(whole.option)
+    firsts = (preferred_options(debate) or {}) if option else {}
+    names = [name_of(debate, voter) for voter, first in firsts.items() if first not in {"", option}]
     return f"{listed_names(names)} voted against it." if names else ""
 
 
@@ -296,7 +293,7 @@ def _overturns(whole: Verdict, most: int) -> str:
     return ""
 
 
-def _short_form(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
+def _lines_of_any(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
     """What the short form always holds: the decision with so many findings, then line by line."""
     lines = [*_below(debate, reached)]
     room = _MOST_WORDS - len(" ".join(lines).split())

@@ -118,7 +118,7 @@ def record_of(debate: Debate) -> Sequence[Entry]:
             ("What would overturn it", verdict.overturned_by),
         )
         by = verdict.dissent_by
-        held = f", held by {debate.setup.agent(by).name}" if by else ""
+        holder = f", held by {debate.setup.agent(by).name}" if by else ""
         parts = [
             verdict.decision,
             *(
@@ -129,7 +129,7 @@ def record_of(debate: Debate) -> Sequence[Entry]:
             verdict.solution,
             verdict.implementation,
             *(f"{section.title}:\n{section.text}" for section in verdict.sections),
-            f"Dissent{held}: {verdict.dissent}" if verdict.dissent else "",
+            f"Dissent{holder}: {verdict.dissent}" if verdict.dissent else "",
         ]
         entries.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
     for contribution in debate.contributions.values():

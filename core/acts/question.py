@@ -93,8 +93,8 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
         _log.warning("questions not merged", debate=debate.id, reason=str(error))
         put_all = clarifying.put(debate, turn)
         return ClarificationsOpened(clarifications=put_all.model_copy(update={"lost": error.usage}))
-    merged = clarifying.put(debate, turn, firsts)
-    return ClarificationsOpened(clarifications=merged.model_copy(update={"call": call}))
+    clarifications = clarifying.put(debate, turn, firsts)
+    return ClarificationsOpened(clarifications=clarifications.model_copy(update={"call": call}))
 
 
 def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:

@@ -169,10 +169,10 @@ def _landing_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
                 yield f"{where}: is the variable of the newer secret."
 
 
-def _same_names(named: Sequence[tuple[Path, str]], what: str, source: WrittenFile) -> Iterator[str]:
+def _same_names(names: Sequence[tuple[Path, str]], what: str, source: WrittenFile) -> Iterator[str]:
     """A line for each name that another of these has."""
-    for at, (path, name) in enumerate(named):
-        if name in [other for _, other in named[:at]]:
+    for at, (path, name) in enumerate(names):
+        if name in [other for _, other in names[:at]]:
             yield f'{source.at((*path, "name"))}: another {what} has the name "{name}".'
 
 

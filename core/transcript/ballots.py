@@ -127,19 +127,19 @@ def close_words(debate: Debate, tally: Tally) -> str:
     """Which options are tied or close, and what decided; empty where none are."""
     options = options_of(debate)
 
-    def named(scores: Sequence[OptionScore]) -> str:
+    def names_of(scores: Sequence[OptionScore]) -> str:
         return listed_names([options.name(score.option) or score.option for score in scores])
 
     scores = tally.options
     if (tied := len(winning_options(scores))) > 1:
-        return f"A tie that no rule breaks: {named(scores[:tied])}."
+        return f"A tie that no rule breaks: {names_of(scores[:tied])}."
     level = [score for score in scores if score.first_choices == scores[0].first_choices]
     if len(level) > 1 and scores[0].first_choices:
         best = options.name(scores[0].option) or scores[0].option
-        return f"Level on first choices: {named(level)}; {best} is likelier."
+        return f"Level on first choices: {names_of(level)}; {best} is likelier."
     if scores and tally.controversial:
         near = [score for score in scores[1:] if is_close((scores[0], score))]
-        return f"Close: {named((scores[0], *near))} are within 10 points of likelihood."
+        return f"Close: {names_of((scores[0], *near))} are within 10 points of likelihood."
     return ""
 
 
@@ -147,24 +147,29 @@ def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -
     """Whose text was ranked best, and how a tie was broken, unless that is noted elsewhere."""
     names = [name_of(debate, winner) for winner in tally.winners]
     points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
-    if tally.options:
-        broken = "" if tie_break(debate) in noted else tie_break(debate)
-        held = {option_behind(debate, winner) for winner in tally.winners}
-        behind = next(iter(held)) if len(held) == 1 else ""
-        other = behind != options_of(debate).name(tally.options[0].option)
-        if len(names) > 1:
-            stands_for = f" Their texts stand for {behind}." if behind and other else ""
-            return (broken or f"Texts tied as the best: {', '.join(names)}.") + stands_for
-        if broken:
-            stands_for = f" It stands for {behind}." if behind and other else ""
-            return f"{broken}{stands_for} Points: {points}."
-        stands_for = f", for {behind}," if behind and other else ""
-        how = "put first" if tie_break(debate) else "ranked best"
-        return f"{names[0]}'s text{stands_for} was {how} (points: {points})."
-    close = "; the top two are within one point" if tally.controversial else ""
-    if len(names) == 1:
-        return f"{names[0]} won the vote ({points}{close})."
-    return f"The vote is tied: {', '.join(names)} ({points}{close})."
+    if not tally.options:
+        close = "; the top two are within one point" if tally.controversial else ""
+        if len(names) == 1:
+            return f"{names[0]} won the vote ({points}{close})."
+        return f"The vote is tied: {', '.join(names)} ({points}{close})."
+    tie = "" if tie_break(debate) in noted else tie_break(debate)
+    option = _other_option(debate, tally)
+    if len(names) > 1:
+        stands_for = f" Their texts stand for {option}." if option else ""
+        return (tie or f"Texts tied as the best: {', '.join(names)}.") + stands_for
+    if tie:
+        stands_for = f" It stands for {option}." if option else ""
+        return f"{tie}{stands_for} Points: {points}."
+    stands_for = f", for {option}," if option else ""
+    how = "put first" if tie_break(debate) else "ranked best"
+    return f"{names[0]}'s text{stands_for} was {how} (points: {points})."
+
+
+def _other_option(debate: Debate, tally: Tally) -> str:
+    """The option that all the best texts stand for, where it is not the one that leads."""
+    name, *others = {option_behind(debate, winner) for winner in tally.winners}
+    leads = name == options_of(debate).name(tally.options[0].option)
+    return "" if others or leads else name
 
 
 def score_rows(debate: Debate, tally: Tally) -> tuple[Sequence[str], Sequence[Sequence[object]]]:

@@ -96,7 +96,7 @@ def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
         author = _NO_MODEL.get(debate.setup.judge.provider, author)
     yield from _standing(debate, verdict)
     yield f"Written by {author}."
-    yield from (as_markdown(each, level + 1) for each in verdict_sections(debate, verdict))
+    yield from (as_markdown(section, level + 1) for section in verdict_sections(debate, verdict))
     if not level:  # a report has them with what people did
         yield as_markdown(notes_section(debate, verdict), 1)
     yield from _footnote(verdict)
@@ -119,8 +119,8 @@ def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """How sure it is, the vote, why rounds were held and how they ended."""
     yield confidence_words(verdict)
     ballots = counted_ballots(debate, debate.tally) if debate.tally else ()
-    told = (*debate.contributions.values(), verdict, *ballots)
-    if letters := letters_words(debate, told):
+    texts = (*debate.contributions.values(), verdict, *ballots)
+    if letters := letters_words(debate, texts):
         yield f"Letters that agents go by among themselves: {letters}"
     if cited := source_names(debate, verdict.model_dump_json()):
         yield inert_line(f"Sources: {cited}")
@@ -262,13 +262,13 @@ def dissent_words(debate: Debate, verdict: Verdict) -> str:
 
 def against_words(debate: Debate, verdict: Verdict) -> str:
     """That no agent voted against the verdict, or that the one who dissents did not; else empty."""
-    firsts, decided = preferred_options(debate), options_of(debate).resolve(verdict.option)
-    if firsts is None or not decided:
+    firsts, option = preferred_options(debate), options_of(debate).resolve(verdict.option)
+    if firsts is None or not option:
         return ""
-    if set(firsts.values()) <= {"", decided}:
+    if set(firsts.values()) <= {"", option}:
         return "No agent voted against it."
     by = verdict.dissent_by
-    if by in {"", JUDGE} or firsts.get(by, "") not in {"", decided}:
+    if by in {"", JUDGE} or firsts.get(by, "") not in {"", option}:
         return ""
     how = "held several options level" if by in firsts else "has no ballot that counts"
     return f"{name_of(debate, by)} {'voted for it all the same' if firsts.get(by) else how}."
