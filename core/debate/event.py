@@ -57,6 +57,11 @@ def in_set(field: str, attribute: str) -> Kept:
     return lambda debate, event: {field: getattr(debate, field) | {getattr(event, attribute)}}
 
 
+def of_edition_in_force(kept: Kept) -> Kept:
+    """Kept so if the event is of the end that the debate is heading for; else nowhere."""
+    return lambda debate, event: kept(debate, event) if event.edition == debate.edition else {}
+
+
 def constants(**changes: object) -> Kept:
     """The fields have these values, whatever the event says."""
     return lambda _debate, _event: changes

@@ -13,6 +13,7 @@ from core.debate.event import (
     fault_of_agents,
     last,
     of_edition,
+    of_edition_in_force,
 )
 from core.debate.evidence import Source
 from core.debate.findings import Findings
@@ -26,6 +27,12 @@ from core.debate.verdict import Audit, CrossCheck, ShadowAnswer, ShadowChoice, V
 from core.debate.vote import Abstention, Ballot, Options, Tally
 from core.usage import Expense
 from core.wrong_values import for_people
+
+
+def _in_words(failure: Failure) -> Failure:
+    """The failure of an older version, which recorded how Pydantic names a field, in words."""
+    reason = for_people(failure.reason)
+    return failure if reason == failure.reason else failure.model_copy(update={"reason": reason})
 
 
 class AgentsCast(TurnEnded):
@@ -57,12 +64,6 @@ class ContributionMade(TurnEnded):
     kept_in = by_key("contributions", "contribution")
     kind: Literal["contribution_made"] = "contribution_made"
     contribution: Contribution
-
-
-def _in_words(failure: Failure) -> Failure:
-    """The failure of an older version, which recorded how Pydantic names a field, in words."""
-    reason = for_people(failure.reason)
-    return failure if reason == failure.reason else failure.model_copy(update={"reason": reason})
 
 
 class TurnFailed(TurnEnded):
@@ -186,19 +187,18 @@ class VerdictDrafted(BaseEvent):
     """The judge has written a verdict that is to be audited; nobody is shown it before."""
 
     key_form = "{0.turn.key}"
+    kept_in = of_edition_in_force(last("draft", "verdict"))
     kind: Literal["verdict_drafted"] = "verdict_drafted"
     turn: Turn
     verdict: Verdict
     edition: int = 1
-
-    def _changes(self, debate: Debate) -> Changes:
-        return {"draft": self.verdict} if self.edition == debate.edition else {}
 
 
 class Audited(BaseEvent):
     """A model of another vendor has looked for faults in the judge's verdict."""
 
     key_form = "{0.audit.turn.key}"
+    kept_in = of_edition_in_force(last("audit", "audit"))
     kind: Literal["audited"] = "audited"
     audit: Audit
     edition: int = 1
@@ -213,9 +213,6 @@ class Audited(BaseEvent):
         """The auditor's calls."""
         audit = self.audit
         return Expense(agent=audit.turn.agent, call=audit.call, lost=audit.lost)
-
-    def _changes(self, debate: Debate) -> Changes:
-        return {"audit": self.audit} if self.edition == debate.edition else {}
 
 
 class ShadowAnswered(TurnEnded):
@@ -242,6 +239,7 @@ class ShadowPlaced(TurnEnded):
 class VoteTallied(BaseEvent):
     """The ballots were counted."""
 
+    kept_in = of_edition_in_force(last("tally", "tally"))
     kind: Literal["vote_tallied"] = "vote_tallied"
     tally: Tally
     edition: int = 1
@@ -254,9 +252,6 @@ class VoteTallied(BaseEvent):
     def _fault(self, debate: Debate) -> str:
         scored = (score.position for score in self.tally.scores)
         return fault_of_agents(debate, (*scored, *self.tally.winners))
-
-    def _changes(self, debate: Debate) -> Changes:
-        return {"tally": self.tally} if self.edition == debate.edition else {}
 
 
 class SourceRead(TurnEnded):
@@ -274,6 +269,7 @@ class SourceRead(TurnEnded):
 class VerdictReached(BaseEvent):
     """The judge wrote its synthesis."""
 
+    kept_in = of_edition_in_force(last("verdict", "verdict"))
     kind: Literal["verdict_reached"] = "verdict_reached"
     verdict: Verdict
     edition: int = 1
@@ -287,9 +283,6 @@ class VerdictReached(BaseEvent):
     def spent(self) -> Expense:
         """The judge's calls."""
         return Expense(agent=JUDGE, call=self.verdict.call, lost=self.verdict.lost)
-
-    def _changes(self, debate: Debate) -> Changes:
-        return {"verdict": self.verdict} if self.edition == debate.edition else {}
 
 
 class FollowUpAnswered(BaseEvent):
