@@ -88,8 +88,8 @@ class BoardAction(StrEnum):
     REVEAL = "Reveal"
 
 
+#: For screen readers; each holds the words that others see.
 _LABELS: Mapping[BoardAction, str] = {
-    BoardAction.ANSWER: "Answer the agents' questions in a form",
     BoardAction.STOP: "Stop this debate",
     BoardAction.VOTE_NOW: "Let the agents vote now",
     BoardAction.PAUSE: "Pause this debate",
@@ -351,7 +351,9 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
         BoardAction.BALLOT: has_options > 1,
         BoardAction.REVEAL: debate.is_sealed,
     }
-    texts = {BoardAction.ANSWER: f"Answer {quantity(waiting, 'question')}"}
+    answer = f"Answer {quantity(waiting, 'question')}"
+    texts = {BoardAction.ANSWER: answer}
+    labels = {**_LABELS, BoardAction.ANSWER: f"{answer} of the agents in a form"}
     visible_actions = (
         action for action in BoardAction if action in enabled and possible.get(action)
     )
@@ -360,7 +362,7 @@ def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
             texts.get(action, action.value),
             ActionId[action.name],
             debate.id,
-            label=_LABELS[action],
+            label=labels[action],
             style=_STYLES.get(action, ""),
             confirm=_CONFIRMATIONS.get(action),
         )
