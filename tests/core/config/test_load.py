@@ -815,3 +815,8 @@ def test_json_with_a_sign_that_yaml_refuses_is_read_without_lines() -> None:
     file = read_source('{"a": "delete: \x7f"}', "moot.json")
 
     assert (file.values, file.marks) == ({"a": "delete: \x7f"}, {})
+
+
+def test_a_folder_in_place_of_a_file_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationBroken, match="cannot be read: is a directory"):
+        load_file(tmp_path, KNOWN)

@@ -1,5 +1,6 @@
 """Starting a debate: what forbids it before any money is spent."""
 
+import asyncio
 from dataclasses import replace
 from decimal import Decimal
 
@@ -21,6 +22,7 @@ from core.use_cases.choices import Choices
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
 from core.use_cases.start import StartDebate
+from tests.core.use_cases.logs import SlowStore
 
 
 def no_estimate(setup: Setup) -> Estimate:
@@ -94,3 +96,22 @@ async def test_a_program_that_asks_again_begins_no_second_debate_because_money_w
     typed = replace(request, token="", question="Rust or Go?")
     assert (await start.start(typed, origin="o4", choices=first_choices)).fresh
     assert (await start.start(typed, origin="o5", choices=less)).fresh
+
+
+async def test_debates_started_at_once_do_not_pass_the_bound_together() -> None:
+    store, setup = SlowStore(), a_setup()
+    start = StartDebate(
+        facts=FactLog(store=store, clock=ManualClock(), wake=str),
+        settings=Settings,
+        estimating=no_estimate,
+        bounds=Bounds(debates_per_person=2),
+    )
+    request = DebateRequest(question="Tabs or spaces?", asked_by=setup.asked_by, place=setup.place)
+
+    results = await asyncio.gather(
+        *(start.start(replace(request, question=f"{n}?"), origin=f"o{n}") for n in range(5)),
+        return_exceptions=True,
+    )
+
+    assert sum(isinstance(result, BadInput) for result in results) == 3
+    assert len(await store.find(DebateFilter())) == 2

@@ -202,6 +202,14 @@ GEMINI_QUOTA = {
 }
 CHALLENGE = "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>"
 
+UPSTREAM = {
+    "message": "Provider returned error",
+    "code": 429,
+    "metadata": {
+        "raw": "m is temporarily rate-limited upstream. Please retry shortly.",
+        "provider_name": "BaseTen",
+    },
+}
 IN_A_TEXT = json.dumps(
     {
         "error": {
@@ -264,6 +272,22 @@ def error_body(message: str, status: int, **more: object) -> Reject:
             Reject(status=200, body=stream(
                 chunk({"content": None}, "content_filter: RECITATION")).decode()),
             ReplyUnusable, "refused", id="ag2 1718: Gemini stops for a recitation",
+        ),
+        pytest.param(
+            Reject(status=429, body=json.dumps({"error": UPSTREAM})), ProviderBusy,
+            "temporarily rate-limited upstream",
+            id="open-webui computer 293: the reason stands in metadata.raw",
+        ),
+        pytest.param(
+            error_body('model "llama3" not found, try pulling it first', 404, type="api_error"),
+            RequestRejected, "try pulling it first",
+            id="QAnything 555: a model that was not pulled",
+        ),
+        pytest.param(
+            error_body("The API deployment for this resource does not exist.", 404,
+                       code="DeploymentNotFound"),
+            RequestRejected, "DeploymentNotFound.*deployment for this resource does not exist",
+            id="chatbox 646: Azure has no deployment of that name",
         ),
         pytest.param(
             Reject(status=400, body=IN_A_TEXT), RequestRejected,
@@ -441,6 +465,36 @@ async def test_a_form_that_is_refused_is_asked_for_in_a_weaker_way(
     kinds = [request.body.get("response_format", {}).get("type") for request in vendor.asked]
     assert kinds == asked_for
     await provider.close()
+
+
+async def test_lm_studio_that_knows_no_json_object_is_asked_by_schema_or_in_words(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    """Reported to LM Studio's tracker (189, 169): the error is a text, not an object."""
+    refusal = Reject(
+        status=400, body=json.dumps({"error": "'response_format.type' must be 'json_schema'"})
+    )
+    vendor.script = unable("json_object", refusal)
+    provider = compatible(vendor)
+
+    reply = await provider.complete(replace(request_, answer=FORM))
+
+    assert json.loads(reply.text) == {"first": "p1"}
+    await provider.close()
+
+
+async def test_an_overload_in_the_middle_of_a_message_of_anthropic_passes(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    """Reported to agent-os (2118): the event was passed over, and half a reply taken as whole."""
+    vendor.script = sent(
+        b'event: message_start\ndata: {"type": "message_start", "message": {"model": "m"}}\n\n'
+        b'event: error\ndata: {"type": "error",'
+        b' "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n'
+    )
+
+    with pytest.raises(ProviderBusy, match="Overloaded"):
+        await asked_of(build("anthropic", "sk-ant-test", vendor.url), request_)
 
 
 MEMORY = "model requires more system memory (18.2 GiB) than is available (7.1 GiB)"
