@@ -27,9 +27,7 @@ def requirements_of(lock: str) -> list[Requirement]:
     groups = PYPROJECT["dependency-groups"]
     runtime = PYPROJECT["project"]["dependencies"]
     extras = PYPROJECT["project"]["optional-dependencies"]
-    # What reads rare kinds of files has 160 MB: the container of a bot goes without it.
-    names = extras.keys() - {"formats"}
-    optional = chain.from_iterable(extras[name] for name in names)
+    optional = chain.from_iterable(extras.values())
     lines = {
         RUNTIME: [*runtime, *LOCAL_SLACK["dependencies"]],
         EXTRAS: [*runtime, *(line for line in optional if line != LOCAL_SLACK["name"])],

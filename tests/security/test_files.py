@@ -89,3 +89,8 @@ def test_a_prompt_reaches_nothing_of_python(text: str) -> None:
         return
     assert "class" not in prompt
     assert os.sep not in prompt
+
+
+def test_an_absolute_path_elsewhere_stops_the_start(tmp_path: Path, secret: Path) -> None:
+    with pytest.raises(ConfigurationBroken, match="outside"):
+        loaded(tmp_path, str(secret))

@@ -117,3 +117,9 @@ async def test_an_order_in_a_note_does_not_change_the_tally(order: str) -> None:
     assert attacked.tally
     assert honest.tally
     assert attacked.tally.scores == honest.tally.scores
+
+
+def test_every_debate_has_a_delimiter_of_its_own() -> None:
+    part = Part(kind=PartKind.NOTES, label="Notes", text="x")
+
+    assert quote(part, "aaaaaaaa") != quote(part, "bbbbbbbb")

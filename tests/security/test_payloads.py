@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from bot.listeners import typed
 from bot.listeners.channel_settings import checked_settings
 from bot.listeners.interactions import FieldWrong
 from bot.listeners.start import channel_of, checked_draft, draft_of, target_of
@@ -102,3 +103,8 @@ def test_any_form_is_read_or_refused_at_a_field(state: dict[str, Any], metadata:
     for read in READS:
         with suppress(BadInput, FieldWrong):
             assert read(form) is not None
+
+
+@given(st.text(max_size=80))
+def test_whatever_is_typed_after_the_command_is_understood_as_something(text: str) -> None:
+    assert typed.read(text) is not None

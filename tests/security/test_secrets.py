@@ -154,3 +154,19 @@ def test_the_tables_have_no_column_for_a_token() -> None:
     # What names a person's token opens nothing; of the token itself there is a hash.
     columns_of_tokens = {name for name in columns if "token" in name or "secret" in name}
     assert columns_of_tokens == {"token_id"}
+
+
+async def test_a_secret_in_a_note_is_taken_out(workspace: Workspace, tmp_path: Path) -> None:
+    clarifying = Clarifying(enabled=True, wait_seconds=30)
+    spec = BotSpec(clarifying=clarifying)
+    async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
+        board = await team.debate("Kafka or PostgreSQL?")
+        await team.workspace.wait_for(
+            lambda: any("How many" in reply["text"] for reply in team.replies(board))
+        )
+        [entry] = await team.moot.store.find(DebateFilter())
+        await team.moot.context.acts.steer.note.add(
+            entry.debate_id, note_id="form", author=Person(id="U1"), text=f"See {NOTE}."
+        )
+        debate = await team.moot.context.acts.answer.facts.debate(entry.debate_id)
+        assert [note.text for note in debate.notes] == ["See [redacted]."]

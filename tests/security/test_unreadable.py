@@ -10,6 +10,9 @@ from typing import Any, cast
 import pytest
 
 from bot.listeners.find import DebateLists
+from bot.mcp import tools
+from bot.mcp.arguments import ListArguments, SearchArguments
+from bot.mcp.caller_debates import CallerDebates
 from bot.operations.backup import EndedDebates
 from bot.operations.doctor.check_database import check_logs
 from bot.operations.doctor.findings import CheckMark
@@ -20,6 +23,7 @@ from bot.views.lists import MOST_AT_HOME, home
 from core.debate.debate_events import DebateStarted
 from core.debate.log import Event, RecordedEvent
 from core.debate.people import Place
+from core.debate.state import Debate
 from core.debate.turn_events import VerdictReached
 from core.errors import LogBroken, StoreError
 from core.ports import DebateFilter
@@ -30,7 +34,7 @@ from core.testing import ManualClock, Members, a_setup
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.debate_cache import DebateCache
 from core.use_cases.find import FindDebates, FoundDebate, SearchHit
-from core.use_cases.recall import RecallDecisions
+from core.use_cases.recall import RecallDecisions, RecalledDecision
 from tests.bot.operations.test_backup import NOW, fill
 from tests.bot.plays import play
 
@@ -155,6 +159,31 @@ async def test_recall_finds_the_others(recall: RecallDecisions, notices: list[st
     for _ in range(2):
         assert [decision.debate.id for decision in await recall.anywhere(ASKED)] == [GOOD]
     assert set(notices) == {BAD}
+
+
+class EditorDebates:
+    """What an editor's tools ask for."""
+
+    def __init__(self, find: FindDebates, recall: RecallDecisions) -> None:
+        self._find, self._recall = find, recall
+
+    async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
+        del running_only
+        return [hit.debate for hit in await self._find.everywhere("T1", "U1", limit)]
+
+    async def recall(self, question: str) -> Sequence[RecalledDecision]:
+        return await self._recall.anywhere(question)
+
+
+async def test_an_editor_is_shown_the_others(find: FindDebates, recall: RecallDecisions) -> None:
+    debates = cast("CallerDebates", EditorDebates(find, recall))
+    by_name = {tool.name: tool.perform for tool in tools.TOOLS}
+
+    listed = await by_name["list_debates"](debates, ListArguments())
+    results = await by_name["search_decisions"](debates, SearchArguments(query=ASKED))
+
+    assert [item["debate_id"] for item in listed.model_dump()["debates"]] == [GOOD]
+    assert [item["debate_id"] for item in results.model_dump()["found"]] == [GOOD]
 
 
 async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: FindDebates) -> None:
