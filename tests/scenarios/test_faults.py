@@ -1,15 +1,17 @@
 """A debate through Slack's and the models' bad moments: nothing lost, nothing twice."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.listeners.answers import FORM_TOO_LATE
+from bot.queue.rows import NewPost
 from bot.testing import UNHURRIED, BotSpec, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.debate.state import Status
 from core.debate.turn import Act
-from core.errors import ProviderError, ReplyUnusable
+from core.errors import KeyRefused, ProviderError, ReplyUnusable
 from core.ports import DebateFilter
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
@@ -27,6 +29,16 @@ async def assert_nothing_lost_or_doubled(team: Team, board: str) -> None:
     posted = [key_of(message) for message in team.thread(board) if key_of(message)]
     assert posted == queued
     assert len(set(posted)) == len(posted)
+
+
+async def test_rate_limits_slow_a_debate_down_and_lose_nothing():
+    async with team_at_work() as team:
+        board = await team.debate(QUESTION)
+        for _ in range(3):
+            team.workspace.faults.rate_limit("chat.postMessage", seconds=1)
+            await asyncio.sleep(0.3)
+        team.workspace.faults.rate_limit("chat.update", seconds=1)
+        await assert_nothing_lost_or_doubled(team, board)
 
 
 async def test_answers_that_are_dropped_do_not_double_posts():
@@ -72,6 +84,17 @@ async def test_with_the_quorum_kept_a_failing_agent_is_named_and_the_debate_deci
         assert any("Use PostgreSQL." in text for text in texts)
 
 
+async def test_with_the_quorum_lost_people_are_told_and_nothing_hangs():
+    error = KeyRefused("The provider refuses the key.")
+    provider = failing("security", "architect", "simplicity", error=error)
+    async with team_at_work(spec=BotSpec(provider=provider)) as team:
+        board = await team.debate(QUESTION)
+        debate = await team.wait_for_end(board)
+        assert debate.status is Status.FAILED
+        assert "ended without a decision" in team.replies(board)[-1]["text"]
+        assert provider.requests
+
+
 async def test_a_channel_that_cannot_be_checked_in_time_does_not_lose_the_command():
     async with team_at_work(spec=BotSpec(timeouts=replace(UNHURRIED, call=0.2))) as team:
         team.workspace.faults.delay("conversations.info", 60.0)
@@ -105,6 +128,27 @@ async def test_a_bot_thrown_out_in_the_middle_ends_the_debate_and_tells_its_star
         )
         assert "cannot go on" in direct[0]["text"]
         assert await team.status(board) is Status.FAILED
+
+
+async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
+    async with team_at_work() as team:
+        board = await team.debate(QUESTION)
+        root = team.thread(board)[0]
+        debate_id = key_of(root).partition("/")[0]
+        odd = NewPost(
+            key=f"{debate_id}/odd",
+            workspace=team.workspace.state.team_id,
+            channel=root["channel"],
+            debate_id=debate_id,
+            thread_key=f"{debate_id}/board",
+            method="post",
+            payload={"text": "the words", "blocks": [{"type": "no such block"}]},
+        )
+        await team.moot.outbox.post([odd])
+        await team.wait_for_end(board)
+        posts = [message for message in team.thread(board) if key_of(message) == f"{debate_id}/odd"]
+        assert [message["text"] for message in posts] == ["the words"]
+        assert await team.status(board) is Status.CONCLUDED
 
 
 async def test_a_reply_under_a_board_still_in_doubt_is_delivered_again_and_kept():

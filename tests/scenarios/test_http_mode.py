@@ -1,9 +1,11 @@
 """HTTP mode: signed requests only, replays without effect, nothing of them in the logs."""
 
 import json
+import time
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import aiohttp
 import pytest
@@ -18,6 +20,7 @@ from core.errors import ConfigurationBroken
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
 from slack_on_loopback import WorkspaceConfig, run_workspace
+from slack_on_loopback.http_mode import signed_headers
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 FORM = "application/x-www-form-urlencoded"
@@ -52,6 +55,21 @@ async def test_a_whole_debate_works_over_signed_requests(team: Team, models: Scr
     assert [note.text for note in debate.notes] == ["Two people only."]
 
 
+def a_command(team: Team, trigger_id: str) -> str:
+    fields = {
+        "command": "/debate",
+        "text": QUESTION,
+        "user_id": team.workspace.user("dana").id,
+        "user_name": "dana",
+        "channel_id": team.workspace.channel(team.channel).id,
+        "team_id": team.workspace.state.team_id,
+        "trigger_id": trigger_id,
+        "response_url": team.workspace.url,
+        "api_app_id": team.workspace.app.id,
+    }
+    return urlencode(fields)
+
+
 async def send(team: Team, body: str, headers: Mapping[str, str]) -> tuple[int, str]:
     url = f"{team.moot.http.address}/slack/events"
     async with (
@@ -59,6 +77,39 @@ async def send(team: Team, body: str, headers: Mapping[str, str]) -> tuple[int, 
         session.post(url, data=body.encode(), headers=headers) as answer,
     ):
         return answer.status, await answer.text()
+
+
+async def test_a_request_played_back_starts_nothing_more(team: Team):
+    body = a_command(team, "1.2.replayed")
+    headers = signed_headers(team.workspace.signing_secret, time.time(), body, FORM)
+    first = await send(team, body, headers)
+    second = await send(team, body, headers)
+    assert first[0] == 200
+    assert second == (200, "")
+    await team.workspace.wait_for(lambda: team.workspace.messages(team.channel))
+    assert len(await team.moot.store.find(DebateFilter())) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"X-Slack-Request-Timestamp": "soon"}, "no number"),
+        ({"X-Slack-Request-Timestamp": "²"}, "a digit that is no number"),
+        ({"X-Slack-Request-Timestamp": ""}, "empty"),
+        ({"X-Slack-Request-Timestamp": "1"}, "too old"),
+        ({"X-Slack-Signature": "v0=0000"}, "wrong signature"),
+        ({"X-Slack-Signature": ""}, "no signature"),
+    ],
+)
+async def test_what_slack_did_not_sign_is_refused(
+    team: Team, changes: dict[str, str], why: str, capfd: pytest.CaptureFixture[str]
+):
+    body = a_command(team, f"1.2.{why}")
+    headers = signed_headers(team.workspace.signing_secret, time.time(), body, FORM)
+    status, _ = await send(team, body, {**headers, **changes})
+    assert status == 401
+    assert not await team.moot.store.find(DebateFilter())
+    assert "1.2." not in "".join(capfd.readouterr())
 
 
 async def test_health_says_what_works(team: Team):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.slack.access import SlackSilent
+from bot.slack.ids import ActionId
 from bot.testing import UNHURRIED, BotSpec, Team, debate_of, quick_workspace, team_at_work
 from core.debate.state import Status
 from core.debate.turn import Act
@@ -77,6 +78,13 @@ async def test_any_of_thousands_can_steer_list_and_show(crowd: Team) -> None:
     assert "not decided on yet" in crowd.ephemeral_texts()[-1] or debate.status is Status.FAILED
 
 
+async def test_a_command_is_answered_after_more_seconds_than_bolt_waits_by_itself() -> None:
+    async with team_at_work() as team:
+        team.workspace.faults.delay("users.conversations", 3.2, times=None)
+        await team.type("list")
+        assert "No debates in this channel yet" in team.ephemeral_texts()[-1]
+
+
 async def test_who_is_not_among_thousands_sees_nothing(crowd: Team) -> None:
     board = await crowd.debate(QUESTION)
     debate_id = debate_of(crowd.thread(board)[0])
@@ -143,6 +151,14 @@ async def test_when_slack_does_not_say_people_are_told_so(fault: str) -> None:
         for words in ("list", f"show {debate.id}", "search kafka"):
             await team.type(words)
             assert team.ephemeral_texts()[-1] == SILENT
+
+
+async def test_a_click_is_answered_when_slack_does_not_say(team: Team) -> None:
+    board = await team.debate(QUESTION)
+    await team.wait_for_end(board)
+    silence(team)
+    await team.click(team.verdict(board), ActionId.ACCEPT.value)
+    await team.workspace.wait_for(lambda: team.ephemeral_texts()[-1] == SILENT)
 
 
 async def test_a_form_keeps_what_was_typed_when_slack_does_not_say(team: Team) -> None:

@@ -198,6 +198,18 @@ async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Tea
     assert asking(team, board) == []
 
 
+async def test_where_the_channel_was_archived_nobody_is_asked_and_nothing_is_told(team: Team):
+    board, debate = await accepted(team)
+    await planned(team)
+    team.workspace.archive(team.channel)
+    before = len(team.replies(board))
+    await remind_in(team, debate, 100).look()
+    await team.wait_until_sent()
+    await planned(team, 0)
+    assert (await debate_at(team, board)).outcomes_asked == {}
+    assert len(team.replies(board)) == before
+
+
 async def test_home_counts_outcomes_for_who_may_see_them_only(team: Team):
     board, _ = await accepted(team)
     await team.workspace.open_home("alex")

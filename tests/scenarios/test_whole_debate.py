@@ -5,8 +5,10 @@ from collections.abc import AsyncGenerator
 import pytest
 import pytest_asyncio
 
-from bot.testing import Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.debate.state import Debate, Status
+from core.debate.turn import Act
+from core.testing import ScriptedProvider
 
 QUESTION = "Should we use Kafka or PostgreSQL as our job queue? It must keep every job."
 
@@ -107,6 +109,22 @@ async def test_no_post_unfurls_links_and_every_post_carries_its_key(
     assert len(set(keys)) == len(keys) == len(calls)
     assert {str(call.args["unfurl_links"]).lower() for call in calls} == {"false"}
     assert {str(call.args["unfurl_media"]).lower() for call in calls} == {"false"}
+
+
+async def test_a_reply_becomes_a_note_that_later_turns_see():
+    models = ScriptedProvider()
+    models.hold(Act.CRITIQUE)
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
+        board = await team.debate(QUESTION)
+        note = await team.say("We have only two people for this.", board, user="alex")
+        await team.wait_for_log(board, lambda debate: debate.notes)
+        models.let_go()
+        debate = await team.wait_for_end(board)
+        assert [note.text for note in debate.notes] == ["We have only two people for this."]
+        reactions = next(message for message in team.thread(board) if message["ts"] == note["ts"])[
+            "reactions"
+        ]
+        assert [(reaction["name"], reaction["count"]) for reaction in reactions] == [("eyes", 1)]
 
 
 async def test_two_debates_in_two_channels_do_not_mix(held: tuple[Team, str, Debate]):
