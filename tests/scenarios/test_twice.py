@@ -60,6 +60,7 @@ async def test_the_same_question_of_two_people_is_one_debate_that_the_second_is_
 ):
     models.hold(Act.PROPOSAL)
     board = await team.debate("Kafka or PostgreSQL for jobs?")
+    await team.wait_until_sent()  # until then nobody knows where the board is
     for words in ("kafka or  PostgreSQL for jobs", "Kafka or PostgreSQL for jobs?!"):
         await team.type(words, user="alex")
         text = team.ephemeral_texts("alex")[-1]

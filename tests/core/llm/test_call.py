@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from pydantic import BaseModel
 
+from core.clock import SystemClock
 from core.debate.agents import Agent
 from core.debate.turn import Act
 from core.errors import (
@@ -27,6 +28,7 @@ from core.llm.call_options import CallScope
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
+from core.ports import Clock
 from core.request import ModelRequest, Part, PartKind
 from core.settings import StallLimits
 from core.store.memory import InMemoryStore
@@ -56,6 +58,13 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def calls(vendor: Vendor, clock: ManualClock) -> AsyncIterator[ModelCalls]:
+    asking = model_calls(vendor, clock)
+    yield asking
+    await asking.close()
+
+
+def model_calls(vendor: Vendor, clock: Clock) -> ModelCalls:
+    """Calls that reach the scripted vendor."""
     providers = {
         "anthropic": AnthropicProvider(
             "sk-test", vendor.url, stall=StallLimits(first_token=5, between_tokens=5)
@@ -65,9 +74,7 @@ async def calls(vendor: Vendor, clock: ManualClock) -> AsyncIterator[ModelCalls]
         ),
         "ollama": OllamaProvider(vendor.url),
     }
-    asking = ModelCalls(providers, clock, parallel=4, jitter=lambda: 0.5)
-    yield asking
-    await asking.close()
+    return ModelCalls(providers, clock, parallel=4, jitter=lambda: 0.5)
 
 
 ANN = Agent(id="ann", name="Ann", role="architect", provider="anthropic", model="claude-sonnet-5-5")
@@ -298,9 +305,9 @@ def on_budget(calls: ModelCalls) -> ModelCalls:
     return calls.under(CallScope(budget=budget))
 
 
-async def test_calls_at_the_same_time_stay_under_a_cap_together(
-    calls: ModelCalls, vendor: Vendor
-) -> None:
+async def test_calls_at_the_same_time_stay_under_a_cap_together(vendor: Vendor) -> None:
+    # A manual clock runs on while the vendor answers, until what the calls hold has expired.
+    calls = model_calls(vendor, SystemClock())
     counts = Counts(input=1000, output=7800)
     vendor.script = always(Say(text=REPLY, wait=0.05, counts=counts))
     terms = CallOptions(caps=[a_cap("0.25")])
@@ -312,6 +319,7 @@ async def test_calls_at_the_same_time_stay_under_a_cap_together(
     refused = [result for result in results if isinstance(result, LimitReached)]
     assert 0 < len(refused) < 4
     assert len(vendor.asked) == 4 - len(refused)
+    await calls.close()
 
 
 async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock) -> None:
