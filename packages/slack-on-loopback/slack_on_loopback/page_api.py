@@ -20,7 +20,7 @@ from slack_on_loopback.state import Channel, User
 from slack_on_loopback.stored_files import file_object
 from slack_on_loopback.surfaces import SurfaceRef
 
-RunningTurn = Callable[[User, Json], Awaitable[Json]]
+PageHandler = Callable[[User, Json], Awaitable[Json]]
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class PageApi:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes of the page's API."""
-        posts: dict[str, RunningTurn] = {
+        posts: dict[str, PageHandler] = {
             "say": self.say,
             "click": self.click,
             "view/submit": self.submit,
@@ -49,7 +49,7 @@ class PageApi:
             "channels": self.channels,
             "files": self.files,
         }
-        reads: dict[str, RunningTurn] = {
+        reads: dict[str, PageHandler] = {
             "state": self.state,
             "channels/{channel}": self.channel,
             "channels/{channel}/threads/{ts}": self.thread,
@@ -201,7 +201,7 @@ class PageApi:
             sender.cancel()
         return ws
 
-    def _answering(self, work: RunningTurn) -> Callable[[web.Request], Awaitable[web.Response]]:
+    def _answering(self, work: PageHandler) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def answer(request: web.Request) -> web.Response:
             try:
                 body = {**request.query, **request.match_info, **await _body(request)}
