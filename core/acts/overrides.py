@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, meta
+from jinja2 import TemplateSyntaxError, meta
 from jinja2.exceptions import TemplateError
-from jinja2.loaders import FileSystemLoader
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.acts.act import ACTS
+from core.acts.prompt import SANDBOX
 from core.debate.agents import PERSONA
 from core.debate.turn import Act
 
@@ -17,11 +16,6 @@ _FOLDER = Path(__file__).parent
 #: Every task may use these, whether the built-in one does or not.
 _ALWAYS = frozenset({"persona", "words"})
 _RENDERING_ERRORS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError)
-_sandbox = ImmutableSandboxedEnvironment(
-    loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, keep_trailing_newline=False
-)
-
-
 #: Every prompt that can be overridden: the persona, which is plain text, and the template of each
 #: act that asks a model.
 NAMES = (PERSONA, *(act.value for act in Act if ACTS[act].asks_model))
@@ -59,7 +53,7 @@ def fault(name: str, text: str) -> str:
         unknown = _variables(text) - allowed
         if unknown:
             return f"it uses {', '.join(sorted(unknown))}; there are: {', '.join(sorted(allowed))}"
-        _sandbox.from_string(text).render({value: _SAMPLES.get(value, value) for value in allowed})
+        SANDBOX.from_string(text).render({value: _SAMPLES.get(value, value) for value in allowed})
     except TemplateSyntaxError as error:
         return f"line {error.lineno}: {error.message}"
     except _RENDERING_ERRORS as error:
@@ -76,4 +70,4 @@ def values_of(act: Act) -> frozenset[str]:
 
 def _variables(text: str) -> frozenset[str]:
     """The variables a template takes from outside."""
-    return frozenset(meta.find_undeclared_variables(_sandbox.parse(text)))
+    return frozenset(meta.find_undeclared_variables(SANDBOX.parse(text)))

@@ -16,8 +16,8 @@ _FOLDER = Path(__file__).parent
 _environment = Environment(
     loader=FileSystemLoader(_FOLDER), undefined=StrictUndefined, keep_trailing_newline=False
 )
-#: For texts that are not ours: no attribute of Python's own can be reached from them.
-_sandbox = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+#: For texts that are not ours: no attribute of Python's own and no file can be reached from them.
+SANDBOX = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
 _POSITION = ("proposal", "From this point of view, in a position:")
 _CRITIQUE = ("critique", "From this point of view, look for:")
 #: Section of a role's file with its points for an act, and the line that introduces them.
@@ -83,7 +83,7 @@ def task(act: Act, agent: Agent, **values: object) -> str:
     """
     own = agent.prompts.get(act.value)
     template = (
-        _sandbox.from_string(own.text) if own else _environment.get_template(f"{act.value}.md.j2")
+        SANDBOX.from_string(own.text) if own else _environment.get_template(f"{act.value}.md.j2")
     )
     who = agent.prompts.get(PERSONA)
     text = template.render(persona=who.text if who else persona(agent.role, act), **values).strip()

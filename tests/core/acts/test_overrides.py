@@ -23,6 +23,8 @@ from core.debate.turn import Act
         ("critique", "{{ ''.__class__.__mro__ }}", "it cannot be rendered: "),
         ("critique", "{{ 1 / 0 }}", "it cannot be rendered: division by zero"),
         ("synthesis", "{% include '/etc/passwd' %}", "it cannot be rendered: "),
+        # A turn could not render it: people's prompts reach no file, not even a built-in one.
+        ("synthesis", "{% include 'critique.md.j2' %}", "it cannot be rendered: "),
     ],
 )
 def test_what_cannot_be_used_is_said_beforehand(name: str, text: str, reason: str) -> None:
