@@ -26,10 +26,7 @@ from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import verdict_of_review
 from core.acts.verdict_faults import audited_parts, fault_words, left_standing
 from core.acts.verdict_replies import (
-    VerdictOnRaisedReply,
-    VerdictOnVoteReply,
     VerdictReply,
-    relations_in,
     verdict_from,
     verdict_reply,
 )
@@ -40,7 +37,7 @@ from core.debate.evidence import SourceKind
 from core.debate.state import Debate
 from core.debate.turn import JUDGE, Act, Turn, turn_of
 from core.debate.turn_events import VerdictDrafted, VerdictReached
-from core.debate.verdict import Audit, EarlierDecision, Verdict, VerdictSource
+from core.debate.verdict import Audit, EarlierDecision, Relation, Verdict, VerdictSource
 from core.errors import CallFailed
 from core.figures import percent, quantity
 from core.llm.availability import is_outage
@@ -169,28 +166,27 @@ def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]
     if verdict.dissent:
         ids = {agent.name: agent.id for agent in debate.setup.agents} | {NOBODY: JUDGE}
         verdict = verdict.model_copy(update={"dissent_by": ids.get(reply.dissent_by or "", "")})
-    ground = reply.overrules if isinstance(reply, VerdictOnVoteReply) else ""
-    if isinstance(reply, VerdictOnRaisedReply):
-        raised = raised_points(debate)
-        lone = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
-        verdict = verdict.model_copy(update={"lone": tuple(lone[:MOST_LONE])})
-    return bound_by_vote(debate, _with_earlier(debate, verdict, reply), ground)
+    raised = raised_points(debate)
+    lone = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
+    verdict = verdict.model_copy(update={"lone": tuple(lone[:MOST_LONE])})
+    return bound_by_vote(debate, _with_earlier(debate, verdict, reply), reply.overrules)
 
 
 def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verdict:
     """The verdict with its relations to earlier decisions, in the order of their sources."""
-    relations = relations_in(reply)
+    stated = [answer for answer in reply.earlier if answer.relation in set(Relation)]
+    answers = {answer.source: answer for answer in reversed(stated)}
     earlier = tuple(
         EarlierDecision(
             source=source.id,
             debate=source.reference.fetch,
             title=source.reference.title,
             address=source.reference.address,
-            relation=relations[source.id][0],
-            why=relations[source.id][1],
+            relation=Relation(answers[source.id].relation),
+            why=answers[source.id].why.strip(),
         )
         for source in debate.evidence
-        if source.id in relations and source.reference.kind is SourceKind.DECISION
+        if source.id in answers and source.reference.kind is SourceKind.DECISION
     )
     return verdict.model_copy(update={"earlier": earlier})
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, WithJsonSchema, create_model
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
 
 from core.acts.replies import (
     NOBODY,
@@ -77,8 +78,26 @@ class JudgementReply(BaseModel):
     judgement: str
 
 
+class EarlierReply(BaseModel):
+    """How the decision stands to an earlier one."""
+
+    source: str
+    why: str
+    relation: str
+
+
+class PartReply(BaseModel):
+    """One section that the debate's playbook asks for."""
+
+    part: str
+    text: str
+
+
 class VerdictReply(BaseModel):
-    """What the judge answers: what weighs, then what follows from it."""
+    """What the judge answers: what weighs, then what follows from it.
+
+    The form has the last fields only where there is something to say in them.
+    """
 
     reasons: list[str] = []
     dissent: str
@@ -98,53 +117,12 @@ class VerdictReply(BaseModel):
     notes: list[NoteReply]
     #: None: none can be given. (The form vendors get asks for a number.)
     confidence: Annotated[int | None, BeforeValidator(of_hundred)]
-
-
-class EarlierReply(BaseModel):
-    """How the decision stands to an earlier one."""
-
-    source: str
-    why: str
-    relation: str
-
-
-class PartReply(BaseModel):
-    """One section that the debate's playbook asks for."""
-
-    part: str
-    text: str
-
-
-class VerdictInPartsReply(VerdictReply):
-    """What the judge answers where a playbook asks for sections of its own."""
-
-    parts: list[PartReply] = []
-
-
-class VerdictOnEarlierReply(VerdictReply):
-    """What the judge answers where earlier decisions are known."""
-
-    earlier: list[EarlierReply] = []
-
-
-class VerdictOnRaisedReply(VerdictReply):
-    """What the judge answers where agents raised what others may have missed."""
-
+    #: The requirement or quote for which it leaves the vote's option; empty: it does not.
+    overrules: SkipJsonSchema[str] = ""
     #: Labels of what one agent alone raised and the decision leaves out.
-    lone: list[str] = []
-
-
-class VerdictOnVoteReply(VerdictReply):
-    """What the judge answers where the vote chose an option."""
-
-    #: The requirement or quote for which it decides otherwise; empty: it does not.
-    overrules: str = ""
-
-
-def _earlier_reply(earlier: tuple[str, ...]) -> type[EarlierReply]:
-    """How the decision stands to one of these earlier ones."""
-    relation = one_of([relation.value for relation in Relation])
-    return narrowed(EarlierReply, source=one_of(earlier), relation=relation)
+    lone: SkipJsonSchema[list[str]] = []
+    earlier: SkipJsonSchema[list[EarlierReply]] = []
+    parts: SkipJsonSchema[list[PartReply]] = []
 
 
 @cache
@@ -171,32 +149,26 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
         raised: Labels of what the agents raised.
         agents: Names of the agents, one of whom may hold the dissent.
     """
-    fields: dict[str, Any] = {}
+    types: dict[str, Any] = {}
     if agents:
         holders = one_of((*dict.fromkeys(agents), NOBODY))
-        fields["dissent_by"] = (Annotated[holders | None, BeforeValidator(_or_none)], None)
-    bases: tuple[type[VerdictReply], ...] = ()
-    if parts:
-        fields["parts"] = (list[narrowed(PartReply, part=one_of(parts))], [])
-        bases = (VerdictInPartsReply,)
-    if earlier:
-        fields["earlier"] = (list[_earlier_reply(earlier)], [])
-        bases = (*bases, VerdictOnEarlierReply)
-    if raised:
-        fields["lone"] = (list[one_of(raised)], [])
-        bases = (*bases, VerdictOnRaisedReply)
+        types["dissent_by"] = Annotated[holders | None, BeforeValidator(_or_none)]
     if voted:
-        bases = (*bases, VerdictOnVoteReply)
+        types["overrules"] = str
+    if raised:
+        types["lone"] = list[one_of(raised)]
+    if earlier:
+        relation = one_of([relation.value for relation in Relation])
+        types["earlier"] = list[narrowed(EarlierReply, source=one_of(earlier), relation=relation)]
+    if parts:
+        types["parts"] = list[narrowed(PartReply, part=one_of(parts))]
     if notes:
-        fields["notes"] = (list[narrowed(NoteReply, note=one_of(notes))], ...)
+        types["notes"] = list[narrowed(NoteReply, note=one_of(notes))]
     if options:
         which = {"criterion": one_of(criteria)} if criteria else {}
         judgement = narrowed(JudgementReply, option=one_of(options), **which)
-        fields["criteria"] = (list[judgement], [])
-        fields["option"] = (one_of((*options, NOBODY)), NOBODY)
-    if not fields and not bases:
-        return VerdictReply
-    return create_model("VerdictReply", __base__=bases or VerdictReply, **fields)
+        types |= {"criteria": list[judgement], "option": one_of((*options, NOBODY))}
+    return narrowed(VerdictReply, **types)
 
 
 def verdict_from(
@@ -213,8 +185,7 @@ def verdict_from(
     names = {label: criterion.name for label, criterion in criteria.items()}
     table = _requirements(reply, criteria)
     not_met = RequirementStatus.NOT_MET
-    parts = reply.parts if isinstance(reply, VerdictInPartsReply) else ()
-    texts = {part.part: part.text.strip() for part in parts}
+    texts = {part.part: part.text.strip() for part in reply.parts}
     answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
     return Verdict(
         decision=reply.decision.strip(),
@@ -274,15 +245,3 @@ def _requirements(
     unknown = RequirementStatus.UNKNOWN
     missing = [name for label, name in musts.items() if label not in dict(stated)]
     return (*requirements, *(Requirement(text=name, status=unknown) for name in missing))
-
-
-def relations_in(reply: VerdictReply) -> Mapping[str, tuple[Relation, str]]:
-    """The relation to each earlier decision and its reason, by the source's id."""
-    if not isinstance(reply, VerdictOnEarlierReply):
-        return {}
-    relations = {relation.value: relation for relation in Relation}
-    return {
-        answer.source: (relations[answer.relation], answer.why.strip())
-        for answer in reversed(reply.earlier)
-        if answer.relation in relations
-    }
