@@ -3,7 +3,9 @@
 Importing the package declares all acts (`core.acts.act.ACTS`).
 """
 
-from core.acts import (
+# pyright: reportUnusedImport=false
+
+from core.acts import (  # noqa: F401 - each declares its acts
     afterwards,
     audit,
     ballot,
@@ -21,22 +23,3 @@ from core.acts import (
     speak,
     summarise,
 )
-
-__all__ = [
-    "afterwards",
-    "audit",
-    "ballot",
-    "cast",
-    "compare",
-    "count",
-    "cross_check",
-    "facilitate",
-    "follow_up",
-    "judge",
-    "question",
-    "read",
-    "reviewing",
-    "shadow",
-    "speak",
-    "summarise",
-]

@@ -13,10 +13,9 @@ from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.request import Effort, Part
 
-#: Takes a turn: what asks models (`core.llm.call.ModelCalls`), the debate, the turn.
+#: Takes a turn: what asks models (`core.llm.call.ModelCalls`), the debate, the turn. Raises
+#: `CallFailed` where no model could be asked, a cap forbids it, or no reply can be read.
 Performer = Callable[[Any, Debate, Turn], Awaitable[Event]]
-
-
 #: Parts of a prompt, for a turn of a debate.
 Parts = Callable[[Debate, Turn], Sequence[Part]]
 

@@ -5,7 +5,6 @@ what then still stands is shown above the answer.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ActSpec, always, declare
 from core.acts.replies import label_in
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.acts.verdict_faults import stands_in, verdict_part
 from core.acts.vote_part import tally_part
 from core.debate.state import Debate
@@ -56,10 +55,8 @@ async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
     counted and left out. If the call fails, the audit holds the failure and no faults.
     """
     auditor = auditor_of(debate) or judge_of(debate)
-    request = request_for(debate, turn, auditor)
-    terms = replace(terms_for(debate, turn, auditor), patient=False)
     try:
-        reply, call = await calls.ask_for(request, auditor, AuditReply, options=terms)
+        reply, call = await ask_model(calls, debate, turn, AuditReply, agent=auditor)
     except CallFailed as error:
         failed = Audit(turn=turn, auditor=auditor.full_name, failure=str(error), lost=error.usage)
         return Audited(audit=failed, edition=debate.edition)

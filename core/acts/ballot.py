@@ -74,10 +74,6 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
     """Rank all positions under neutral labels; an unreadable reply counts as an abstention.
 
     A voter may also abstain itself, with a reason.
-
-    Raises:
-        ProviderError: No model could be asked.
-        LimitReached: A cap forbids the call.
     """
     positions = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
     movers = {label: _mover(text) for label, text in possible_movers(debate, turn).items()}
@@ -304,11 +300,5 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
 
 declare(
     Act.BALLOT,
-    ActSpec(
-        max_tokens=1024,
-        effort=Effort.LOW,
-        values=_values,
-        about=_about,
-        perform=vote,
-    ),
+    ActSpec(max_tokens=1024, effort=Effort.LOW, values=_values, about=_about, perform=vote),
 )

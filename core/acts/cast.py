@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from core.acts import prompt as render
 from core.acts.act import ActSpec, declare
 from core.acts.replies import narrowed, one_of
-from core.acts.request_for import request_for, terms_for
+from core.acts.request_for import ask_model
 from core.debate.rules import When
 from core.debate.setup import Cast
 from core.debate.state import Debate
@@ -50,14 +50,11 @@ def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
 
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
     """Ask a model for the agents of the question; where that fails, keep the cast by topics."""
-    setup, agent = debate.setup, debate.setup.agent(turn.agent)
+    setup = debate.setup
     roles = roles_with(setup.casting.roles if setup.casting else ())
-    terms = terms_for(debate, turn)
     topics = Cast(turn=turn, agents=setup.agents, reasons=setup.reasons)
     try:
-        reply, call = await calls.ask_for(
-            request_for(debate, turn), agent, casting_reply(tuple(roles)), options=terms
-        )
+        reply, call = await ask_model(calls, debate, turn, casting_reply(tuple(roles)))
     except CallFailed as error:
         _log.warning("casting failed", debate=debate.id, reason=str(error))
         text = f"The agents were chosen by the question's topics: no model could. {error}"

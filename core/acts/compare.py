@@ -166,11 +166,4 @@ declare(
     ),
 )
 
-declare(
-    Act.GATE,
-    ActSpec(
-        asks_model=False,
-        is_posted=False,
-        perform=weigh,
-    ),
-)
+declare(Act.GATE, ActSpec(asks_model=False, is_posted=False, perform=weigh))

@@ -27,11 +27,4 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     return VoteTallied(tally=counted, edition=debate.edition)
 
 
-declare(
-    Act.TALLY,
-    ActSpec(
-        asks_model=False,
-        outcome_key="tally",
-        perform=tally,
-    ),
-)
+declare(Act.TALLY, ActSpec(asks_model=False, outcome_key="tally", perform=tally))

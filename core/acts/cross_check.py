@@ -27,11 +27,6 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
 
     Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
     another choice says that the order decided.
-
-    Raises:
-        ProviderError: No model could be asked.
-        ReplyUnreadable: The reply is no choice, even repaired.
-        LimitReached: A cap forbids the call.
     """
     judge = judge_of(debate)
     reply, call = await ask_model(

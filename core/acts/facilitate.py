@@ -51,13 +51,7 @@ def facilitation_fault(reply: FacilitationReply, steps: Sequence[NextStep]) -> s
 
 
 async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:
-    """Decide what comes after a round.
-
-    Raises:
-        ProviderError: No model could be asked.
-        ReplyUnreadable: The reply is no decision, even repaired.
-        LimitReached: A cap forbids the call.
-    """
+    """Decide what comes after a round."""
     steps = panel.steps_open(debate, turn)
     weighed = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
     if weighed and weighed.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:

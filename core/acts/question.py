@@ -42,12 +42,7 @@ class QuestionsReply(BaseModel):
 
 
 async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
-    """The questions of one agent; an unreadable reply counts as none, with a warning.
-
-    Raises:
-        ProviderError: No model could be asked.
-        LimitReached: A cap forbids the call.
-    """
+    """The questions of one agent; an unreadable reply counts as none, with a warning."""
     try:
         reply, call = await ask_model(calls, debate, turn, QuestionsReply)
     except ReplyUnreadable as error:

@@ -47,11 +47,4 @@ async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> Sourc
     )
 
 
-declare(
-    Act.READING,
-    ActSpec(
-        asks_model=False,
-        is_posted=False,
-        is_numbered=True,
-    ),
-)
+declare(Act.READING, ActSpec(asks_model=False, is_posted=False, is_numbered=True))

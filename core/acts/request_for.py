@@ -49,9 +49,7 @@ async def ask_model(
         agent: Whose model is asked.
 
     Raises:
-        ReplyUnreadable: Not even a repair could be read; its `call` is the call.
-        LimitReached: A cap forbids the call.
-        ProviderError: No model could be asked.
+        CallFailed: No model could be asked, or its reply not be read.
     """
     agent = agent or debate.setup.agent(turn.agent)
     request, terms = request_for(debate, turn, agent), terms_for(debate, turn, agent)
@@ -66,11 +64,7 @@ async def ask_for_same(
     *,
     agent: Agent | None = None,
 ) -> tuple[Sequence[int], Call]:
-    """Which of the texts with these labels say the same: for each the first one's place, from 0.
-
-    Raises:
-        CallFailed: No model could be asked, or its reply not be read.
-    """
+    """Which of the texts with these labels say the same: for each the first one's place, from 0."""
     reply, call = await ask_model(
         calls,
         debate,

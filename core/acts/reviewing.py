@@ -113,11 +113,7 @@ def _finding(sources: tuple[str, ...]) -> type[FindingReply]:
 
 
 async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    """Review the subject; a finding whose words do not stand in it is struck out.
-
-    Raises:
-        CallFailed: No model could be asked, or its reply not be read.
-    """
+    """Review the subject; a finding whose words do not stand in it is struck out."""
     read = subject(debate)
     reply, call = await ask_model(
         calls, debate, turn, review_reply(tuple(source.id for source in read))
@@ -133,11 +129,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    """Say of each of one's own findings whether it is settled, and what is new.
-
-    Raises:
-        CallFailed: No model could be asked, or its reply not be read.
-    """
+    """Say of each of one's own findings whether it is settled, and what is new."""
     changed, mine = handed_in(debate), own(debate, turn.agent)
     read = (*subject(debate), *changed)
     labels = tuple(f"f{finding.number}" for finding in mine)
@@ -296,13 +288,7 @@ def _values_of_merging(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     return {"labels": ", ".join(f"f{number}" for number in numbers)}
 
 
-declare(
-    Act.REVIEW,
-    ActSpec(
-        values=_values_of_review,
-        perform=review,
-    ),
-)
+declare(Act.REVIEW, ActSpec(values=_values_of_review, perform=review))
 
 declare(
     Act.FINDINGS,
@@ -316,11 +302,4 @@ declare(
     ),
 )
 
-declare(
-    Act.SECOND_LOOK,
-    ActSpec(
-        effort=Effort.LOW,
-        values=_values_of_review,
-        perform=look_again,
-    ),
-)
+declare(Act.SECOND_LOOK, ActSpec(effort=Effort.LOW, values=_values_of_review, perform=look_again))

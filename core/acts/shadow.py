@@ -32,12 +32,7 @@ class ShadowReply(BaseModel):
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:
-    """Have one model answer the question alone; its quotes are checked like everybody's.
-
-    Raises:
-        ProviderError: The model cannot be asked, or its reply not be read.
-        LimitReached: A cap forbids the call.
-    """
+    """Have one model answer the question alone; its quotes are checked like everybody's."""
     reply, call = await ask_model(calls, debate, turn, ShadowReply)
     shadow = await asyncio.to_thread(_checked_answer, debate, turn, reply, call)
     return ShadowAnswered(shadow=shadow)
@@ -60,12 +55,7 @@ def _checked_answer(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) 
 
 
 async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
-    """Have the model of the background say which of the options the answer alone takes.
-
-    Raises:
-        ProviderError: The model cannot be asked, or its reply not be read.
-        LimitReached: A cap forbids the call.
-    """
+    """Have the model of the background say which of the options the answer alone takes."""
     background = debate.setup.agent(SUMMARIZER)
     reply, call = await ask_model(
         calls, debate, turn, choice_reply(option_labels(debate)), agent=background

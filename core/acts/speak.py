@@ -28,12 +28,7 @@ from core.rules.raised import is_first_answer
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    """Take a turn that ends in text; carried over without a call where the format says so.
-
-    Raises:
-        ProviderError: No model could be asked.
-        LimitReached: A cap forbids the call.
-    """
+    """Take a turn that ends in text; carried over without a call where the format says so."""
     carried = format_of(debate).carried_over(debate, turn)
     if carried:
         warnings = ("No critique arrived.",) if turn.act is Act.REFINEMENT else ()
@@ -92,23 +87,14 @@ _speech = partial(ActSpec, is_speech=True, sees_history=True, perform=speak)
 _SPEECHES = {
     Act.PROPOSAL: _speech(words=350, values=lambda _, turn: {"fresh": turn.round > 1}),
     Act.CRITIQUE: _speech(
-        words=250,
-        max_tokens=1024,
-        effort=Effort.LOW,
-        values=_values_of_critique,
+        words=250, max_tokens=1024, effort=Effort.LOW, values=_values_of_critique
     ),
-    Act.REFINEMENT: _speech(
-        words=450,
-        states_stance=True,
-    ),
+    Act.REFINEMENT: _speech(words=450, states_stance=True),
     Act.GATHER: _speech(words=350),
     Act.PLAN: _speech(words=200, effort=Effort.LOW),
     Act.FORMULATE: _speech(words=450),
     Act.DEBATE: _speech(words=450),
-    Act.ADJUST: _speech(
-        words=450,
-        states_stance=True,
-    ),
+    Act.ADJUST: _speech(words=450, states_stance=True),
     Act.REBUTTAL: _speech(words=250, effort=Effort.LOW),
     Act.STATEMENT: _speech(
         words=300,

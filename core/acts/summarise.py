@@ -121,11 +121,4 @@ async def _ask(
     )
 
 
-declare(
-    Act.SUMMARY,
-    ActSpec(
-        effort=Effort.LOW,
-        is_posted=False,
-        perform=summarise,
-    ),
-)
+declare(Act.SUMMARY, ActSpec(effort=Effort.LOW, is_posted=False, perform=summarise))
