@@ -10,7 +10,7 @@ from rich.text import Text
 
 from core.debate.evidence import CitationStatus
 from core.debate.state import Debate
-from core.debate.verdict import Verdict
+from core.debate.verdict import OVERTURNED_BY, Verdict
 from core.figures import money
 from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, decision_line, title_in
@@ -88,7 +88,7 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
     )
     against = [*filter(None, (dissent_words(debate, verdict), against_words(debate, verdict)))]
     yield dissent_title(debate, verdict), "yellow", against
-    yield "What would overturn it", "yellow", verdict.overturned_by
+    yield OVERTURNED_BY, "yellow", verdict.overturned_by
 
 
 def _struck_out(debate: Debate) -> Iterator[str]:

@@ -46,7 +46,7 @@ from bot.views.words import (
 from core.acts.verdict_faults import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
-from core.debate.verdict import Verdict, VerdictSource
+from core.debate.verdict import OVERTURNED_BY, Verdict, VerdictSource
 from core.figures import quantity, without_stops
 from core.rules.hinges import hinge_words
 from core.rules.options import options_of
@@ -287,7 +287,7 @@ def _overturns(whole: Verdict, most: int) -> str:
     texts = (gist(fact, _NOTE_LIMIT) for fact in whole.overturned_by)
     facts = without_stops([*filter(None, texts)])
     for count in range(len(facts), 0, -1):
-        text = "*What would overturn it*: " + item_list(facts[:count], _OVERTURNS_LIMIT, "; ")
+        text = f"*{OVERTURNED_BY}*: " + item_list(facts[:count], _OVERTURNS_LIMIT, "; ")
         if len(text.split()) <= most:
             return text
     return ""

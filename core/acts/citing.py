@@ -21,12 +21,9 @@ from core.rules.formats import review
 #: Headings of a source that its line in the table of contents names.
 _HEADINGS = 12
 _HEADING_CHARS = 60
-#: Fields of a verdict that hold one text, and those that hold several.
-_TEXTS = ("decision", "solution", "implementation", "dissent")
 _LOOK_UP = re.compile(r"[`*\s]*LOOK UP:[`*]*\s*(?P<words>[^\n]{2,300}?)[`*\s]*", re.IGNORECASE)
 #: What is to be reviewed has so many times the room of evidence for a question.
 _OF_A_SUBJECT = 4
-_LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
 
 
 @once_per_sources
@@ -190,13 +187,8 @@ class QuoteCheck:
 def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
     """The verdict with its quotes checked, and those not found struck out."""
     check = QuoteCheck(debate)
-    changes: dict[str, object] = {field: check.text(getattr(verdict, field)) for field in _TEXTS}
-    changes |= {field: check.texts(getattr(verdict, field)) for field in _LISTS}
-    changes["sections"] = tuple(
-        section.model_copy(update={"text": check.text(section.text)})
-        for section in verdict.sections
-    )
-    return verdict.model_copy(update={**changes, "citations": check.citations})
+    verdict = verdict.with_texts(check.text)
+    return verdict.model_copy(update={"citations": check.citations})
 
 
 def without_quotes(text: str) -> str:

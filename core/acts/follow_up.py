@@ -25,6 +25,7 @@ from core.debate.people import Person
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import FollowUpAnswered
+from core.debate.verdict import LIST_TITLES
 from core.errors import CallFailed
 from core.evidence.citations import check_citations
 from core.evidence.passages import Passage, passages_of
@@ -110,21 +111,14 @@ def record_of(debate: Debate) -> Sequence[Entry]:
     """The record as entries: the verdict, contributions in order, decisions."""
     entries = list[Entry]()
     if verdict := debate.verdict:
-        lists = (
-            ("Reasons", verdict.reasons),
-            ("Trade-offs", verdict.tradeoffs),
-            ("Recommendations", verdict.recommendations),
-            ("Open questions", verdict.open_questions),
-            ("What would overturn it", verdict.overturned_by),
-        )
         by = verdict.dissent_by
         holder = f", held by {debate.setup.agent(by).name}" if by else ""
         parts = [
             verdict.decision,
             *(
-                f"{name}:\n" + "\n".join(f"- {text}" for text in texts)
-                for name, texts in lists
-                if texts
+                "\n- ".join([f"{title}:", *texts])
+                for name, title in LIST_TITLES.items()
+                if (texts := getattr(verdict, name))
             ),
             verdict.solution,
             verdict.implementation,

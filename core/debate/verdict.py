@@ -1,5 +1,6 @@
 """The verdict, its cross-check and audit, and the answer of one model alone."""
 
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from core.debate.contributions import NoteOutcome, RaisedPoint
@@ -145,6 +146,19 @@ class Audit(Value):
     lost: Usage = Usage()
 
 
+OVERTURNED_BY = "What would overturn it"
+#: Fields of a verdict that hold one text each.
+_TEXTS = ("decision", "solution", "implementation", "dissent")
+#: Fields of a verdict that hold several texts each, and their titles in what people read.
+LIST_TITLES: Mapping[str, str] = {
+    "reasons": "Reasons",
+    "tradeoffs": "Trade-offs",
+    "recommendations": "Recommendations",
+    "open_questions": "Open questions",
+    "overturned_by": OVERTURNED_BY,
+}
+
+
 class Verdict(Value):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
 
@@ -199,6 +213,16 @@ class Verdict(Value):
         """Whether our own engine declined to decide; what a model writes is the team's to judge."""
         declines = self.decision.startswith(NOT_DECIDED)
         return declines and not self.option and self.confidence is None
+
+    def with_texts(self, rewritten: Callable[[str], str]) -> "Verdict":
+        """The verdict with each of its texts rewritten."""
+        changes: dict[str, object] = {name: rewritten(getattr(self, name)) for name in _TEXTS}
+        changes |= {name: tuple(map(rewritten, getattr(self, name))) for name in LIST_TITLES}
+        changes["sections"] = tuple(
+            section.model_copy(update={"text": rewritten(section.text)})
+            for section in self.sections
+        )
+        return self.model_copy(update=changes)
 
 
 class ShadowAnswer(Value):

@@ -8,6 +8,7 @@ from core.debate.follow_up import DecisionKind, OutcomeKind
 from core.debate.log import fold
 from core.debate.people import Person, Place
 from core.debate.state import Debate, Status
+from core.debate.verdict import OVERTURNED_BY
 from core.errors import BadInput, DebateUnknown, LogBroken, reading
 from core.evidence.reading import joined_sections
 from core.evidence.search import best_of, terms
@@ -161,7 +162,7 @@ def decision_words(debate: Debate) -> str:
             *turned_out,
             *(f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]),
             *([f"What speaks against it: {verdict.dissent}"] if verdict.dissent else []),
-            *([f"What would overturn it: {overturns}"] if overturns else []),
+            *([f"{OVERTURNED_BY}: {overturns}"] if overturns else []),
         ]
     )
 

@@ -5,15 +5,14 @@ from dataclasses import replace
 
 from core.acts.verdict_faults import decision_doubt
 from core.debate.state import Debate
+from core.debate.verdict import LIST_TITLES, OVERTURNED_BY
 from core.figures import day
 from core.rules.ending import ending_sentences, round_reasons
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import cited_verdict, decided_or_asked, title_in
 from core.transcript.decision import (
-    OVERTURNED_BY,
     REASONS,
     SOLUTION,
-    TRADEOFFS,
     decided_lines,
     verdict_sections,
     why_none,
@@ -26,7 +25,7 @@ from core.transcript.words import bullets, confidence_words, nested, quotation
 
 _TITLE_MAX_CHARS = 80
 #: What such records call some sections.
-_TITLES = {TRADEOFFS: "Consequences", OVERTURNED_BY: "Revisit when"}
+_TITLES = {LIST_TITLES["tradeoffs"]: "Consequences", OVERTURNED_BY: "Revisit when"}
 #: What stands right below the decision.
 _UNTITLED = {REASONS, SOLUTION}
 

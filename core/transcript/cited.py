@@ -14,8 +14,6 @@ from core.transcript.markdown import plain_line
 from core.transcript.words import table
 
 _SOURCE_ID = re.compile(r"\be\d{1,3}\b")
-_TEXTS = ("solution", "implementation", "dissent")
-_LISTS = ("reasons", "tradeoffs", "recommendations", "open_questions", "overturned_by")
 _CHECKED = "Only quotes were checked: those with a place were found there"
 _STRUCK = ", those struck out were not"
 
@@ -59,23 +57,13 @@ def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
 
     Reasons without a quote say so, if the debate has sources.
     """
-    citations = verdict.citations
-    texts = {field: link_citations(getattr(verdict, field), citations) for field in _TEXTS}
-    texts["decision"] = decision_line(verdict)
-    lists = {
-        field: tuple(link_citations(text, citations) for text in getattr(verdict, field))
-        for field in _LISTS
-    }
-    sections = tuple(
-        section.model_copy(update={"text": link_citations(section.text, citations)})
-        for section in verdict.sections
-    )
+    cited = verdict.with_texts(lambda text: link_citations(text, verdict.citations))
     bare = " (no source quoted)" if debate.evidence else ""
-    lists["reasons"] = tuple(
+    reasons = tuple(
         reason if citations_in(text) else f"{reason}{bare}"
-        for text, reason in zip(verdict.reasons, lists["reasons"], strict=True)
+        for text, reason in zip(verdict.reasons, cited.reasons, strict=True)
     )
-    return verdict.model_copy(update={**texts, **lists, "sections": sections})
+    return cited.model_copy(update={"decision": decision_line(verdict), "reasons": reasons})
 
 
 def where(citation: Citation) -> str:

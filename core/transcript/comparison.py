@@ -16,17 +16,20 @@ from pydantic import BaseModel
 from core.debate.agents import Agent
 from core.debate.state import Debate
 from core.debate.turn import Act
-from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
+from core.debate.verdict import OVERTURNED_BY
+from core.errors import BadInput, CallFailed
 from core.figures import quantity
 from core.llm.call import ModelCalls
 from core.request import Part, PartKind
 from core.rules import shadow
 from core.transcript.evaluation import (
+    MOST_MAKERS,
     Criterion,
+    Evaluator,
     cost_words,
     criteria_of,
-    evaluation_options,
-    evaluation_request,
+    evaluation_call,
+    identity,
     laid_out,
     risks_title,
     verdict_text,
@@ -37,7 +40,6 @@ from core.values import Value
 
 #: Calls per evaluator: both orders of the texts, both orders of the doubled text.
 CALLS = 4
-_MOST_MAKERS = 2
 
 
 class Better(StrEnum):
@@ -70,13 +72,9 @@ class Side(StrEnum):
     NEITHER = "neither"
 
 
-class Preferences(Value):
+class Preferences(Evaluator):
     """What one evaluator prefers, by criterion."""
 
-    evaluator: str
-    name: str
-    model: str
-    maker: str
     sides: Mapping[Criterion, Side] = {}
     #: Why they do not count; empty: they do.
     fault: str = ""
@@ -102,7 +100,7 @@ class Comparison(Value):
     @property
     def has_sum(self) -> bool:
         """Whether preferences are counted together: they are of two makers at least."""
-        return len({preferences.maker for preferences in self.counting}) >= _MOST_MAKERS
+        return len({preferences.maker for preferences in self.counting}) >= MOST_MAKERS
 
     @property
     def usage(self) -> Usage:
@@ -115,7 +113,6 @@ async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]
 
     Raises:
         BadInput: One of the texts is missing, or nobody is to compare them.
-        ProviderMissing: An evaluator's provider is not set up.
     """
     texts = compared_texts(debate)
     if not evaluators:
@@ -153,7 +150,7 @@ def compared_texts(debate: Debate) -> Mapping[Side, str]:
             ("Solution", [alone.solution]),
             ("Reasons", alone.reasons),
             (risks_title(debate), alone.risks),
-            ("What would overturn it", alone.overturned_by),
+            (OVERTURNED_BY, alone.overturned_by),
         ),
     }
 
@@ -176,31 +173,19 @@ def comparison_markdown(comparison: Comparison) -> str:
         quotation(comparison.question),
         text,
     ]
-    counting = comparison.counting
-    if counting and not comparison.has_sum:
-        parts.append(
-            f"All that counts is of {counting[0].maker}: one maker's taste, not counted together."
-        )
-    if counting:
-        sums = ["Together"] if comparison.has_sum else []
-        rows = [
-            (
-                criterion.words,
-                *(preferences.sides[criterion] for preferences in counting),
-                *([_together(counting, criterion)] if sums else []),
-            )
-            for criterion in counting[0].sides
-        ]
-        parts.append(
-            table(
-                (
-                    "Better by",
-                    *(f"{preferences.name} ({preferences.maker})" for preferences in counting),
-                    *sums,
-                ),
-                rows,
-            )
-        )
+    if counting := comparison.counting:
+        head = ["Better by", *(f"{it.name} ({it.maker})" for it in counting)]
+        rows = [[name.words, *(it.sides[name] for it in counting)] for name in counting[0].sides]
+        if comparison.has_sum:
+            head.append("Together")
+            for row, name in zip(rows, counting[0].sides, strict=True):
+                sides = [preferences.sides[name] for preferences in counting]
+                debate, single = sides.count(Side.DEBATE), sides.count(Side.SINGLE)
+                row.append(f"debate {debate}, single {single}")
+        else:
+            maker = f"All that counts is of {counting[0].maker}"
+            parts.append(f"{maker}: one maker's taste, not counted together.")
+        parts.append(table(head, rows))
     if failures := [
         f"{preference.name}: {preference.fault}"
         for preference in comparison.preferences
@@ -229,9 +214,7 @@ async def _prefers(
     calls: ModelCalls, debate: Debate, agent: Agent, texts: Mapping[Side, str]
 ) -> Preferences:
     """The preferences of one evaluator; a failure is reported as its fault."""
-    result = Preferences(
-        evaluator=agent.id, name=agent.name, model=agent.full_name, maker=agent.maker
-    )
+    result = Preferences(**identity(agent))
     if agent.maker in _makers(debate):
         fault = f"{agent.maker} made one of the texts."
         return result.model_copy(update={"fault": fault})
@@ -245,7 +228,7 @@ async def _prefers(
             usage += spent_forth
             back, spent_back = await _choose(calls, debate, agent, (second, first))
             usage += spent_back
-        except (ProviderError, ReplyUnreadable, LimitReached) as error:
+        except CallFailed as error:
             return result.model_copy(update={"fault": str(error), "usage": usage + error.usage})
         choices.append({name: _in_both(forth[name], back[name]) for name in criteria_of(debate)})
     of_texts, of_doubled = choices
@@ -269,13 +252,8 @@ async def _choose(
             return None
         return f"There must be exactly one choice for each of: {', '.join(criteria)}."
 
-    reply, call = await calls.ask_for(
-        evaluation_request(debate, agent, Act.COMPARISON, texts),
-        agent,
-        ComparisonReply,
-        check=fault,
-        options=evaluation_options(debate, agent, Act.COMPARISON),
-    )
+    request, options = evaluation_call(debate, agent, Act.COMPARISON, texts)
+    reply, call = await calls.ask_for(request, agent, ComparisonReply, check=fault, options=options)
     return {choice.criterion: choice.better for choice in reply.choices}, call.usage
 
 
@@ -291,8 +269,3 @@ def _makers(debate: Debate) -> set[str]:
     setup = debate.setup
     alone = [setup.shadow_agent] if setup.shadow_agent else []
     return {agent.maker for agent in (*setup.agents, setup.judge, *alone)}
-
-
-def _together(counting: Sequence[Preferences], criterion: Criterion) -> str:
-    sides = [preferences.sides[criterion] for preferences in counting]
-    return f"debate {sides.count(Side.DEBATE)}, single {sides.count(Side.SINGLE)}"

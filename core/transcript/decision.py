@@ -6,7 +6,7 @@ from core.acts.verdict_faults import audit_words, decision_doubt, is_doubted
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate, Status
 from core.debate.turn import JUDGE
-from core.debate.verdict import Relation, Verdict, VerdictSource
+from core.debate.verdict import LIST_TITLES, OVERTURNED_BY, Relation, Verdict, VerdictSource
 from core.figures import money, percent
 from core.rules.ending import ending_sentences, round_reasons
 from core.rules.hinges import hinge_words
@@ -26,7 +26,6 @@ from core.transcript.words import confidence_words, letters_words, name_of, quot
 
 #: Titles of sections that some surface shows in its own way.
 REASONS, SOLUTION, FINDINGS = "Why", "Reasoning and solution", "Findings"
-TRADEOFFS, OVERTURNED_BY = "Trade-offs", "What would overturn it"
 
 _SOURCES = {
     VerdictSource.JUDGE: "the judge",
@@ -193,9 +192,10 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
         ),
         ResultSection(title="Requirements that are not met", lines=lines_of(unmet)),
         ResultSection(title=criteria_title(debate), head=criteria_heads, rows=criteria),
-        ResultSection(title=TRADEOFFS, lines=lines_of(verdict.tradeoffs)),
-        ResultSection(title="Recommendations", lines=lines_of(verdict.recommendations)),
-        ResultSection(title="Open questions", lines=lines_of(verdict.open_questions)),
+        *(
+            ResultSection(title=LIST_TITLES[name], lines=lines_of(getattr(verdict, name)))
+            for name in ("tradeoffs", "recommendations", "open_questions")
+        ),
         ResultSection(title="Assumptions", lines=lines_of(assumptions(debate))),
     )
     return (section for section in sections if not section.is_empty)

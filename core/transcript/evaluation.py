@@ -5,21 +5,22 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 from pydantic import BaseModel
 
-from core.acts import prompt as render
-from core.acts.act import ACTS
 from core.acts.context import parts_for
+from core.acts.request_for import request_with, terms_for
 from core.debate.agents import Agent
 from core.debate.follow_up import Feedback
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
-from core.debate.verdict import Verdict
-from core.errors import BadInput, LimitReached, ProviderError, ReplyUnreadable
-from core.figures import day, money, number
+from core.debate.verdict import OVERTURNED_BY, Verdict
+from core.errors import BadInput, CallFailed
+from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
 from core.request import ModelRequest, Part, PartKind
 from core.rules.findings import line_of
@@ -34,7 +35,7 @@ LOWEST, HIGHEST = 1, 10
 MOST_CHARS = 24_000
 _CUT = "[cut]"
 #: Only scores of so many makers' models are averaged.
-_MOST_MAKERS = 2
+MOST_MAKERS = 2
 
 
 class Criterion(StrEnum):
@@ -105,14 +106,29 @@ class CriterionScore(Value):
     reason: str
 
 
-class Marks(Value):
-    """What one evaluator gave."""
+class Evaluator(Value):
+    """Who scores or compares."""
 
     evaluator: str
     name: str
     #: Of its model, and who made that.
     model: str
     maker: str
+
+
+def identity(agent: Agent) -> dict[str, Any]:
+    """The fields of an `Evaluator`."""
+    return {
+        "evaluator": agent.id,
+        "name": agent.name,
+        "model": agent.full_name,
+        "maker": agent.maker,
+    }
+
+
+class Marks(Evaluator):
+    """What one evaluator gave."""
+
     marks: Mapping[Criterion, CriterionScore]
     call: Call
 
@@ -143,7 +159,7 @@ class Evaluation(Value):
     @property
     def averages(self) -> Mapping[Criterion, float]:
         """The mean per criterion over the evaluators that answered, where several makers did."""
-        if len({mark.maker for mark in self.marks}) < _MOST_MAKERS:
+        if len({mark.maker for mark in self.marks}) < MOST_MAKERS:
             return {}
         count = len(self.marks)
         return {
@@ -154,10 +170,8 @@ class Evaluation(Value):
     @property
     def usage(self) -> Usage:
         """What the evaluation has spent, failed evaluators included."""
-        spent = [mark.call.usage for mark in self.marks] + [
-            failure.usage for failure in self.failed
-        ]
-        return sum(spent, start=Usage())
+        marked, failed = (mark.call for mark in self.marks), self.failed
+        return sum((spent.usage for spent in (*marked, *failed)), start=Usage())
 
 
 async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Evaluation:
@@ -165,7 +179,6 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
 
     Raises:
         BadInput: The debate has no decision, or nobody is to score it.
-        ProviderMissing: An evaluator's provider is not set up.
     """
     if debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
@@ -198,7 +211,7 @@ def verdict_text(debate: Debate, verdict: Verdict) -> str:
         *((section.title, [section.text]) for section in verdict.sections),
         ("Reasons", verdict.reasons),
         (risks_title(debate), [*map(line_of, verdict.findings), *verdict.tradeoffs]),
-        ("What would overturn it", verdict.overturned_by),
+        (OVERTURNED_BY, verdict.overturned_by),
         ("Recommendations", verdict.recommendations),
         ("Open questions", verdict.open_questions),
     )
@@ -293,63 +306,41 @@ def as_markdown(evaluation: Evaluation) -> str:
 def _reservations(evaluation: Evaluation) -> Iterator[str]:
     """What lessens the scores, a sentence each."""
     makers = sorted({marks.maker for marks in evaluation.marks})
-    if len(makers) < _MOST_MAKERS:
+    if len(makers) < MOST_MAKERS:
         yield f"All evaluators are of {makers[0]}: one maker's taste, without an average."
     if own := [maker for maker in makers if maker in evaluation.written_by]:
         yield f"Models of {' and '.join(own)} wrote the decision, too."
 
 
-def evaluation_request(
+def evaluation_call(
     debate: Debate, agent: Agent, act: Act, texts: Sequence[Part]
-) -> ModelRequest:
-    """What an evaluator is asked: the question, people's answers, the sources, the texts."""
+) -> tuple[ModelRequest, CallOptions]:
+    """What an evaluator is asked: the question, people's answers, the sources, the texts.
+
+    No other model answers in its place: whose scores they are counts.
+    """
     turn = Turn(act=act, round=0, agent=agent.id)
-    criteria = [
-        {"name": criterion.value, "meaning": MEANINGS[criterion]}
-        for criterion in criteria_of(debate)
-    ]
-    task = f"Today is {day(debate.now)}.\n\n"
-    task += render.task(act, agent, words=0, criteria=criteria)
-    return ModelRequest(
-        model=agent.model,
-        act=act,
-        role=agent.role,
-        system=render.system(act),
-        parts=(
-            *parts_for(debate, turn),
-            *texts,
-            Part(kind=PartKind.TASK, label="Task", text=task),
-        ),
-        delimiter=debate.setup.delimiter,
-        max_output_tokens=ACTS[act].max_tokens,
-        temperature=agent.temperature,
-        effort=ACTS[act].effort,
-        cache_key=debate.id,
-    )
-
-
-def evaluation_options(debate: Debate, agent: Agent, act: Act) -> CallOptions:
-    """How long an evaluator has, and where its prompt comes from."""
-    return CallOptions(
-        seconds=debate.setup.limits.turn_seconds, prompt_source=render.source(act, agent)
-    )
+    criteria = [{"name": name.value, "meaning": MEANINGS[name]} for name in criteria_of(debate)]
+    parts, values = (*parts_for(debate, turn), *texts), {"words": 0, "criteria": criteria}
+    request = request_with(debate, turn, agent, parts=parts, values=values)
+    return request, replace(terms_for(debate, turn, agent), fallbacks=(), patient=False)
 
 
 async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | EvaluatorFailure:
     """The marks of one evaluator, or its failure."""
     text = verdict_text(debate, debate.verdict) if debate.verdict else ""
     decision = Part(kind=PartKind.POSITION, label="The decision", text=text)
+    request, options = evaluation_call(debate, agent, Act.EVALUATION, [decision])
     criteria = criteria_of(debate)
-    request = evaluation_request(debate, agent, Act.EVALUATION, [decision])
     try:
         reply, call = await calls.ask_for(
             request,
             agent,
             EvaluationReply,
             check=lambda reply: reply_fault(reply, criteria),
-            options=evaluation_options(debate, agent, Act.EVALUATION),
+            options=options,
         )
-    except (ProviderError, ReplyUnreadable, LimitReached) as error:
+    except CallFailed as error:
         return EvaluatorFailure(
             evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage
         )
@@ -358,14 +349,7 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Eva
         name: CriterionScore(score=scores[name].score, reason=scores[name].reason.strip())
         for name in criteria
     }
-    return Marks(
-        evaluator=agent.id,
-        name=agent.name,
-        model=agent.full_name,
-        maker=agent.maker,
-        marks=marks,
-        call=call,
-    )
+    return Marks(**identity(agent), marks=marks, call=call)
 
 
 def _line(text: str) -> str:

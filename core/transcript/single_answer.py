@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.debate.state import Debate
+from core.debate.verdict import OVERTURNED_BY
 from core.figures import money
 from core.rules import shadow
 from core.rules.options import options_of
@@ -60,7 +61,7 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
     lists = (
         ("What speaks for it", alone.reasons),
         ("Risks it named", alone.risks),
-        ("What would overturn it", alone.overturned_by),
+        (OVERTURNED_BY, alone.overturned_by),
     )
     listed = [
         f"{mark}# {name}\n\n{bullets([link_citations(item, alone.citations) for item in items])}"
