@@ -75,7 +75,7 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
 
     A voter may also abstain itself, with a reason.
     """
-    positions = {candidate.label: candidate.position for candidate in candidates(debate, turn)}
+    positions = {label: text.turn.agent for label, text in candidates(debate, turn).items()}
     movers = {label: _mover(text) for label, text in possible_movers(debate, turn).items()}
     movers |= {source: source for source in source_labels(debate)}
     options = option_labels(debate)
@@ -235,12 +235,12 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     positions = [
         Part(
             kind=PartKind.CANDIDATE,
-            label=candidate.label,
+            label=label,
             text=candidate.text,
             ends_shared=number in ends,
             trim_priority=2,
         )
-        for number, candidate in enumerate(candidates(debate, turn), start=1)
+        for number, (label, candidate) in enumerate(candidates(debate, turn).items(), start=1)
     ]
     critiques = [
         Part(
@@ -262,14 +262,12 @@ def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
     Orders are shuffled, so that only some begin alike; all are known, so that it is known which.
     """
     mine = debate.setup.agent(turn.agent)
-    own = [candidate.position for candidate in candidates(debate, turn)]
+    own = candidates(debate, turn).values()
     alike = set[int]()
     for other in debate.setup.agents:
         if other.id != mine.id and other.full_name == mine.full_name:
-            theirs = candidates(debate, turn.model_copy(update={"agent": other.id}))
-            same = takewhile(
-                lambda pair: pair[0] == pair[1].position, zip(own, theirs, strict=True)
-            )
+            theirs = candidates(debate, turn.model_copy(update={"agent": other.id})).values()
+            same = takewhile(lambda pair: pair[0] is pair[1], zip(own, theirs, strict=True))
             alike.add(len(list(same)))
     return alike - {0}
 
@@ -277,14 +275,14 @@ def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     slate = candidates(debate, turn)
     letters = [
-        f"Position {debate.setup.letter(candidate.position)} is {candidate.label}"
-        for candidate in slate
+        f"Position {debate.setup.letter(candidate.turn.agent)} is {label}"
+        for label, candidate in slate.items()
         if turn.round and debate.setup.format not in {critique.NAME, review.NAME}
     ]
     return {
         "review": debate.setup.format == review.NAME,
         "count": len(slate),
-        "labels": ", ".join(candidate.label for candidate in slate),
+        "labels": ", ".join(slate),
         "options": ", ".join(option_labels(debate)),
         "before": options_of(debate).name(held_before(debate, turn)),
         "movers": ", ".join(possible_movers(debate, turn)),

@@ -91,7 +91,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     if debate.setup.format == review.NAME:
         return OptionsMerged(options=review.options(debate, turn))
     slate = candidates(debate, turn)
-    labels = tuple(candidate.label for candidate in slate)
+    labels = tuple(slate)
     try:
         reply, call = await ask_model(
             calls,
@@ -103,7 +103,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     except CallFailed as error:
         # Without a short form the answer stands in bold, as prompts ask for it, or comes first.
         answers: dict[str, str] = {}
-        positions = {candidate.position: candidate for candidate in slate}
+        positions = {candidate.turn.agent: candidate for candidate in slate.values()}
         for agent in [agent.id for agent in debate.setup.agents if agent.id in positions]:
             text = positions[agent].text
             bold = _BOLD.search(text[:_OPENING])
@@ -123,8 +123,8 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
     names = short_names(reply.options)[:MOST_OPTIONS]
     items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
     stances = {
-        candidate.position: f"o{number}"
-        for candidate, number in zip(slate, reply.stands_for, strict=True)
+        candidate.turn.agent: f"o{number}"
+        for candidate, number in zip(slate.values(), reply.stands_for, strict=True)
         if 1 <= number <= len(items)
     }
     kind = QUESTION_KINDS[reply.kind]
@@ -143,14 +143,13 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     return [
-        Part(kind=PartKind.CANDIDATE, label=candidate.label, text=candidate.text, trim_priority=2)
-        for candidate in candidates(debate, turn)
+        Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
+        for label, candidate in candidates(debate, turn).items()
     ]
 
 
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    labels = (candidate.label for candidate in candidates(debate, turn))
-    return {"labels": ", ".join(labels), "most": MOST_OPTIONS}
+    return {"labels": ", ".join(candidates(debate, turn)), "most": MOST_OPTIONS}
 
 
 declare(

@@ -5,12 +5,13 @@ named to one another; the judge sees names, because it has to say who dissents.
 """
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from core.acts.act import ACTS
 from core.acts.citing import source_parts, struck_parts
 from core.acts.playbook_part import playbook_part
+from core.debate.contributions import Contribution
 from core.debate.evidence import SourceKind
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
@@ -27,16 +28,6 @@ from core.rules.subject import left_to_text
 _STATEMENT_CHARS = 400
 #: A shorter text may stand in a prompt twice.
 _WORTH_SAVING = 300
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A position as one voter sees it: under a neutral label."""
-
-    label: str
-    position: str
-    text: str
-    answer: str = ""
 
 
 def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
@@ -68,8 +59,8 @@ def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
     return _question(debate), _notes(debate)
 
 
-def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
-    """The positions on a ballot under labels p1…pN, shuffled for this voter.
+def candidates(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
+    """The positions on a ballot by their labels p1…pN, shuffled for this voter.
 
     The order depends on the debate, the round and the voter only, so that a repeated call asks the
     same. Shuffling against position bias: "Large Language Models are not Fair Evaluators"
@@ -81,15 +72,7 @@ def candidates(debate: Debate, turn: Turn) -> tuple[Candidate, ...]:
         positions = form.drafts(debate) or positions
     seed = f"{debate.setup.delimiter}/{turn.key}/"
     order = sorted(positions, key=lambda agent: hashlib.sha256((seed + agent).encode()).digest())
-    return tuple(
-        Candidate(
-            label=f"p{number}",
-            position=agent,
-            text=positions[agent].text,
-            answer=positions[agent].answer,
-        )
-        for number, agent in enumerate(order, start=1)
-    )
+    return {f"p{number}": positions[agent] for number, agent in enumerate(order, start=1)}
 
 
 def option_labels(debate: Debate) -> tuple[str, ...]:

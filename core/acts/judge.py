@@ -21,23 +21,18 @@ from core.acts.context import (
 )
 from core.acts.overruling import binding_option, bound_by_vote
 from core.acts.playbook_part import judges_parts
-from core.acts.replies import NOBODY, first_sentence
+from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.review_verdict import verdict_of_review
 from core.acts.verdict_faults import audited_parts, fault_words, left_standing
-from core.acts.verdict_replies import (
-    VerdictReply,
-    verdict_from,
-    verdict_reply,
-)
+from core.acts.verdict_replies import verdict_from, verdict_reply
 from core.acts.vote_part import name_of, raised_part, tally_part
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, NoteOutcome
-from core.debate.evidence import SourceKind
 from core.debate.state import Debate
-from core.debate.turn import JUDGE, Act, Turn, turn_of
+from core.debate.turn import Act, Turn, turn_of
 from core.debate.turn_events import VerdictDrafted, VerdictReached
-from core.debate.verdict import Audit, EarlierDecision, Relation, Verdict, VerdictSource
+from core.debate.verdict import Audit, Verdict, VerdictSource
 from core.errors import CallFailed
 from core.figures import percent, quantity
 from core.llm.availability import is_outage
@@ -103,11 +98,9 @@ def _mended_verdict(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
 
 async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
     """The verdict of the first judge that answers; the winner's position where none does."""
-    labels = note_labels(debate)
-    note_ids = dict(zip(labels, (note.id for note in debate.notes), strict=True))
     playbook = debate.setup.playbook
     form = verdict_reply(
-        labels,
+        note_labels(debate),
         option_labels(debate),
         earlier_decision_labels(debate),
         criteria=tuple(criteria_of(playbook)),
@@ -130,7 +123,7 @@ async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdi
             failed.append(error)
             continue
         else:
-            verdict = _as_verdict(debate, reply, note_ids)
+            verdict = bound_by_vote(debate, verdict_from(debate, reply), reply.overrules)
         stands_in = call and call.stands_in_for and terms.patient
         actual_source = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": actual_source})
@@ -158,37 +151,6 @@ def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> 
         *(f"The judge failed: {error}" for error in failed),
         *([f"The verdict lacks sections of its playbook: {left_out}."] if left_out else []),
     )
-
-
-def _as_verdict(debate: Debate, reply: VerdictReply, note_ids: Mapping[str, str]) -> Verdict:
-    """What the judge wrote as a verdict, as far as the vote lets it stand."""
-    verdict = verdict_from(reply, note_ids, debate.setup.playbook)
-    if verdict.dissent:
-        ids = {agent.name: agent.id for agent in debate.setup.agents} | {NOBODY: JUDGE}
-        verdict = verdict.model_copy(update={"dissent_by": ids.get(reply.dissent_by or "", "")})
-    raised = raised_points(debate)
-    lone = [raised[label] for label in dict.fromkeys(reply.lone) if label in raised]
-    verdict = verdict.model_copy(update={"lone": tuple(lone[:MOST_LONE])})
-    return bound_by_vote(debate, _with_earlier(debate, verdict, reply), reply.overrules)
-
-
-def _with_earlier(debate: Debate, verdict: Verdict, reply: VerdictReply) -> Verdict:
-    """The verdict with its relations to earlier decisions, in the order of their sources."""
-    stated = [answer for answer in reply.earlier if answer.relation in set(Relation)]
-    answers = {answer.source: answer for answer in reversed(stated)}
-    earlier = tuple(
-        EarlierDecision(
-            source=source.id,
-            debate=source.reference.fetch,
-            title=source.reference.title,
-            address=source.reference.address,
-            relation=Relation(answers[source.id].relation),
-            why=answers[source.id].why.strip(),
-        )
-        for source in debate.evidence
-        if source.id in answers and source.reference.kind is SourceKind.DECISION
-    )
-    return verdict.model_copy(update={"earlier": earlier})
 
 
 def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:

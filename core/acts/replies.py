@@ -121,11 +121,6 @@ def lines_of(items: Sequence[str]) -> tuple[str, ...]:
     return tuple(item.strip() for item in items if item.strip())
 
 
-def clamp(value: float, low: float, high: float) -> float:
-    """The value, or the nearer end of the range."""
-    return max(low, min(high, value))
-
-
 def first_sentence(text: str) -> str:
     """The first line with words in it, without Markdown marks, cut visibly if it is long."""
     bare = text.replace("**", "").replace("`", "")

@@ -3,26 +3,22 @@
 Labels of notes, options, earlier decisions and of what a playbook names stand in the form.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
-from core.acts.replies import (
-    NOBODY,
-    WORD,
-    clamp,
-    label_in,
-    lines_of,
-    narrowed,
-    of_hundred,
-    one_of,
-)
+from core.acts.context import note_labels
+from core.acts.replies import NOBODY, WORD, label_in, lines_of, narrowed, of_hundred, one_of
 from core.debate.contributions import NoteOutcome
-from core.debate.playbook import Playbook, PlaybookCriterion
+from core.debate.evidence import SourceKind
+from core.debate.playbook import PlaybookCriterion
+from core.debate.state import Debate
+from core.debate.turn import JUDGE
 from core.debate.verdict import (
+    EarlierDecision,
     Judgement,
     Relation,
     Requirement,
@@ -31,6 +27,7 @@ from core.debate.verdict import (
     VerdictSection,
 )
 from core.rules.playbook import criteria_of, parts_of
+from core.rules.raised import MOST_LONE, raised_points
 
 
 class NoteReply(BaseModel):
@@ -171,27 +168,23 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
     return narrowed(VerdictReply, **types)
 
 
-def verdict_from(
-    reply: VerdictReply, note_ids: Mapping[str, str], playbook: Playbook | None = None
-) -> Verdict:
-    """The judge's reply as a verdict, with an outcome for every note; confidence is set later.
-
-    Args:
-        reply: What the judge wrote.
-        note_ids: The ids of the notes by the labels the judge saw.
-        playbook: What the judge's labels of criteria and sections stand for.
-    """
+def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
+    """The judge's reply as a verdict, with an outcome for every note; confidence is set later."""
+    playbook = debate.setup.playbook
     criteria = criteria_of(playbook)
+    requirements = _requirements(reply, criteria)
     names = {label: criterion.name for label, criterion in criteria.items()}
-    table = _requirements(reply, criteria)
-    not_met = RequirementStatus.NOT_MET
     texts = {part.part: part.text.strip() for part in reply.parts}
-    answers = {label_in(note.note, tuple(note_ids)): note for note in reply.notes}
+    notes = dict(zip(note_labels(debate), debate.notes, strict=True))
+    answers = {label_in(note.note, tuple(notes)): note for note in reply.notes}
+    unmentioned = NoteReply(note="", explanation="The judge did not mention it.", used=False)
+    holders = {agent.name: agent.id for agent in debate.setup.agents} | {NOBODY: JUDGE}
+    raised, dissent = raised_points(debate), reply.dissent.strip()
     return Verdict(
         decision=reply.decision.strip(),
         option="" if reply.option == NOBODY else reply.option,
         reasons=lines_of(reply.reasons),
-        requirements=table,
+        requirements=requirements,
         criteria=tuple(
             Judgement(option=criterion.option, criterion=named, words=criterion.judgement)
             for criterion in reply.criteria
@@ -206,21 +199,41 @@ def verdict_from(
         implementation=reply.implementation.strip(),
         tradeoffs=lines_of(reply.tradeoffs),
         recommendations=lines_of(reply.recommendations),
-        unmet_requirements=tuple(row.text for row in table if row.status is not_met),
-        open_questions=lines_of(reply.open_questions),
-        dissent=reply.dissent.strip(),
-        overturned_by=lines_of(reply.overturned_by),
-        notes=tuple(
-            NoteOutcome(
-                note=note_id, used=answers[label].used, explanation=answers[label].explanation
-            )
-            if label in answers
-            else NoteOutcome(note=note_id, used=False, explanation="The judge did not mention it.")
-            for label, note_id in note_ids.items()
+        unmet_requirements=tuple(
+            requirement.text
+            for requirement in requirements
+            if requirement.status is RequirementStatus.NOT_MET
         ),
+        open_questions=lines_of(reply.open_questions),
+        dissent=dissent,
+        dissent_by=holders.get(reply.dissent_by or "", "") if dissent else "",
+        overturned_by=lines_of(reply.overturned_by),
+        lone=tuple(raised[it] for it in dict.fromkeys(reply.lone) if it in raised)[:MOST_LONE],
+        notes=tuple(
+            NoteOutcome(note=note.id, used=answer.used, explanation=answer.explanation)
+            for label, note in notes.items()
+            for answer in [answers.get(label, unmentioned)]
+        ),
+        earlier=tuple(_earlier(debate, reply)),
         confidence=None,
-        judge_confidence=None if reply.confidence is None else int(clamp(reply.confidence, 0, 100)),
+        judge_confidence=None if reply.confidence is None else max(0, min(reply.confidence, 100)),
     )
+
+
+def _earlier(debate: Debate, reply: VerdictReply) -> Iterator[EarlierDecision]:
+    """How the verdict stands to earlier decisions, in the order of their sources."""
+    stated = [answer for answer in reply.earlier if answer.relation in set(Relation)]
+    answers = {answer.source: answer for answer in reversed(stated)}
+    for source in debate.evidence:
+        if source.id in answers and source.reference.kind is SourceKind.DECISION:
+            yield EarlierDecision(
+                source=source.id,
+                debate=source.reference.fetch,
+                title=source.reference.title,
+                address=source.reference.address,
+                relation=Relation(answers[source.id].relation),
+                why=answers[source.id].why.strip(),
+            )
 
 
 def _requirements(

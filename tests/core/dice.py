@@ -222,7 +222,7 @@ def a_summary(turn: Turn) -> Summary:
 def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
     if dice.random() < 0.1:
         return BallotAbstained(abstention=Abstention(turn=turn, reason="unreadable"))
-    ranking = [candidate.position for candidate in candidates(debate, turn)]
+    ranking = [candidate.turn.agent for candidate in candidates(debate, turn).values()]
     shares = some_shares(debate, dice)
     ballot = Ballot(turn=turn, ranking=tuple(sorted(ranking)), probabilities=shares)
     return BallotCast(ballot=ballot)

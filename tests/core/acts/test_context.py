@@ -86,7 +86,8 @@ def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
     while play.step():
         for turn in schedule.ready(play.debate):
             if turn.act is Act.BALLOT:
-                orders.add(tuple(candidate.position for candidate in candidates(play.debate, turn)))
+                slate = candidates(play.debate, turn).values()
+                orders.add(tuple(candidate.turn.agent for candidate in slate))
 
     assert len(orders) > 1
 

@@ -14,8 +14,12 @@ from core.acts.verdict_replies import (
     verdict_from,
     verdict_reply,
 )
+from core.debate.debate_events import DebateStarted
 from core.debate.gate import NextStep
-from core.testing import a_verdict_reply
+from core.debate.log import fold
+from core.testing import a_setup, a_verdict_reply, log_of
+
+DEBATE = fold(log_of([DebateStarted(setup=a_setup())]))
 
 
 def a_reply(**changes: object) -> VerdictReply:
@@ -28,7 +32,7 @@ def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
         {"requirement": "must be cheap", "words": "", "status": "probably"},
         {"requirement": " ", "words": "", "status": "not met"},
     ]
-    verdict = verdict_from(a_reply(requirements=table), {})
+    verdict = verdict_from(DEBATE, a_reply(requirements=table))
 
     assert verdict.unmet_requirements == ("must keep every job",)
     assert [requirement.status for requirement in verdict.requirements] == ["not met", "unknown"]
@@ -37,7 +41,7 @@ def test_what_a_verdict_leaves_unmet_is_in_its_table() -> None:
 def test_an_invented_note_is_dropped() -> None:
     notes = [{"note": "n9", "used": True, "explanation": "?"}]
 
-    assert verdict_from(a_reply(notes=notes), {}).notes == ()
+    assert verdict_from(DEBATE, a_reply(notes=notes)).notes == ()
 
 
 def test_a_long_first_line_is_cut_visibly() -> None:
@@ -144,7 +148,7 @@ def test_a_step_that_the_task_closed_is_not_offered_in_a_repair() -> None:
 
 @pytest.mark.parametrize(("value", "percent"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
 def test_a_judges_confidence_is_read_as_percent(value: object, percent: int | None) -> None:
-    assert verdict_from(a_reply(confidence=value), {}).judge_confidence == percent
+    assert verdict_from(DEBATE, a_reply(confidence=value)).judge_confidence == percent
 
 
 @pytest.mark.parametrize(
