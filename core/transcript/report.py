@@ -50,12 +50,11 @@ def report(debate: Debate) -> str:
     # notes on the decision tell is not told again.
     text = " ".join(debate.verdict.warnings) if debate.verdict else ""
     missing = [
-        failure
+        (turn_words(debate, failure.turn), failure.reason)
         for failure in debate.failures.values()
         if failure.turn.act is not Act.SUMMARY and failure.reason not in text
     ]
-    warnings = [(turn_words(debate, failure.turn), failure.reason) for failure in missing]
-    failures = "## Turns that failed\n\n" + table(("Turn", "Why"), warnings) if warnings else ""
+    failures = "## Turns that failed\n\n" + table(("Turn", "Why"), missing) if missing else ""
     sections = (
         "# Debate report",
         verdict_section(debate),
@@ -95,9 +94,13 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     if debate.ended_at:
         yield "Ended", when(debate.ended_at)
     yield "Took", duration(seconds_taken(debate))
-    waited = sum(call.latency_ms for call in debate.calls) / 1000
-    yield "Waited for usable replies, all calls added up", duration(waited)
+    yield "Waited for usable replies, all calls added up", waited_words(debate)
     yield "Cost", money(debate.usage.cost)
+
+
+def waited_words(debate: Debate) -> str:
+    """How long the calls took, added up."""
+    return duration(sum(call.latency_ms for call in debate.calls) / 1000)
 
 
 def _cast_section(debate: Debate) -> str:
@@ -113,56 +116,50 @@ def _cast_section(debate: Debate) -> str:
 
 def clarifications_section(debate: Debate) -> str:
     """The questions put to people with their answers; empty without any."""
-    items = [item for card in debate.clarifications.values() for item in card.items]
-    if not items:
-        return ""
-    blocks: list[str] = []
-    for item in items:
-        answer = debate.answers.get(item.number)
+    blocks = ["## Clarifications"]
+    for item in (item for card in debate.clarifications.values() for item in card.items):
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
-        by, text = "", f"{unanswered_words(debate, item)}."
-        if not debate.verdict and not left_to_text(debate, item):
-            text += f" Assumed: {item.assumption}"
-        if answer and answer.text:
-            by, text = f" ({inert_line(answer.by.display_name)})", answer.text
         finding = review.finding_number(debate, item) if debate.verdict else None
         question = (
             f"Finding {finding}." if finding else code_block(link_citations(item.question, ()))
         )
-        blocks.append(
-            f"### Question {item.number}, asked by {inert_line(who)}\n\n{question}\n\n"
-            f"Answer{by}:\n\n{code_block(text)}"
-        )
-    return "## Clarifications\n\n" + "\n\n".join(blocks)
+        answer = debate.answers.get(item.number)
+        if answer and answer.text:
+            by, text = f" ({inert_line(answer.by.display_name)})", answer.text
+        else:
+            by, text = "", f"{unanswered_words(debate, item)}."
+            if not debate.verdict and not left_to_text(debate, item):
+                text += f" Assumed: {item.assumption}"
+        blocks += [f"### Question {item.number}, asked by {inert_line(who)}", question]
+        blocks += [f"Answer{by}:", code_block(text)]
+    return "\n\n".join(blocks) if blocks[1:] else ""
 
 
 def _rounds(debate: Debate) -> str:
     """The contributions in short and the guidance, by round and phase.
 
-    Contributions carried over are left out.
+    Contributions carried over are left out; sentences are said once, points only of last texts.
     """
     ends = {position.turn.key for position in format_of(debate).positions(debate).values()}
-    blocks, sentences = list[str](), set[str]()
+    blocks, sentences = ["## Rounds", _WHERE_WHOLE], set[str]()
     for at, contributions in by_round(debate).items():
         lines = list[str]()
         for contribution in contributions:
-            if not contribution.carried_from:
-                lines += _in_short(
-                    debate, contribution, sentences, with_points=contribution.turn.key in ends
-                )
+            if contribution.carried_from:
+                continue
+            lines.append(_in_short(debate, contribution, sentences))
+            points = contribution.points[:_MOST_POINTS] if contribution.turn.key in ends else ()
+            new = filter(None, [new_sentences(point, sentences) for point in points])
+            lines += [f"  - {inert_line(point)}" for point in new]
+            lines += [f"  - **Note:** {inert_line(text)}" for text in contribution.warnings]
         guided = [guidance for guidance in debate.guidance.values() if guidance.turn.round == at]
         lines += [f"- **{who}:** {words}" for who, words in map(guidance_words, guided)]
         blocks += [f"### {round_name(at)}\n\n" + "\n".join(lines)] if lines else []
-    return "\n\n".join(["## Rounds", _WHERE_WHOLE, *blocks]) if blocks else ""
+    return "\n\n".join(blocks) if blocks[2:] else ""
 
 
-def _in_short(
-    debate: Debate, contribution: Contribution, sentences: set[str], *, with_points: bool
-) -> Iterator[str]:
-    """A contribution in short; with `with_points`, its main points as well.
-
-    Sentences that are in `sentences` are left out; new ones are added to it.
-    """
+def _in_short(debate: Debate, contribution: Contribution, sentences: set[str]) -> str:
+    """A contribution in a line, without sentences that are in `sentences`; new ones are added."""
     whole = contribution.answer or few_words(
         link_citations(contribution.text, contribution.citations), _SPEECH_WORDS
     )
@@ -171,11 +168,7 @@ def _in_short(
         text = "The solution in the decision above."
     minds = holds_words(debate, contribution)
     holds = f" *Now holds: {inert_line(minds)}*" if minds else ""
-    yield f"- **{title_words(debate, contribution)}:** {text}{holds}"
-    if with_points:
-        points = [new_sentences(point, sentences) for point in contribution.points[:_MOST_POINTS]]
-        yield from (f"  - {inert_line(point)}" for point in points if point)
-    yield from (f"  - **Note:** {inert_line(warning)}" for warning in contribution.warnings)
+    return f"- **{title_words(debate, contribution)}:** {text}{holds}"
 
 
 def _warnings(debate: Debate) -> str:
@@ -194,47 +187,31 @@ def _warnings(debate: Debate) -> str:
 
 def spending_section(debate: Debate) -> str:
     """Tokens and money per agent and in all."""
-    rows: list[Sequence[object]] = [
+    rows = [
         (
             item.name,
             ", ".join(item.models) or ("no usable reply" if item.usage.attempts else "none"),
             item.calls,
-            item.usage.attempts,
-            number(item.usage.input_tokens),
-            number(item.usage.cached_tokens),
-            number(item.usage.output_tokens),
-            duration(item.latency_ms / 1000) if item.calls else "–",
-            money(item.usage.cost),
+            *_figures(item.usage, duration(item.latency_ms / 1000) if item.calls else "–"),
         )
         for item in spending(debate)
     ]
-    dropped = [expense.lost for expense in debate.spent if not expense.agent]
-    if dropped:  # of several agents at once
+    if dropped := [expense.lost for expense in debate.spent if not expense.agent]:
+        # Of several agents at once.
         lost = sum(dropped, start=Usage())
-        figures = (lost.input_tokens, lost.cached_tokens, lost.output_tokens)
-        given_up = ("Given up under way", "", 0, lost.attempts, *map(number, figures), "")
-        rows.append((*given_up, money(lost.cost)))
-    all_of_it = debate.usage
-    waited = duration(sum(call.latency_ms for call in debate.calls) / 1000)
-    figures = (all_of_it.input_tokens, all_of_it.cached_tokens, all_of_it.output_tokens)
-    tokens = [number(figure) for figure in figures]
-    counts = (len(debate.calls), all_of_it.attempts)
-    rows.append(("**All**", "", *counts, *tokens, waited, money(all_of_it.cost)))
-    head = (
-        "Agent",
-        "Models",
-        "Calls",
-        "Requests",
-        "Tokens in",
-        "of these cached",
-        "Tokens out",
-        "Waited",
-        "Cost",
-    )
-    compared = forecast_words(debate, debate.setup.forecast)
-    below = f"\n\n{compared}" if compared else ""
+        rows.append(("Given up under way", "", 0, *_figures(lost, "")))
+    rows.append(("**All**", "", len(debate.calls), *_figures(debate.usage, waited_words(debate))))
+    head = ("Agent", "Models", "Calls", "Requests", "Tokens in", "of these cached", "Tokens out")
     note = (
         "A call is a request whose reply was used; only calls count as waited. Requests are all "
         "that were made of a model, also those of failed turns and summaries, repairs and retries."
     )
-    return "## Usage and cost\n\n" + table(head, rows) + f"\n\n{note}{below}"
+    text = table((*head, "Waited", "Cost"), rows)
+    parts = ("## Usage and cost", text, note, forecast_words(debate, debate.setup.forecast))
+    return "\n\n".join(filter(None, parts))
+
+
+def _figures(usage: Usage, waited: str) -> Sequence[object]:
+    """The cells of a row from its requests on."""
+    tokens = map(number, (usage.input_tokens, usage.cached_tokens, usage.output_tokens))
+    return (usage.attempts, *tokens, waited, money(usage.cost))
