@@ -29,7 +29,7 @@ from core.rules import voting
 from core.rules.options import NAME_MAX_CHARS, by_option, listed_scores, options_of
 from core.rules.voting import is_people_vote_closed
 from core.transcript.ballots import (
-    MEAN_LIKELIHOOD,
+    MEAN_PROBABILITY,
     NOBODY_VOTED,
     best_text_words,
     close_words,
@@ -179,7 +179,7 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
         share_text = f"{share_text}; " if share_text else ""
         ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}{sure}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
-    rules = (f"{MEAN_LIKELIHOOD} {_BY_TEXT}" if tally.options else _RULES).format(own=own)
+    rules = (f"{MEAN_PROBABILITY} {_BY_TEXT}" if tally.options else _RULES).format(own=own)
     return [item_list(ballots, _BALLOTS_LIMIT), rules]
 
 

@@ -27,8 +27,8 @@ from core.transcript.sections import ResultLine, as_markdown, line_words
 from core.transcript.words import bullets, listed_names, name_of, table
 
 #: Explains a figure of the vote, once wherever it is shown.
-MEAN_LIKELIHOOD = (
-    "Mean likelihood: how likely the counted ballots hold an option to be the best, on average."
+MEAN_PROBABILITY = (
+    "Mean probability: how likely the counted ballots hold an option to be the best, on average."
 )
 NOBODY_VOTED = "No ballot could be counted."
 
@@ -46,7 +46,7 @@ def vote_words(debate: Debate) -> str:
 
 
 def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequence[ResultLine]:
-    """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, mean likelihood 84%`.
+    """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, mean probability 84%`.
 
     In short lines after the first one are as `0 of 3, mean 16%`.
     """
@@ -60,7 +60,7 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
         weight = number(score.first_choices)
         weighed = "" if first == score.first_choices else f", {weight} by their weights"
         mean = percent(score.mean_probability)
-        text = f"{first} of {count_words(len(votes), 'agent')}{weighed}, mean likelihood {mean}"
+        text = f"{first} of {count_words(len(votes), 'agent')}{weighed}, mean probability {mean}"
         if short and lines:
             text = f"{first} of {len(votes)}{weighed}, mean {mean}"
         lines.append(ResultLine(label=options.name(score.option) or score.option, text=text))
@@ -72,7 +72,7 @@ def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
     yield ResultLine(label="Vote", text=vote_words(debate))
     options, tally = options_of(debate), debate.tally
     if tally and tally.options:
-        yield ResultLine(text=MEAN_LIKELIHOOD)
+        yield ResultLine(text=MEAN_PROBABILITY)
     decided = options.resolve(verdict.option) if verdict else ""
     leads = winning_options(tally.options) if tally and tally.options else ()
     if verdict and decided and leads and decided not in leads:
@@ -136,10 +136,10 @@ def close_words(debate: Debate, tally: Tally) -> str:
     level = [score for score in scores if score.first_choices == scores[0].first_choices]
     if len(level) > 1 and scores[0].first_choices:
         best = options.name(scores[0].option) or scores[0].option
-        return f"Level on first choices: {names_of(level)}; {best} is likelier."
+        return f"Level on first choices: {names_of(level)}; {best} has the higher mean probability."
     if scores and tally.controversial:
         near = [score for score in scores[1:] if is_close((scores[0], score))]
-        return f"Close: {names_of((scores[0], *near))} are within 10 points of likelihood."
+        return f"Close: {names_of((scores[0], *near))} are within 10 points of probability."
     return ""
 
 
@@ -174,39 +174,32 @@ def _other_option(debate: Debate, tally: Tally) -> str:
 
 def score_rows(debate: Debate, tally: Tally) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
     """The head of a table, and how each text did, the best first."""
+    rows = list[Sequence[object]]()
+    for score in tally.scores:
+        name, points = name_of(debate, score.position), (number(score.points), score.first_places)
+        if tally.options:
+            rows.append((name, option_behind(debate, score.position), *points))
+        else:
+            sure = _figure(score.mean_confidence if score.first_places else None)
+            rows.append((name, *points, sure))
     if tally.options:
-        heads = ("Text of", "Stands for", "Points", "First places")
-        return heads, [
-            (
-                name_of(debate, score.position),
-                option_behind(debate, score.position),
-                number(score.points),
-                score.first_places,
-            )
-            for score in tally.scores
-        ]
-    return ("Position of", "Points", "First places", "Mean confidence"), [
-        (
-            name_of(debate, score.position),
-            number(score.points),
-            score.first_places,
-            _figure(score.mean_confidence if score.first_places else None),
-        )
-        for score in tally.scores
-    ]
+        return ("Text of", "Stands for", "Points", "First places"), rows
+    return ("Position of", "Points", "First places", "Mean confidence"), rows
 
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
-    lines = [
-        f"{place}. {name_of(debate, position)}: "
-        f"{inert_line(ballot.reasons.get(position, 'no reason given'))}"
-        for place, position in enumerate(ballot.ranking, start=1)
-    ]
-    name = inert_line(name_of(debate, ballot.voter))
-    minds = inert_line(shares(debate, ballot.probabilities))
-    title = f"### {name}: {minds}" if minds else f"### {name}"
-    if not minds and ballot.confidence is not None:
+    title = f"### {inert_line(name_of(debate, ballot.voter))}"
+    if minds := shares(debate, ballot.probabilities):
+        title += f": {inert_line(minds)}"
+    elif ballot.confidence is not None:
         title += f" (confidence {_figure(ballot.confidence)})"
+    reasons = (ballot.reasons.get(position, "no reason given") for position in ballot.ranking)
+    lines = (
+        f"{place}. {name_of(debate, position)}: {inert_line(reason)}"
+        for place, (position, reason) in enumerate(
+            zip(ballot.ranking, reasons, strict=True), start=1
+        )
+    )
     return "\n\n".join([title, "\n".join(lines)])
 
 

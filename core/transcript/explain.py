@@ -59,14 +59,15 @@ def explain(log: Sequence[RecordedEvent]) -> Sequence[TurnExplanation]:
         for key in timing.missed_by:
             missed.setdefault(key, []).append(timing)
 
-    def explained(span: Span) -> TurnExplanation:
-        """The turn, with the call that led to its outcome."""
+    explanations = list[TurnExplanation]()
+    for span in spans:
         call = calls.get(span.ended.key) if span.ended else None
         parts = () if span.ended else _to_see(debate, span.turn)
         late = tuple(missed.get(span.turn.key, ()))
-        return TurnExplanation(span=span, parts=call.sent if call else parts, call=call, late=late)
-
-    return [explained(span) for span in spans]
+        explanations.append(
+            TurnExplanation(span=span, parts=call.sent if call else parts, call=call, late=late)
+        )
+    return explanations
 
 
 def explanation(log: Sequence[RecordedEvent]) -> str:
@@ -108,7 +109,7 @@ def turn_explanation(log: Sequence[RecordedEvent], query: str) -> str:
 
 def ending_reasons(debate: Debate) -> Sequence[str]:
     """Why the rounds ended, and which turns were skipped: a sentence each."""
-    texts = [*(ending_sentences(debate) or ["The rounds go on."])]
+    texts = list(ending_sentences(debate)) or ["The rounds go on."]
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return texts
     skips: dict[int, Counter[str]] = {}
@@ -119,13 +120,6 @@ def ending_reasons(debate: Debate) -> Sequence[str]:
     for at, counts in skips.items():
         turns = ", ".join(f"{count} × {noun}" for noun, count in counts.items())
         texts.append(f"Round {at}: not taken: {turns}.")
-    phases = {
-        outcome.turn.act for outcome in (*debate.contributions.values(), *debate.failures.values())
-    }
-    is_older = not any(gate.skips for gate in debate.gates.values())
-    may_rebut = Act.REBUTTAL in format_of(debate).phases and not skips
-    if is_older and may_rebut and Act.REBUTTAL not in phases:
-        texts.append("Rebuttals were skipped: the adjusted positions agreed.")
     return texts
 
 

@@ -89,7 +89,7 @@ def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[st
             percent(score.mean_probability) if score else "",
         ]
         rows[item.id] = [*row, str(by_people)] if people.voters else row
-    head = ["Option", "Position of", "Held best by", "Mean likelihood"]
+    head = ["Option", "Position of", "Held best by", "Mean probability"]
     return [*head, "People's first choice"] if people.voters else head, rows
 
 

@@ -27,7 +27,7 @@ from core.transcript.report import report
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "written"
 SAME_WEIGHT = (
-    "Move to the new office: 3 of 3 agents, mean likelihood 60%; "
+    "Move to the new office: 3 of 3 agents, mean probability 60%; "
     "Stay where we are: 0 of 3, mean 40%."
 )
 ONE_MODEL = (
@@ -79,8 +79,8 @@ def surface_text(name: str, surface: str) -> str:
         ("yes_no", "terminal", "Confidence: low (60 of 100)."),
         ("yes_no", "terminal", f"Vote: {SAME_WEIGHT}"),
         ("yes_no", "record", SAME_WEIGHT),
-        ("yes_no", "board", "*Move to the new office*: 3 of 3 agents, mean likelihood 60%"),
-        ("yes_no", "verdict", "*Move to the new office*: 3 of 3 agents, mean likelihood 60%"),
+        ("yes_no", "board", "*Move to the new office*: 3 of 3 agents, mean probability 60%"),
+        ("yes_no", "verdict", "*Move to the new office*: 3 of 3 agents, mean probability 60%"),
         ("yes_no", "verdict", "low (60 of 100)"),
         # What it rests on.
         ("yes_no", "terminal", "mean of 3 ballots from 1 model, whose agreement with itself says"),
@@ -97,9 +97,9 @@ def surface_text(name: str, surface: str) -> str:
             for surface in ("board", "report", "record")
         ),
         # A split: who is first, by how much, and where they were before.
-        ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, mean likelihood 57%; "),
+        ("german", "terminal", "Vier-Tage-Woche behalten: 2 of 3 agents, mean probability 57%; "),
         ("german", "terminal", "Zur Fünf-Tage-Woche zurück: 1 of 3, mean 38%"),
-        ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, mean likelihood 57%"),
+        ("german", "verdict", "*Vier-Tage-Woche behalten*: 2 of 3 agents, mean probability 57%"),
         ("german", "terminal", "Confidence: low (57 of 100)."),
         ("german", "terminal", "mean of 3 ballots from 3 models: 57%; first answers lay 40 points"),
         ("german", "report", SPLIT),

@@ -83,7 +83,7 @@ async def test_all_agree_so_it_is_skipped_and_debated_anyway_to_a_second_verdict
         assert buttons(team, board) == ["Debate anyway"]
         first = await the_post(team, board, "headline", "the debate was skipped")
         assert "Debate anyway" in buttons_of(first)
-        assert "*PostgreSQL*: 3 of 3 agents, mean likelihood 80%" in first["text"]
+        assert "*PostgreSQL*: 3 of 3 agents, mean probability 80%" in first["text"]
 
         # A double click has one effect.
         await asyncio.gather(
@@ -252,7 +252,7 @@ async def test_people_vote_on_options_beside_the_agents_and_the_gap_is_named():
             isinstance(e.event, OptionsMerged) for e in await team.moot.store.events(debate.id)
         )
         vote = await the_post(team, board, "headline")
-        assert "*PostgreSQL*: 2 of 3 agents, mean likelihood 60%" in vote["text"]
+        assert "*PostgreSQL*: 2 of 3 agents, mean probability 60%" in vote["text"]
         # Who ranks which text best depends on the letters of the debate.
         assert "points: " in json.dumps(vote["blocks"]).lower()
         await team.workspace.click("alex", team.channel, vote["ts"], ActionId.BALLOT.value)

@@ -39,7 +39,7 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 PLANTED = "zebra"
 #: What tells a stance without it: shares, counts of agents, words of a vote.
 TELLING = re.compile(
-    rf"{PLANTED}|\d ?%|\bof \d agents|first choice|on average|mean likelihood|\bof \d+ ballots",
+    rf"{PLANTED}|\d ?%|\bof \d agents|first choice|on average|mean probability|\bof \d+ ballots",
     re.IGNORECASE,
 )
 
