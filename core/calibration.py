@@ -4,7 +4,7 @@ People say later how a decision turned out; here that is counted. Only "held" co
 decision that held in part does not, and is shown beside it. Nothing is weighted by what comes out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
@@ -25,8 +25,7 @@ FEWEST = 10
 SURE_FROM = 60
 #: Smaller ones are told as below this.
 _LEAST_P = 0.01
-ALL, CONFIDENCE, GATE, SHADOW = "All", "Confidence", "Gate", "One answer alone"
-JUDGE = "Judge"
+ALL, CONFIDENCE, GATE, SHADOW, JUDGE = "All", "Confidence", "Gate", "One answer alone", "Judge"
 FOR_MODEL, AGAINST_MODEL = "Model, for the decision", "Model, against it"
 FOR_ROLE, AGAINST_ROLE = "Role, for the decision", "Role, against it"
 #: How the gate's two rows are called.
@@ -124,6 +123,18 @@ class Calibration:
     rows: tuple[Row, ...]
     #: What the figures say, sentence by sentence, the plainest first.
     findings: tuple[str, ...]
+
+
+#: Pairs of groups to compare, by sentence: whether a case is of the first; None: of neither.
+_COMPARED: Mapping[str, Callable[[Case], bool | None]] = {
+    f"With a confidence of {SURE_FROM} or more {{first}} held, with less {{other}}": (
+        lambda case: None if case.confidence is None else case.confidence >= SURE_FROM
+    ),
+    "Where no round was held {first} held, after a debate {other}": lambda case: case.was_skipped,
+    "Where one answer alone said otherwise {first} held, where it said the same {other}": (
+        lambda case: None if case.alone_agrees is None else not case.alone_agrees
+    ),
+}
 
 
 def case_of(debate: Debate) -> Case | None:
@@ -262,45 +273,20 @@ def _findings(cases: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
     )
     sure = [case for case in cases if case.confidence is not None]
     if sure:
-        promised = sum(case.confidence or 0 for case in sure) / 100
-        held_count = sum(case.outcome is OutcomeKind.HELD for case in sure)
-        yield (
-            f"By their confidence {number(round(promised, 1))} of {len(sure)} were to hold; "
-            f"{held_count} did."
-        )
-    pairs = dict(_pairs(sure, cases))
-    raw = {name: exact_p(_tally(first), _tally(other)) for name, (first, other) in pairs.items()}
-    for name, p in holm(raw).items():
-        first, other = (
-            f"{held_count} of {count}" for held_count, count in map(_tally, pairs[name])
-        )
+        promised = number(round(sum(case.confidence or 0 for case in sure) / 100, 1))
+        held, count = _tally(sure)
+        yield f"By their confidence {promised} of {count} were to hold; {held} did."
+    pairs = dict[str, tuple[tuple[int, int], tuple[int, int]]]()
+    for words, is_first in _COMPARED.items():
+        first = _tally([case for case in cases if is_first(case) is True])
+        other = _tally([case for case in cases if is_first(case) is False])
+        if first[1] and other[1]:
+            pairs[words] = (first, other)
+    for words, p in holm({words: exact_p(*sides) for words, sides in pairs.items()}).items():
+        first, other = (f"{held} of {count}" for held, count in pairs[words])
         is_evident = "an evident difference" if p < ALPHA else "no evidence of a difference"
         small = "p below 0.01" if p < _LEAST_P else f"p {number(p)}"
-        yield f"{name.format(first=first, other=other)}: {is_evident} ({small})."
-
-
-def _pairs(
-    sure: Sequence[Case], cases: Sequence[Case]
-) -> Iterable[tuple[str, tuple[Sequence[Case], Sequence[Case]]]]:
-    """Pairs of groups to compare, by sentence; only those with cases on both sides."""
-    high = [case for case in sure if (case.confidence or 0) >= SURE_FROM]
-    low = [case for case in sure if (case.confidence or 0) < SURE_FROM]
-    skipped = [case for case in cases if case.was_skipped]
-    debated = [case for case in cases if not case.was_skipped]
-    same = [case for case in cases if case.alone_agrees is True]
-    otherwise = [case for case in cases if case.alone_agrees is False]
-    comparisons: Mapping[str, tuple[Sequence[Case], Sequence[Case]]] = {
-        f"With a confidence of {SURE_FROM} or more {{first}} held, with less {{other}}": (
-            high,
-            low,
-        ),
-        "Where no round was held {first} held, after a debate {other}": (skipped, debated),
-        "Where one answer alone said otherwise {first} held, where it said the same {other}": (
-            otherwise,
-            same,
-        ),
-    }
-    return ((words, sides) for words, sides in comparisons.items() if all(sides))
+        yield f"{words.format(first=first, other=other)}: {is_evident} ({small})."
 
 
 def _tally(cases: Sequence[Case]) -> tuple[int, int]:

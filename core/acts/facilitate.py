@@ -41,9 +41,7 @@ def facilitation_reply() -> type[FacilitationReply]:
 def facilitation_fault(reply: FacilitationReply, steps: Sequence[NextStep]) -> str | None:
     """What is wrong with the decision, as a sentence for the model; None if it is good.
 
-    Args:
-        reply: What it answered.
-        steps: Those that its task leaves open.
+    `steps` are those that its task leaves open.
     """
     if reply.decision in set(NextStep):
         return None

@@ -38,10 +38,7 @@ def binding_option(debate: Debate) -> str:
 def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
     """The judge's verdict, or what the vote chose where the judge left that without a ground.
 
-    Args:
-        debate: The debate, with its vote.
-        verdict: As the judge wrote it.
-        ground: The broken requirement or the quote that the judge names for leaving the vote.
+    `ground` is the broken requirement or the quote that the judge names for leaving the vote.
     """
     voted = binding_option(debate)
     if not voted or verdict.is_undecided or options_of(debate).resolve(verdict.option) == voted:

@@ -40,13 +40,7 @@ async def ask_model(
 ) -> ModelAnswer[M]:
     """A turn's reply in this form: from the turn's agent, or from this one.
 
-    Args:
-        calls: Asks models.
-        debate: As it stands.
-        turn: Which one.
-        form: What the reply has to be.
-        check: Says in a sentence what is wrong with a reply, or None.
-        agent: Whose model is asked.
+    `check` says in a sentence what is wrong with a reply, or None.
 
     Raises:
         CallFailed: No model could be asked, or its reply not be read.

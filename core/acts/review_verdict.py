@@ -90,9 +90,7 @@ def _notes(debate: Debate, verdict: Verdict) -> tuple[NoteOutcome, ...]:
 def _why_no_verdict(debate: Debate, option: str) -> str:
     """Why the review has none of the three verdicts, as a headline; empty where it has one.
 
-    Args:
-        debate: The review.
-        option: The verdict that the judge, or the vote, gave; empty: none.
+    `option` is the verdict that the judge, or the vote, gave; empty: none.
     """
     if debate.stop and not debate.tally:
         return "Stopped before it was done"

@@ -57,17 +57,10 @@ def decision_text(debate: Debate) -> str:
 
 
 def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = True) -> str:
-    """The verdict with all its fields, under a heading of that level.
-
-    Args:
-        debate: The debate.
-        level: That of its heading.
-        with_question: Whether to quote the question.
-    """
+    """The verdict with all its fields, under a heading of that level; the question quoted."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
-    head, question = f"{'#' * level} Decision", ""
-    if with_question:
-        question = quotation(debate.setup.question)
+    head = f"{'#' * level} Decision"
+    question = quotation(debate.setup.question) if with_question else ""
     if verdict is None:
         return "\n\n".join(filter(None, (head, why_none(debate), question, *_ending(debate))))
     parts = (
@@ -98,7 +91,9 @@ def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
     yield from (as_markdown(section, level + 1) for section in verdict_sections(debate, verdict))
     if not level:  # a report has them with what people did
         yield as_markdown(notes_section(debate, verdict), 1)
-    yield from _footnote(verdict)
+    own = verdict.judge_confidence
+    if own is not None and verdict.confidence != own:
+        yield f"Footnote: the judge's own number, which does not count, was {own} of 100."
 
 
 def why_none(debate: Debate) -> str:
@@ -142,19 +137,10 @@ def _ending(debate: Debate) -> Iterator[str]:
             yield inert_line(f"{name}: {' '.join(texts)}")
 
 
-def _footnote(verdict: Verdict) -> Iterator[str]:
-    """The judge's own number, where another one counts."""
-    if verdict.judge_confidence is not None and verdict.confidence != verdict.judge_confidence:
-        own = f"{verdict.judge_confidence} of 100"
-        yield f"Footnote: the judge's own number, which does not count, was {own}."
-
-
 def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection]:
     """Every field of a verdict that says something, what a reader needs first at the top.
 
-    Args:
-        debate: The debate.
-        verdict: Its verdict, quotes in it as people read them (`cited_verdict`).
+    `verdict`: Quotes in it as people read them (`cited_verdict`).
     """
     heads, rows = findings_rows(debate)
     criteria_heads, criteria = criteria_rows(debate, verdict)
@@ -175,13 +161,21 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
         ResultSection(
             title=dissent_title(debate, verdict),
             text=dissent_words(debate, verdict),
-            lines=(
-                *_holdouts(debate, verdict),
-                *lines_of(filter(None, [against_words(debate, verdict)])),
-            ),
+            lines=lines_of((*_holdouts(debate, verdict), against_words(debate, verdict))),
         ),
         ResultSection(title=OVERTURNED_BY, lines=lines_of(verdict.overturned_by)),
-        ResultSection(title="Said by one agent only", lines=lone_lines(debate, verdict)),
+        ResultSection(
+            title="Said by one agent only",
+            lines=[
+                ResultLine(
+                    label=f"{point.kind.value.capitalize()}, {turn_words(debate, turn)}",
+                    turn=turn,
+                    text=point.text,
+                )
+                for point in verdict.lone
+                for turn in [first_turn(debate, point)]
+            ],
+        ),
         ResultSection(title="Earlier decisions", lines=earlier_lines(verdict)),
         ResultSection(title=SOLUTION, text=_without_decision(verdict)),
         ResultSection(title="Implementation", text=verdict.implementation),
@@ -215,19 +209,6 @@ def notes_section(debate: Debate, verdict: Verdict | None) -> ResultSection:
         text = f"“{note.text}” ({used}) {why}"
         lines.append(ResultLine(label=f"Note {note.number}", by=note.author, text=text))
     return ResultSection(title="What became of the notes", lines=lines)
-
-
-def lone_lines(debate: Debate, verdict: Verdict) -> Sequence[ResultLine]:
-    """What one agent alone raised and the decision leaves out, with where it stands."""
-    return tuple(
-        ResultLine(
-            label=f"{point.kind.value.capitalize()}, {turn_words(debate, turn)}",
-            turn=turn,
-            text=point.text,
-        )
-        for point in verdict.lone
-        for turn in [first_turn(debate, point)]
-    )
 
 
 def earlier_lines(verdict: Verdict, *, whole: bool = True) -> Sequence[ResultLine]:
@@ -274,15 +255,14 @@ def against_words(debate: Debate, verdict: Verdict) -> str:
     return f"{name_of(debate, by)} {'voted for it all the same' if firsts.get(by) else how}."
 
 
-def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:
+def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[str]:
     """Agents who hold another option best at the end, and how likely."""
     for agent in debate.setup.agents if verdict.option else ():
         shares = held_by(debate, agent.id)
         best = leading(shares)
         if best and best != verdict.option:
             name = options_of(debate).name(best)
-            text = f"{name_of(debate, agent.id)} ended with {name} ({percent(shares[best])})"
-            yield ResultLine(text=text)
+            yield f"{name_of(debate, agent.id)} ended with {name} ({percent(shares[best])})"
 
 
 def _without_decision(verdict: Verdict) -> str:

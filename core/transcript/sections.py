@@ -45,8 +45,8 @@ class ResultSection:
 
 
 def lines_of(texts: Iterable[str]) -> Sequence[ResultLine]:
-    """A line for each text."""
-    return tuple(ResultLine(text=text) for text in texts)
+    """A line for each text that says something."""
+    return tuple(ResultLine(text=text) for text in texts if text)
 
 
 def line_words(line: ResultLine) -> str:
