@@ -166,15 +166,7 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
         ResultSection(title=OVERTURNED_BY, lines=lines_of(verdict.overturned_by)),
         ResultSection(
             title="Said by one agent only",
-            lines=[
-                ResultLine(
-                    label=f"{point.kind.value.capitalize()}, {turn_words(debate, turn)}",
-                    turn=turn,
-                    text=point.text,
-                )
-                for point in verdict.lone
-                for turn in [first_turn(debate, point)]
-            ],
+            lines=[*_lone_lines(debate, verdict)],
         ),
         ResultSection(title="Earlier decisions", lines=earlier_lines(verdict)),
         ResultSection(title=SOLUTION, text=_without_decision(verdict)),
@@ -201,14 +193,22 @@ def notes_section(debate: Debate, verdict: Verdict | None) -> ResultSection:
     lines = list[ResultLine]()
     for note in debate.notes:
         outcome = outcomes.get(note.id)
-        used = "used" if outcome and outcome.used else "not used"
-        silent = "The judge says nothing about it."
+        used, why = "not used", "The judge says nothing about it."
         if verdict is None:
-            used, silent = "not answered", "There is no verdict."
-        why = outcome.explanation if outcome else silent
+            used, why = "not answered", "There is no verdict."
+        elif outcome:
+            used, why = "used" if outcome.used else used, outcome.explanation
         text = f"“{note.text}” ({used}) {why}"
         lines.append(ResultLine(label=f"Note {note.number}", by=note.author, text=text))
     return ResultSection(title="What became of the notes", lines=lines)
+
+
+def _lone_lines(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:
+    """What one agent alone raised and the decision leaves out, with where it stands."""
+    for point in verdict.lone:
+        turn = first_turn(debate, point)
+        label = f"{point.kind.value.capitalize()}, {turn_words(debate, turn)}"
+        yield ResultLine(label=label, turn=turn, text=point.text)
 
 
 def earlier_lines(verdict: Verdict, *, whole: bool = True) -> Sequence[ResultLine]:

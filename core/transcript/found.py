@@ -50,10 +50,7 @@ def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[obje
             f"“{finding.citation.words}” ({_place(finding)})",
             link_citations(finding.wrong, ()),
             link_citations(finding.mend, ()),
-            link_citations(
-                f"{finding.status.value}: {finding.why}" if finding.why else finding.status.value,
-                (),
-            ),
+            link_citations(": ".join(filter(None, (finding.status.value, finding.why))), ()),
             ", ".join(name_of(debate, agent) for agent in finding.raised_by),
         )
         for finding in _findings(debate)
@@ -64,11 +61,11 @@ def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[obje
 
 def changes_words(debate: Debate) -> str:
     """What changed at the words of each finding, as lines of a diff; how many were struck out."""
-    texts = list[str]()
-    for finding in _findings(debate):
-        if finding.changed:
-            lines = "\n".join(f"    {clean(line)}" for line in finding.changed)
-            texts.append(f"Changed at finding {finding.number}:\n\n{lines}")
+    texts = [
+        "\n    ".join((f"Changed at finding {finding.number}:\n", *map(clean, finding.changed)))
+        for finding in _findings(debate)
+        if finding.changed
+    ]
     return "\n\n".join(filter(None, (*texts, struck_words(debate))))
 
 
@@ -89,21 +86,19 @@ def task_list(debate: Debate) -> str:
     """
     if debate.setup.format != review.NAME:
         raise BadInput(f"Debate {debate.id} is no review: only reviews can be written so.")
-    verdict, names = (
-        debate.verdict,
-        {source.id: source.reference.title for source in debate.evidence},
-    )
-    running = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
-    headline = decision_line(verdict) if verdict else running
-    findings = verdict.findings if verdict else standing(debate)
+    verdict = debate.verdict
+    names = {source.id: source.reference.title for source in debate.evidence}
+    headline = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
     about = ", ".join(in_text(reference.title) for reference in references(debate))
-    parts = [f"### Review: {in_text(headline)}", f"Of {about}."]
-    parts += [f"- {in_text(reason, names)}" for reason in (verdict.reasons if verdict else ())]
-    parts += [struck_words(debate)] if struck_words(debate) else []
-    parts += [
-        f"> **Note:** {in_text(warning)}" for warning in (verdict.warnings if verdict else ())
+    parts = [
+        f"### Review: {in_text(decision_line(verdict) if verdict else headline)}",
+        f"Of {about}.",
+        "\n".join(f"- {in_text(reason, names)}" for reason in (verdict.reasons if verdict else ())),
+        struck_words(debate),
+        *(f"> **Note:** {in_text(it)}" for it in (verdict.warnings if verdict else ())),
     ]
-    text = "\n\n".join(parts).replace("\n\n- ", "\n- ").replace(".\n- ", ".\n\n- ", 1)
+    text = "\n\n".join(filter(None, parts))
+    findings = verdict.findings if verdict else standing(debate)
     tasks, left_out = list[str](), 0
     for finding in sorted(findings, key=lambda finding: not finding.is_open):
         task = "\n".join(_task(finding, names))
@@ -113,12 +108,11 @@ def task_list(debate: Debate) -> str:
             left_out += 1
     more = f"{quantity(left_out, 'more finding')}: see the report." if left_out else ""
     is_read = verdict or review.FORMAT.positions(debate)
-    none = "No findings." if is_read else "Nobody has reviewed it."
-    listed, by = "\n".join(tasks) or none, _BY_MODELS
+    none, by = "No findings." if is_read else "Nobody has reviewed it.", _BY_MODELS
     if all(agent.provider == OFFLINE for agent in (*debate.setup.agents, debate.setup.judge)):
-        listed, by = "\n".join(tasks), _BY_NOBODY
+        none, by = "", _BY_NOBODY
     foot = f"{by} Moot review `{debate.id}`."
-    return "\n\n".join(filter(None, (text, listed, more, foot))) + "\n"
+    return "\n\n".join(filter(None, (text, "\n".join(tasks) or none, more, foot))) + "\n"
 
 
 def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -166,11 +160,8 @@ def _task(finding: ReviewFinding, names: Mapping[str, str]) -> Iterator[str]:
     """The lines of one finding."""
     mark = " " if finding.is_open else "x"
     mend = f" *To mend it*: {in_text(finding.mend, names)}" if finding.mend else ""
-    state = (
-        ""
-        if finding.status is FindingStatus.OPEN and not finding.why
-        else f" *{finding.status.value}*"
-    )
+    is_plain = finding.status is FindingStatus.OPEN and not finding.why
+    state = "" if is_plain else f" *{finding.status.value}*"
     why = f": {in_text(finding.why, names)}" if finding.why else ""
     yield (
         f"- [{mark}] **{finding.severity.value}** {as_code(_place(finding, names))}: "
@@ -182,8 +173,6 @@ def _task(finding: ReviewFinding, names: Mapping[str, str]) -> Iterator[str]:
 
 def _place(finding: ReviewFinding, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """Where the words stand: the path and line of a diff, else the source with page or line."""
-    source, place = (
-        names.get(finding.citation.source, finding.citation.source),
-        finding.citation.place,
-    )
+    source, place = finding.citation.source, finding.citation.place
+    source = names.get(source, source)
     return place if ":" in place else ", ".join(filter(None, (source, place)))

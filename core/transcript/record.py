@@ -1,6 +1,11 @@
-"""The whole record of a debate as JSON: its events as they happened, and its totals."""
+"""The whole record of a debate as JSON: what it came to, its totals, its events as they happened.
 
-from collections.abc import Sequence
+`docs/record.md` has every key. Texts are not repeated: options are named once, everything else
+refers to them and to agents by id.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -8,16 +13,27 @@ from core.debate.log import Event, RecordedEvent, fold
 from core.debate.message_events import ClarificationAnswered, NoteAdded, NoteChanged
 from core.debate.state import Debate
 from core.debate.turn_events import ShadowAnswered, ShadowPlaced
-from core.debate.verdict import ShadowAnswer
+from core.debate.verdict import ShadowAnswer, Verdict
+from core.rules import schedule, voting
+from core.rules.confidence import Confidence
+from core.rules.degradations import tie_break
+from core.rules.ending import ending_sentences, round_reasons
+from core.rules.findings import standing
+from core.rules.mind_changes import mind_changes
+from core.rules.options import by_option, held_by, options_of, stance_in
+from core.rules.people_count import count_people
 from core.rules.shadow import is_sealed
-from core.transcript.outcome import outcome, totals
+from core.rules.wanting import was_skipped
+from core.transcript.agent_spending import spending
+from core.transcript.single_answer import single_answer_record
+from core.transcript.words import seconds_taken
 
 #: Version of the record's outer form; the events have their own, tolerant one.
 VERSION = 3
 
 
 def record_json(log: Sequence[RecordedEvent]) -> str:
-    """The record of a debate, readable by programs and people. `docs/record.md` tells its form.
+    """The record of a debate, readable by programs and people.
 
     Raises:
         LogBroken: The log cannot be.
@@ -77,3 +93,118 @@ def shown_in(event: Event, debate: Debate) -> Event:
             return ShadowPlaced(choice=choice.model_copy(update={"option": ""}))
         case _:
             return event
+
+
+def outcome(debate: Debate) -> Mapping[str, Any]:
+    """Options, stances, changes of mind, and the ending of the rounds, as JSON values."""
+    verdict, tally, options = debate.verdict, debate.tally, options_of(debate)
+    shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    stances = {
+        key: stance_in(debate, contribution) for key, contribution in debate.contributions.items()
+    }
+    return {
+        "playbook": debate.setup.playbook.name if debate.setup.playbook else None,
+        "option": options.resolve(verdict.option) if verdict else "",
+        "question_kind": debate.options.question_kind.value if debate.options else None,
+        "options": _options(debate),
+        "merged_options": dict(options.merged),
+        "vote_leads": list(voting.winning_options(tally.options)) if tally else [],
+        "tie_break": tie_break(debate),
+        "held": _rounded(shares_by_agent),
+        "moved": [
+            {
+                "agent": change.voter,
+                "from": change.before,
+                "to": change.after,
+                "moved_by": change.moved_by,
+                "why": change.why,
+            }
+            for change in mind_changes(debate)
+        ],
+        "stances": _rounded(stances),
+        "was_skipped": was_skipped(debate) and not debate.wanted_by,
+        "why_held": list(round_reasons(debate)),
+        "how_it_ended": list(ending_sentences(debate)),
+        "confidence_word": _confidence_word(verdict) if verdict else None,
+        "findings": [
+            {
+                "number": finding.number,
+                "severity": finding.severity.value,
+                "status": finding.status.value,
+                "source": finding.citation.source,
+                "place": finding.citation.place,
+                "raised_by": list(finding.raised_by),
+            }
+            for finding in (verdict.findings if verdict else standing(debate))
+        ],
+        "single_answer": single_answer_record(debate),
+        "turned_out": _turned_out(debate),
+    }
+
+
+def _options(debate: Debate) -> Sequence[Mapping[str, Any]]:
+    """Each option with who stands for it, and what agents and people gave it."""
+    stands = by_option(debate)
+    people = {score.option: score.first_choices for score in count_people(debate).scores}
+    scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
+    return [
+        {
+            "id": item.id,
+            "name": item.name,
+            "positions_of": list(stands.get(item.id, ())),
+            "first_choices": score.first_choices if score else None,
+            "mean_probability": score.mean_probability if score else None,
+            "people_first": people.get(item.id, 0),
+        }
+        for item in options_of(debate).items
+        for score in [scores.get(item.id)]
+    ]
+
+
+def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
+    """Shares by key, rounded to four places; keys without shares are left out."""
+    return {
+        key: {option: round(share, 4) for option, share in shares.items()}
+        for key, shares in by_key.items()
+        if shares
+    }
+
+
+def _confidence_word(verdict: Verdict) -> str | None:
+    if verdict.confidence is None or not verdict.rests_on:
+        return None
+    return Confidence(percent=verdict.confidence, rests_on=verdict.rests_on).word
+
+
+def _turned_out(debate: Debate) -> Mapping[str, Any] | None:
+    """The newest outcome of the accepted decision; None without one."""
+    outcome = debate.outcome
+    if outcome is None:
+        return None
+    at = debate.times[f"outcome/{outcome.origin}"]
+    return {
+        "kind": outcome.kind.value,
+        "by": outcome.by.id,
+        "why": outcome.why,
+        "at": at.isoformat(),
+    }
+
+
+def totals(debate: Debate) -> Mapping[str, Any]:
+    """Sums over the whole debate, and per agent. Costs are US dollars as exact text."""
+    return {
+        "seconds": round(seconds_taken(debate), 3),
+        "seconds_worked": round(debate.worked, 3),
+        "rounds_held": schedule.rounds_held(debate),
+        "contributions": len(debate.contributions),
+        "summaries": len(debate.summaries),
+        "ballots": len(debate.ballots),
+        "abstentions": len(debate.abstentions),
+        "failed_turns": len(debate.failures),
+        "calls": len(debate.calls),
+        **debate.usage.model_dump(mode="json"),
+        "agents": {
+            item.agent: {"calls": item.calls, **item.usage.model_dump(mode="json")}
+            for item in spending(debate)
+        },
+    }

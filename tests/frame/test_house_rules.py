@@ -37,7 +37,7 @@ LONGER_FUNCTIONS = {
     "packages/moot-bench/moot_bench/command.py bench": "one parameter per option",
     "bot/views/start_form.py start_form": "the form's fields in their order",
     "bot/views/start_form.py settings_form": "the form's fields in their order",
-    "core/transcript/outcome.py outcome": "the record's keys in their order",
+    "core/transcript/record.py outcome": "the record's keys in their order",
     "tests/core/dice.py outcome": "one case per act",
     "core/acts/verdict_replies.py verdict_from": "the verdict's fields in their order",
     "bot/debate_page/page.py page": "the parts of the page in their order",
