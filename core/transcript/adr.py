@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.acts.verdict_faults import decision_doubt
 from core.debate.state import Debate
-from core.debate.verdict import LIST_TITLES, OVERTURNED_BY
+from core.debate.verdict import LIST_TITLES, OVERTURNED_BY, Verdict
 from core.figures import day
 from core.rules.ending import ending_sentences, round_reasons
 from core.transcript.ballots import vote_lines
@@ -21,7 +21,7 @@ from core.transcript.markdown import inert_line, shown_as_is
 from core.transcript.options import positions_words
 from core.transcript.people import adr_status, outcome_words, standing_words
 from core.transcript.sections import as_markdown, body_words, line_words
-from core.transcript.words import bullets, confidence_words, nested, quotation
+from core.transcript.words import blocks, bullets, confidence_words, nested, quotation, titled
 
 _TITLE_MAX_CHARS = 80
 #: What such records call some sections.
@@ -33,38 +33,39 @@ _UNTITLED = {REASONS, SOLUTION}
 def adr(debate: Debate) -> str:
     """The decision record: context, decision, considered positions, consequences, dissent."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
-    parts = [
-        f"# {shown_as_is(title_of(debate))}{decision_doubt(debate)}",
-        bullets(_facts(debate)),
-        f"## Context\n\n{quotation(debate.setup.question)}",
-    ]
-    if debate.setup.context:
-        parts.append(nested(debate.setup.context, 2))
-    if read := [*_sources(debate)]:
-        parts.append(f"## Sources\n\n{bullets(read)}")
-    if considered := [*positions_words(debate)]:
-        parts.append(f"## Options considered\n\n{bullets(considered)}")
-    if verdict is None:
-        parts.append(f"## Decision\n\n{why_none(debate)}")
-    else:
-        parts += ["## Decision", *decided_lines(debate, verdict)]
+    decided, titled_sections = [why_none(debate)], list[str]()
+    if verdict:
         sections = [*verdict_sections(debate, verdict)]
-        parts += [body_words(each, 2) for each in sections if each.title in _UNTITLED]
+        untitled = [body_words(each, 2) for each in sections if each.title in _UNTITLED]
+        decided = [*decided_lines(debate, verdict), *untitled]
         for section in sections:
             if section.title not in _UNTITLED:
                 title = _TITLES.get(section.title, section.title)
-                parts.append(as_markdown(replace(section, title=title), 2))
-        parts.append(f"## Confidence\n\n{confidence_words(verdict).removeprefix('Confidence: ')}")
-    if debate.outcome:
-        parts.append(f"## How it turned out\n\n{inert_line(outcome_words(debate.outcome))}")
-    names = ", ".join(f"{agent.name} ({agent.role})" for agent in debate.setup.agents)
-    playbook = debate.setup.playbook
-    held_as = f"Playbook: {playbook.title}." if playbook else ""
-    vote = [line_words(line).removeprefix("Vote: ") for line in vote_lines(debate, verdict)]
-    lines = (f"Agents: {names}.", held_as, *vote, *round_reasons(debate), *ending_sentences(debate))
-    how = bullets(filter(None, lines))
-    parts.append(f"## How it was decided\n\n{how}")
-    return "\n\n".join(part for part in parts if part) + "\n"
+                titled_sections.append(as_markdown(replace(section, title=title), 2))
+        sure = confidence_words(verdict).removeprefix("Confidence: ")
+        titled_sections.append(titled("Confidence", sure))
+    turned_out = inert_line(outcome_words(debate.outcome)) if debate.outcome else ""
+    document = blocks(
+        f"# {shown_as_is(title_of(debate))}{decision_doubt(debate)}",
+        bullets(_facts(debate)),
+        titled("Context", quotation(debate.setup.question), nested(debate.setup.context, 2)),
+        titled("Sources", bullets(_sources(debate))),
+        titled("Options considered", bullets(positions_words(debate))),
+        titled("Decision", *decided),
+        *titled_sections,
+        titled("How it turned out", turned_out),
+        titled("How it was decided", bullets(_how_decided(debate, verdict))),
+    )
+    return f"{document}\n"
+
+
+def _how_decided(debate: Debate, verdict: Verdict | None) -> Iterator[str]:
+    """Who took part, the vote, why rounds were held and how they ended."""
+    yield f"Agents: {', '.join(f'{agent.name} ({agent.role})' for agent in debate.setup.agents)}."
+    if playbook := debate.setup.playbook:
+        yield f"Playbook: {playbook.title}."
+    yield from (line_words(line).removeprefix("Vote: ") for line in vote_lines(debate, verdict))
+    yield from (*round_reasons(debate), *ending_sentences(debate))
 
 
 def _facts(debate: Debate) -> Iterator[str]:

@@ -24,7 +24,7 @@ from core.transcript.options import (
 )
 from core.transcript.people import people_ballots
 from core.transcript.sections import ResultLine, as_markdown, line_words
-from core.transcript.words import bullets, listed_names, name_of, table
+from core.transcript.words import bullets, listed_names, name_of, table, titled
 
 #: Explains a figure of the vote, once wherever it is shown.
 MEAN_PROBABILITY = (
@@ -89,26 +89,31 @@ def options_words(debate: Debate) -> str:
     head, options = option_rows(debate)
     if debate.is_sealed:
         return bullets(name for name, *_ in options.values())
-    return table(head, options.values()) if options else ""
+    return table(head, options.values())
 
 
 def vote_section(debate: Debate) -> str:
     """Options and vote; empty if there is nothing to choose and nobody voted."""
-    minds = options_words(debate)
-    if not (minds or debate.tally or debate.ballots or debate.people_ballots):
+    minds, tally = options_words(debate), debate.tally
+    if not (minds or tally or debate.ballots or debate.people_ballots):
         return ""
-    parts = ["## Options and vote" if minds else "## Vote", minds]
-    parts += [bullets(map(line_words, edit_lines(debate)))]
-    if debate.tally:
+    counted = list[str]()
+    if tally:
         # With a verdict they stand beside it.
-        parts += [] if debate.verdict else [*map(line_words, vote_lines(debate, None))]
-        parts.append(table(*score_rows(debate, debate.tally)))
-        parts += [OWN_TEXT] if debate.setup.vote.exclude_self else []
-        parts += [_ballot(debate, ballot) for ballot in counted_ballots(debate, debate.tally)]
+        counted += [] if debate.verdict else map(line_words, vote_lines(debate, None))
+        counted.append(table(*score_rows(debate, tally)))
+        counted += [OWN_TEXT] if debate.setup.vote.exclude_self else []
+        counted += [_ballot(debate, ballot) for ballot in counted_ballots(debate, tally)]
     missing = [f"{name_of(debate, it)}: {why}" for it, why in missing_ballots(debate).items()]
-    parts += [f"### Without a ballot\n\n{bullets(missing)}"] if missing else []
-    parts += [as_markdown(moves_section(debate), 3), people_ballots(debate)]
-    return "\n\n".join(part for part in parts if part)
+    return titled(
+        "Options and vote" if minds else "Vote",
+        minds,
+        bullets(map(line_words, edit_lines(debate))),
+        *counted,
+        titled("Without a ballot", bullets(missing), level=3),
+        as_markdown(moves_section(debate), 3),
+        people_ballots(debate),
+    )
 
 
 def missing_ballots(debate: Debate) -> Mapping[str, str]:
@@ -188,7 +193,7 @@ def score_rows(debate: Debate, tally: Tally) -> tuple[Sequence[str], Sequence[Se
 
 
 def _ballot(debate: Debate, ballot: Ballot) -> str:
-    title = f"### {inert_line(name_of(debate, ballot.voter))}"
+    title = inert_line(name_of(debate, ballot.voter))
     if minds := shares(debate, ballot.probabilities):
         title += f": {inert_line(minds)}"
     elif ballot.confidence is not None:
@@ -200,7 +205,7 @@ def _ballot(debate: Debate, ballot: Ballot) -> str:
             zip(ballot.ranking, reasons, strict=True), start=1
         )
     )
-    return "\n\n".join([title, "\n".join(lines)])
+    return titled(title, "\n".join(lines), level=3)
 
 
 def _figure(confidence: float | None) -> str:

@@ -11,7 +11,7 @@ from core.evidence.citations import RawCitation, citations_in, render_citations
 from core.figures import quantity
 from core.rules.subject import role_of
 from core.transcript.markdown import plain_line
-from core.transcript.words import table
+from core.transcript.words import table, titled
 
 _SOURCE_ID = re.compile(r"\be\d{1,3}\b")
 _CHECKED = "Only quotes were checked: those with a place were found there"
@@ -120,6 +120,4 @@ def sources_section(debate: Debate) -> str:
         for source in debate.sources
         if source.text or source.fault
     ]
-    if not rows:
-        return ""
-    return "## Sources\n\n" + table(("", "Title", "Brought by", "Read", "Where"), rows)
+    return titled("Sources", table(("", "Title", "Brought by", "Read", "Where"), rows))

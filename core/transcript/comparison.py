@@ -34,7 +34,7 @@ from core.transcript.evaluation import (
     risks_title,
     verdict_text,
 )
-from core.transcript.words import bullets, quotation, table
+from core.transcript.words import blocks, bullets, quotation, table, titled
 from core.usage import Usage
 from core.values import Value
 
@@ -186,14 +186,10 @@ def comparison_markdown(comparison: Comparison) -> str:
             maker = f"All that counts is of {counting[0].maker}"
             parts.append(f"{maker}: one maker's taste, not counted together.")
         parts.append(table(head, rows))
-    if failures := [
-        f"{preference.name}: {preference.fault}"
-        for preference in comparison.preferences
-        if preference.fault
-    ]:
-        parts.append(f"## Not counted\n\n{bullets(failures)}")
+    faulty = [f"{it.name}: {it.fault}" for it in comparison.preferences if it.fault]
+    parts.append(titled("Not counted", bullets(faulty)))
     parts += [cost_words(comparison.usage, comparison.debate_cost), finding_words(comparison)]
-    return "\n\n".join(parts) + "\n"
+    return f"{blocks(*parts)}\n"
 
 
 def finding_words(comparison: Comparison) -> str:

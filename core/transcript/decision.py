@@ -22,7 +22,15 @@ from core.transcript.options import criteria_rows, criteria_title
 from core.transcript.people import assumptions
 from core.transcript.sections import ResultLine, ResultSection, as_markdown, line_words, lines_of
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import confidence_words, letters_words, name_of, quotation, turn_words
+from core.transcript.words import (
+    blocks,
+    confidence_words,
+    letters_words,
+    name_of,
+    quotation,
+    titled,
+    turn_words,
+)
 
 #: Titles of sections that some surface shows in its own way.
 REASONS, SOLUTION, FINDINGS = "Why", "Reasoning and solution", "Findings"
@@ -45,7 +53,7 @@ def decision_text(debate: Debate) -> str:
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
         return why_none(debate)
-    parts = (
+    return blocks(
         "Partial result: not all turns were taken." if verdict.partial else "",
         *(f"Note: {inert_line(warning)}" for warning in verdict.warnings),
         f"{shown_as_is(verdict.decision)}{decision_doubt(debate)}",
@@ -53,23 +61,17 @@ def decision_text(debate: Debate) -> str:
         single_answer_section(debate, level=1),
         f"Cost: {money(debate.usage.cost)}.",
     )
-    return "\n\n".join(filter(None, parts))
 
 
 def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = True) -> str:
     """The verdict with all its fields, under a heading of that level; the question quoted."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
-    head = f"{'#' * level} Decision"
     question = quotation(debate.setup.question) if with_question else ""
     if verdict is None:
-        return "\n\n".join(filter(None, (head, why_none(debate), question, *_ending(debate))))
-    parts = (
-        head,
-        *decided_lines(debate, verdict),
-        question,
-        *_whole(debate, verdict, level),
-    )
-    return "\n\n".join(filter(None, parts))
+        texts = (why_none(debate), question, *_ending(debate))
+    else:
+        texts = (*decided_lines(debate, verdict), question, *_whole(debate, verdict, level))
+    return titled("Decision", *texts, level=level)
 
 
 def decided_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
@@ -106,7 +108,7 @@ def why_none(debate: Debate) -> str:
     earlier = debate.earlier_verdict
     if earlier is None:
         return why
-    return f"{why}\n\nThe verdict before it was debated: {shown_as_is(decision_line(earlier))}"
+    return blocks(why, f"The verdict before it was debated: {shown_as_is(decision_line(earlier))}")
 
 
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:

@@ -26,7 +26,7 @@ from core.request import ModelRequest, Part, PartKind
 from core.rules.findings import line_of
 from core.rules.formats import review
 from core.transcript.people import feedback_lines
-from core.transcript.words import bullets, csv_cell, table
+from core.transcript.words import blocks, bullets, csv_cell, table, titled
 from core.usage import Call, Usage
 from core.values import Value
 
@@ -283,24 +283,27 @@ def as_markdown(evaluation: Evaluation) -> str:
         )
         for criterion in (marks[0].marks if marks else ())
     ]
-    parts = [f"# Evaluation of debate {evaluation.debate_id}", f"> {_line(evaluation.question)}"]
-    if rows:
-        names = [f"{item.name} ({item.model})" for item in marks]
-        parts += [*_reservations(evaluation)]
-        parts.append(table(("Criterion", *names, *(["Average"] if averages else [])), rows))
-    else:
-        parts.append("No evaluator could be heard: there are no scores.")
-    for item in marks:
-        reasons = [f"{c.words} ({mark.score}): {mark.reason}" for c, mark in item.marks.items()]
-        parts.append(f"## {item.name} ({item.model})\n\n{bullets(map(_line, reasons))}")
-    if evaluation.feedback:
-        text = bullets(feedback_lines(evaluation.feedback))
-        parts.append(f"## What people thought of the decision\n\n{text}")
-    if evaluation.failed:
-        failed = [f"{failure.name}: {failure.reason}" for failure in evaluation.failed]
-        parts.append(f"## Evaluators that failed\n\n{bullets(failed)}")
-    parts.append(cost_words(evaluation.usage, evaluation.debate_cost))
-    return "\n\n".join(parts) + "\n"
+    reasons = {
+        f"{item.name} ({item.model})": [
+            _line(f"{criterion.words} ({mark.score}): {mark.reason}")
+            for criterion, mark in item.marks.items()
+        ]
+        for item in marks
+    }
+    head = ("Criterion", *(f"{item.name} ({item.model})" for item in marks))
+    failed = [f"{failure.name}: {failure.reason}" for failure in evaluation.failed]
+    document = blocks(
+        f"# Evaluation of debate {evaluation.debate_id}",
+        f"> {_line(evaluation.question)}",
+        *(_reservations(evaluation) if marks else ()),
+        table((*head, "Average") if averages else head, rows)
+        or "No evaluator could be heard: there are no scores.",
+        *(titled(name, bullets(texts)) for name, texts in reasons.items()),
+        titled("What people thought of the decision", bullets(feedback_lines(evaluation.feedback))),
+        titled("Evaluators that failed", bullets(failed)),
+        cost_words(evaluation.usage, evaluation.debate_cost),
+    )
+    return f"{document}\n"
 
 
 def _reservations(evaluation: Evaluation) -> Iterator[str]:

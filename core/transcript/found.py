@@ -15,7 +15,7 @@ from core.rules.findings import standing, struck_words
 from core.rules.formats import review
 from core.rules.subject import references
 from core.transcript.cited import decision_line, link_citations
-from core.transcript.words import name_of
+from core.transcript.words import blocks, name_of
 
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
 _COMMENT_MAX_CHARS = 60_000
@@ -66,7 +66,7 @@ def changes_words(debate: Debate) -> str:
         for finding in _findings(debate)
         if finding.changed
     ]
-    return "\n\n".join(filter(None, (*texts, struck_words(debate))))
+    return blocks(*texts, struck_words(debate))
 
 
 def _findings(debate: Debate) -> Sequence[ReviewFinding]:
@@ -90,14 +90,13 @@ def task_list(debate: Debate) -> str:
     names = {source.id: source.reference.title for source in debate.evidence}
     headline = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
     about = ", ".join(in_text(reference.title) for reference in references(debate))
-    parts = [
+    text = blocks(
         f"### Review: {in_text(decision_line(verdict) if verdict else headline)}",
         f"Of {about}.",
         "\n".join(f"- {in_text(reason, names)}" for reason in (verdict.reasons if verdict else ())),
         struck_words(debate),
         *(f"> **Note:** {in_text(it)}" for it in (verdict.warnings if verdict else ())),
-    ]
-    text = "\n\n".join(filter(None, parts))
+    )
     findings = verdict.findings if verdict else standing(debate)
     tasks, left_out = list[str](), 0
     for finding in sorted(findings, key=lambda finding: not finding.is_open):
@@ -112,7 +111,7 @@ def task_list(debate: Debate) -> str:
     if all(agent.provider == OFFLINE for agent in (*debate.setup.agents, debate.setup.judge)):
         none, by = "", _BY_NOBODY
     foot = f"{by} Moot review `{debate.id}`."
-    return "\n\n".join(filter(None, (text, "\n".join(tasks) or none, more, foot))) + "\n"
+    return blocks(text, "\n".join(tasks) or none, more, foot) + "\n"
 
 
 def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -14,7 +14,7 @@ from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line
 from core.transcript.options import gap_line
 from core.transcript.sections import ResultLine
-from core.transcript.words import bullets, name_of, nested, quotation, table
+from core.transcript.words import bullets, name_of, nested, quotation, table, titled
 
 _STATUS = {
     DecisionKind.ACCEPT: "accepted",
@@ -69,12 +69,13 @@ def team_section(debate: Debate) -> str:
     rows = [
         (decision.by.display_name, _words(decision), decision.why) for decision in debate.decisions
     ]
-    decided = table(("Who", "Decision", "Why"), rows) if rows else ""
     after = inert_line(outcome_words(debate.outcome)) if debate.outcome else ""
-    turned = f"How it turned out: {after}" if after else ""
-    text = bullets(feedback_lines(debate.feedback.values()))
-    parts = [part for part in (decided, turned, text) if part]
-    return "\n\n".join(["## The team's decision", *parts]) if parts else ""
+    return titled(
+        "The team's decision",
+        table(("Who", "Decision", "Why"), rows),
+        f"How it turned out: {after}" if after else "",
+        bullets(feedback_lines(debate.feedback.values())),
+    )
 
 
 def outcome_words(outcome: DecisionOutcome) -> str:
@@ -111,10 +112,10 @@ def asked_section(debate: Debate) -> str:
     for question in debate.follow_ups:
         answer = debate.follow_up_answers.get(question.number)
         text = link_citations(answer.text, answer.citations) if answer else "Not answered yet."
-        why = f"{inert_line(answer.fault)}\n\n" if answer and answer.fault else ""
-        parts.append(f"### {question.by.display_name} asked\n\n{quotation(question.text)}")
-        parts.append(why + nested(text, 3))
-    return "\n\n".join(["## Asked after the verdict", *parts]) if parts else ""
+        why = inert_line(answer.fault) if answer else ""
+        title = f"{question.by.display_name} asked"
+        parts.append(titled(title, quotation(question.text), why, nested(text, 3), level=3))
+    return titled("Asked after the verdict", *parts)
 
 
 def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
@@ -148,8 +149,6 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
 
 def people_ballots(debate: Debate) -> str:
     """How people ranked the options (older versions: the positions); empty if nobody did."""
-    if not debate.people_ballots:
-        return ""
     options, lines = options_of(debate), list[str]()
     for ballot in debate.people_ballots.values():
         # Options merged after the ballot are named once.
@@ -157,7 +156,7 @@ def people_ballots(debate: Debate) -> str:
         ranked = [options.name(option) for option in ranking if option]
         ranked = ranked or [name_of(debate, position) for position in ballot.ranking]
         lines.append(f"{ballot.by.display_name}: {'; '.join(ranked)}")
-    return f"### People's ballots, best first\n\n{bullets(lines)}"
+    return titled("People's ballots, best first", bullets(lines), level=3)
 
 
 def _words(decision: Decision) -> str:

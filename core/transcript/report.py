@@ -30,11 +30,13 @@ from core.transcript.rounds import (
 from core.transcript.sections import as_markdown
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
+    blocks,
     bullets,
     name_of,
     quotation,
     seconds_taken,
     table,
+    titled,
     turn_words,
 )
 from core.usage import Usage
@@ -54,8 +56,7 @@ def report(debate: Debate) -> str:
         for failure in debate.failures.values()
         if failure.turn.act is not Act.SUMMARY and failure.reason not in text
     ]
-    failures = "## Turns that failed\n\n" + table(("Turn", "Why"), missing) if missing else ""
-    sections = (
+    document = blocks(
         "# Debate report",
         verdict_section(debate),
         vote_section(debate),
@@ -63,17 +64,17 @@ def report(debate: Debate) -> str:
         team_section(debate),
         asked_section(debate),
         as_markdown(notes_section(debate, debate.verdict), 2),
-        "## Debate\n\n" + table(("", ""), about_rows(debate)),
-        f"## Context\n\n{quotation(debate.setup.context)}" if debate.setup.context else "",
+        titled("Debate", table(("", ""), about_rows(debate))),
+        titled("Context", quotation(debate.setup.context)),
         sources_section(debate),
         _cast_section(debate),
         clarifications_section(debate),
         _rounds(debate),
-        failures,
+        titled("Turns that failed", table(("Turn", "Why"), missing)),
         _warnings(debate),
         spending_section(debate),
     )
-    return "\n\n".join(section for section in sections if section) + "\n"
+    return f"{document}\n"
 
 
 def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
@@ -105,18 +106,15 @@ def waited_words(debate: Debate) -> str:
 
 def _cast_section(debate: Debate) -> str:
     """Why each agent takes part, where they were chosen for the question."""
-    setup = debate.setup
-    if not setup.reasons:
-        return ""
-    rows = [
-        (agent.name, agent.full_name, setup.reasons.get(agent.id, "")) for agent in setup.agents
-    ]
-    return "## Agents, chosen for this question\n\n" + table(("Agent", "Model", "Why"), rows)
+    setup, reasons = debate.setup, debate.setup.reasons
+    agents = setup.agents if reasons else ()
+    rows = [(agent.name, agent.full_name, reasons.get(agent.id, "")) for agent in agents]
+    return titled("Agents, chosen for this question", table(("Agent", "Model", "Why"), rows))
 
 
 def clarifications_section(debate: Debate) -> str:
     """The questions put to people with their answers; empty without any."""
-    blocks = ["## Clarifications"]
+    parts = list[str]()
     for item in (item for card in debate.clarifications.values() for item in card.items):
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
         finding = review.finding_number(debate, item) if debate.verdict else None
@@ -130,9 +128,9 @@ def clarifications_section(debate: Debate) -> str:
             by, text = "", f"{unanswered_words(debate, item)}."
             if not debate.verdict and not left_to_text(debate, item):
                 text += f" Assumed: {item.assumption}"
-        blocks += [f"### Question {item.number}, asked by {inert_line(who)}", question]
-        blocks += [f"Answer{by}:", code_block(text)]
-    return "\n\n".join(blocks) if blocks[1:] else ""
+        title = f"Question {item.number}, asked by {inert_line(who)}"
+        parts.append(titled(title, question, f"Answer{by}:", code_block(text), level=3))
+    return titled("Clarifications", *parts)
 
 
 def _rounds(debate: Debate) -> str:
@@ -141,7 +139,7 @@ def _rounds(debate: Debate) -> str:
     Contributions carried over are left out; sentences are said once, points only of last texts.
     """
     ends = {position.turn.key for position in format_of(debate).positions(debate).values()}
-    blocks, sentences = ["## Rounds", _WHERE_WHOLE], set[str]()
+    rounds, sentences = list[str](), set[str]()
     for at, contributions in by_round(debate).items():
         lines = list[str]()
         for contribution in contributions:
@@ -154,8 +152,8 @@ def _rounds(debate: Debate) -> str:
             lines += [f"  - **Note:** {inert_line(text)}" for text in contribution.warnings]
         guided = [guidance for guidance in debate.guidance.values() if guidance.turn.round == at]
         lines += [f"- **{who}:** {words}" for who, words in map(guidance_words, guided)]
-        blocks += [f"### {round_name(at)}\n\n" + "\n".join(lines)] if lines else []
-    return "\n\n".join(blocks) if blocks[2:] else ""
+        rounds += filter(None, [titled(round_name(at), "\n".join(lines), level=3)])
+    return titled("Rounds", _WHERE_WHOLE, *rounds) if rounds else ""
 
 
 def _in_short(debate: Debate, contribution: Contribution, sentences: set[str]) -> str:
@@ -182,7 +180,7 @@ def _warnings(debate: Debate) -> str:
     warnings += debate.findings.warnings if debate.findings else ()
     warnings += fallback_words(debate.calls)
     others = [warning for warning in dict.fromkeys(warnings) if warning not in verdict_warnings]
-    return f"## Warnings\n\n{bullets(others)}" if others else ""
+    return titled("Warnings", bullets(others))
 
 
 def spending_section(debate: Debate) -> str:
@@ -206,9 +204,8 @@ def spending_section(debate: Debate) -> str:
         "A call is a request whose reply was used; only calls count as waited. Requests are all "
         "that were made of a model, also those of failed turns and summaries, repairs and retries."
     )
-    text = table((*head, "Waited", "Cost"), rows)
-    parts = ("## Usage and cost", text, note, forecast_words(debate, debate.setup.forecast))
-    return "\n\n".join(filter(None, parts))
+    figures = table((*head, "Waited", "Cost"), rows)
+    return titled("Usage and cost", figures, note, forecast_words(debate, debate.setup.forecast))
 
 
 def _figures(usage: Usage, waited: str) -> Sequence[object]:

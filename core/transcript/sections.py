@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.debate.people import Person
 from core.debate.turn import Turn
 from core.transcript.markdown import inert_line
-from core.transcript.words import bullets, nested, table
+from core.transcript.words import blocks, bullets, nested, table, titled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,16 +60,14 @@ def line_words(line: ResultLine) -> str:
 
 def as_markdown(section: ResultSection, level: int) -> str:
     """A section as inert Markdown under a heading of that level; empty where it says nothing."""
-    body = body_words(section, level)
-    return f"{'#' * level} {inert_line(section.title)}\n\n{body}" if body else ""
+    return titled(inert_line(section.title), body_words(section, level), level=level)
 
 
 def body_words(section: ResultSection, level: int) -> str:
     """The same without its heading."""
-    parts = (
+    return blocks(
         nested(section.text, level),
         bullets(map(line_words, section.lines)),
-        table(section.head, section.rows) if section.rows else "",
+        table(section.head, section.rows),
         section.note,
     )
-    return "\n\n".join(filter(None, parts))

@@ -13,7 +13,7 @@ from core.rules import shadow
 from core.rules.options import options_of
 from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line, plain_line
-from core.transcript.words import bullets, nested
+from core.transcript.words import bullets, nested, titled
 
 
 def single_answer_words(debate: Debate) -> str:
@@ -51,31 +51,30 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
 
     Empty while the debate runs and where none was asked for.
     """
-    mark, alone = "#" * level, debate.shadow
+    alone, title = debate.shadow, "A single answer"
     if shadow.is_sealed(debate) or debate.setup.shadow_agent is None:
         return ""
-    title = f"{mark} A single answer"
     if alone is None:
-        why = debate.shadow_fault or "It was not there when the debate ended."
-        return f"{title}\n\nThere is none to compare with. {inert_line(why).rstrip('.')}."
+        why = inert_line(debate.shadow_fault or "It was not there when the debate ended.")
+        return titled(title, f"There is none to compare with. {why.rstrip('.')}.", level=level)
     lists = (
         ("What speaks for it", alone.reasons),
         ("Risks it named", alone.risks),
         (OVERTURNED_BY, alone.overturned_by),
     )
-    listed = [
-        f"{mark}# {name}\n\n{bullets([link_citations(item, alone.citations) for item in items])}"
-        for name, items in lists
-        if items
-    ]
-    parts = [
+    return titled(
         title,
         inert_line(single_answer_words(debate)),
         inert_line(cost_words(debate)),
         nested(link_citations(alone.solution, alone.citations), level + 1),
-        *listed,
-    ]
-    return "\n\n".join(filter(None, parts))
+        *(
+            titled(
+                name, bullets(link_citations(it, alone.citations) for it in items), level=level + 1
+            )
+            for name, items in lists
+        ),
+        level=level,
+    )
 
 
 def single_answer_record(debate: Debate) -> Mapping[str, Any] | None:

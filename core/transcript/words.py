@@ -180,16 +180,27 @@ def calls_words(debate: Debate) -> str:
     return f"{calls}, {money(debate.usage.cost)}"
 
 
+def blocks(*texts: str) -> str:
+    """Blocks of Markdown below one another; empty ones are left out."""
+    return "\n\n".join(filter(None, texts))
+
+
+def titled(title: str, *texts: str, level: int = 2) -> str:
+    """Blocks under a heading of that level; empty where there are none."""
+    body = blocks(*texts)
+    return f"{'#' * level} {title}\n\n{body}" if body else ""
+
+
 def bullets(items: Iterable[str]) -> str:
     """A Markdown list; items are kept on one line and do nothing."""
     return "\n".join(f"- {inert_line(item)}" for item in items)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; cells are kept on one line and do nothing."""
+    """A Markdown table; cells are kept on one line and do nothing. Empty without rows."""
     cells = [[inert_line(str(cell)).replace("|", "\\|") for cell in row] for row in (head, *rows)]
     cells.insert(1, ["---"] * len(head))
-    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells) if cells[2:] else ""
 
 
 def csv_cell(text: str) -> str:
@@ -199,7 +210,7 @@ def csv_cell(text: str) -> str:
 
 def quotation(text: str) -> str:
     """A Markdown quotation: what people wrote cannot pose as the report's own words."""
-    return "\n".join(f"> {line}".rstrip() for line in inert(text.strip()).split("\n"))
+    return "\n".join(f"> {line}".rstrip() for line in inert(text.strip()).split("\n") if text)
 
 
 def nested(text: str, level: int) -> str:
