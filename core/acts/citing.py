@@ -4,13 +4,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 from core.acts.act import ACTS
 from core.debate.contributions import Contribution
 from core.debate.evidence import Citation, CitationStatus
 from core.debate.state import Debate, once_per_sources
 from core.debate.turn import Act, Turn
-from core.debate.verdict import Verdict
+from core.debate.verdict import Quoting
 from core.evidence.citations import check_citations, render_citations
 from core.evidence.passages import Passage, headings_of, passages_of
 from core.evidence.search import best_first
@@ -18,6 +19,7 @@ from core.figures import number, quantity
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
 
+Q = TypeVar("Q", bound=Quoting)
 #: Headings of a source that its line in the table of contents names.
 _HEADINGS = 12
 _HEADING_CHARS = 60
@@ -161,34 +163,16 @@ def with_checked_quotes(debate: Debate, contribution: Contribution) -> Contribut
     )
 
 
-class QuoteCheck:
-    """Checks the quotes of several texts, one after the other."""
+def with_checked_evidence(debate: Debate, value: Q) -> Q:
+    """The verdict or answer with its quotes checked, and those not found struck out."""
+    citations: dict[Citation, None] = {}
 
-    def __init__(self, debate: Debate) -> None:
-        self._debate = debate
-        self._citations: dict[Citation, None] = {}
-
-    @property
-    def citations(self) -> tuple[Citation, ...]:
-        """All quotes of the texts checked so far, each once."""
-        return tuple(self._citations)
-
-    def text(self, text: str) -> str:
-        """The text with quotes that were not found struck out."""
-        text, citations = check_citations(text, self._debate.evidence)
-        self._citations |= dict.fromkeys(citations)
+    def checked(text: str) -> str:
+        text, found = check_citations(text, debate.evidence)
+        citations.update(dict.fromkeys(found))
         return text
 
-    def texts(self, texts: Sequence[str]) -> tuple[str, ...]:
-        """The same for several."""
-        return tuple(map(self.text, texts))
-
-
-def with_checked_evidence(debate: Debate, verdict: Verdict) -> Verdict:
-    """The verdict with its quotes checked, and those not found struck out."""
-    check = QuoteCheck(debate)
-    verdict = verdict.with_texts(check.text)
-    return verdict.model_copy(update={"citations": check.citations})
+    return value.with_texts(checked).model_copy(update={"citations": tuple(citations)})
 
 
 def without_quotes(text: str) -> str:

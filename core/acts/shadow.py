@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from core.acts.act import ActSpec, declare
-from core.acts.citing import QuoteCheck
+from core.acts.citing import with_checked_evidence
 from core.acts.context import asked_parts, option_labels, options_part, without_cache_marks
 from core.acts.replies import NOBODY, choice_reply, lines_of
 from core.acts.request_for import ask_model
@@ -17,7 +17,6 @@ from core.debate.verdict import ShadowAnswer, ShadowChoice
 from core.llm.call import ModelCalls
 from core.request import Effort, Part, PartKind
 from core.rules.playbook import parts_of
-from core.usage import Call
 
 
 class ShadowReply(BaseModel):
@@ -34,24 +33,17 @@ class ShadowReply(BaseModel):
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:
     """Have one model answer the question alone; its quotes are checked like everybody's."""
     reply, call = await ask_model(calls, debate, turn, ShadowReply)
-    shadow = await asyncio.to_thread(_checked_answer, debate, turn, reply, call)
-    return ShadowAnswered(shadow=shadow)
-
-
-def _checked_answer(debate: Debate, turn: Turn, reply: ShadowReply, call: Call) -> ShadowAnswer:
-    """The answer with its quotes checked, and those not found struck out."""
-    check = QuoteCheck(debate)
-    return ShadowAnswer(
+    shadow = ShadowAnswer(
         turn=turn,
-        decision=check.text(reply.decision.strip()),
-        solution=check.text(reply.solution.strip()),
-        alternatives=check.texts(lines_of(reply.options)),
-        reasons=check.texts(lines_of(reply.reasons)),
-        risks=check.texts(lines_of(reply.risks)),
-        overturned_by=check.texts(lines_of(reply.overturned_by)),
-        citations=check.citations,
+        decision=reply.decision.strip(),
+        solution=reply.solution.strip(),
+        alternatives=lines_of(reply.options),
+        reasons=lines_of(reply.reasons),
+        risks=lines_of(reply.risks),
+        overturned_by=lines_of(reply.overturned_by),
         call=call,
     )
+    return ShadowAnswered(shadow=await asyncio.to_thread(with_checked_evidence, debate, shadow))
 
 
 async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:

@@ -1,7 +1,8 @@
 """The verdict, its cross-check and audit, and the answer of one model alone."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from typing import ClassVar, Self
 
 from core.debate.contributions import NoteOutcome, RaisedPoint
 from core.debate.evidence import Citation
@@ -147,8 +148,6 @@ class Audit(Value):
 
 
 OVERTURNED_BY = "What would overturn it"
-#: Fields of a verdict that hold one text each.
-_TEXTS = ("decision", "solution", "implementation", "dissent")
 #: Fields of a verdict that hold several texts each, and their titles in what people read.
 LIST_TITLES: Mapping[str, str] = {
     "reasons": "Reasons",
@@ -159,8 +158,25 @@ LIST_TITLES: Mapping[str, str] = {
 }
 
 
-class Verdict(Value):
+class Quoting(Value):
+    """What may quote sources in its texts."""
+
+    #: Fields that hold one text each, and those that hold several.
+    TEXTS: ClassVar[Sequence[str]] = ()
+    LISTS: ClassVar[Sequence[str]] = ()
+
+    def with_texts(self, rewritten: Callable[[str], str]) -> Self:
+        """The same with each text rewritten."""
+        changes: dict[str, object] = {name: rewritten(getattr(self, name)) for name in self.TEXTS}
+        changes |= {name: tuple(map(rewritten, getattr(self, name))) for name in self.LISTS}
+        return self.model_copy(update=changes)
+
+
+class Verdict(Quoting):
     """The judge's result. It is the agents' verdict, not yet the team's decision."""
+
+    TEXTS = ("decision", "solution", "implementation", "dissent")
+    LISTS = tuple(LIST_TITLES)
 
     decision: str
     #: Id of the option decided for; empty: none of them, or there were none.
@@ -215,21 +231,23 @@ class Verdict(Value):
         return declines and not self.option and self.confidence is None
 
     def with_texts(self, rewritten: Callable[[str], str]) -> "Verdict":
-        """The verdict with each of its texts rewritten."""
-        changes: dict[str, object] = {name: rewritten(getattr(self, name)) for name in _TEXTS}
-        changes |= {name: tuple(map(rewritten, getattr(self, name))) for name in LIST_TITLES}
-        changes["sections"] = tuple(
+        """The same with each text rewritten, those of its sections too."""
+        verdict = super().with_texts(rewritten)
+        sections = tuple(
             section.model_copy(update={"text": rewritten(section.text)})
             for section in self.sections
         )
-        return self.model_copy(update=changes)
+        return verdict.model_copy(update={"sections": sections})
 
 
-class ShadowAnswer(Value):
+class ShadowAnswer(Quoting):
     """What one model answered alone, from the question and the sources only.
 
     No agent, judge or person is shown it before the verdict.
     """
+
+    TEXTS = ("decision", "solution")
+    LISTS = ("alternatives", "reasons", "risks", "overturned_by")
 
     turn: Turn
     #: In one sentence.

@@ -57,6 +57,7 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
     if alone is None:
         why = inert_line(debate.shadow_fault or "It was not there when the debate ended.")
         return titled(title, f"There is none to compare with. {why.rstrip('.')}.", level=level)
+    alone = alone.with_texts(lambda text: link_citations(text, alone.citations))
     lists = (
         ("What speaks for it", alone.reasons),
         ("Risks it named", alone.risks),
@@ -66,13 +67,8 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
         title,
         inert_line(single_answer_words(debate)),
         inert_line(cost_words(debate)),
-        nested(link_citations(alone.solution, alone.citations), level + 1),
-        *(
-            titled(
-                name, bullets(link_citations(it, alone.citations) for it in items), level=level + 1
-            )
-            for name, items in lists
-        ),
+        nested(alone.solution, level + 1),
+        *(titled(name, bullets(items), level=level + 1) for name, items in lists),
         level=level,
     )
 
