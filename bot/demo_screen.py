@@ -18,8 +18,7 @@ from core.transcript.decision import against_words, dissent_title, dissent_words
 from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
 from core.transcript.options import move_lines
-from core.transcript.sections import line_words
-from core.transcript.words import confidence_words, name_of
+from core.transcript.words import confidence_words, line_words, name_of
 
 #: Items of a list, and about how many characters of each, fewer the less room there is.
 _SIZES = ((3, 200), (2, 140), (1, 110), (1, 70))

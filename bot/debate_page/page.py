@@ -26,20 +26,17 @@ from core.transcript.markdown import PARSER, parse, visible
 from core.transcript.people import asked_section, team_section
 from core.transcript.report import (
     about_rows,
-    clarifications_section,
-    spending_section,
-)
-from core.transcript.rounds import (
     by_round,
+    clarifications_section,
     guidance_words,
     is_solution,
     origin_words,
     round_name,
+    spending_section,
     title_words,
 )
-from core.transcript.sections import as_markdown
 from core.transcript.single_answer import single_answer_section
-from core.transcript.words import name_of, nested, quotation
+from core.transcript.words import as_markdown, name_of, nested, quotation
 
 #: Signs of a whole section of a page; it is made beside everything else, and shown often.
 _MOST_SIGNS = 30_000

@@ -39,8 +39,7 @@ from core.transcript.people import (
 )
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.sections import as_markdown
-from core.transcript.words import seconds_taken
+from core.transcript.words import as_markdown, seconds_taken
 from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 
 #: More than any database holds.

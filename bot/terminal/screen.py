@@ -56,9 +56,8 @@ from core.transcript.options import (
     positions_words,
     shares,
 )
-from core.transcript.sections import line_words
 from core.transcript.single_answer import single_answer_words
-from core.transcript.words import act_words, confidence, name_of, turn_words, work_words
+from core.transcript.words import act_words, confidence, line_words, name_of, turn_words, work_words
 
 #: Names on the live line; more would not fit.
 _MOST_NAMES = 3

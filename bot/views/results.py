@@ -6,8 +6,7 @@ from bot.views.message import item_list
 from bot.views.turn_groups import post_key
 from bot.views.words import name_of, person
 from core.debate.state import Debate
-from core.transcript.sections import ResultLine, ResultSection
-from core.transcript.words import table
+from core.transcript.words import ResultLine, ResultSection, table
 
 _TITLE_LIMIT = 60
 _LABEL_LIMIT = 300

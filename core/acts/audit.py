@@ -11,10 +11,10 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ActSpec, always, declare
+from core.acts.context import tally_part
 from core.acts.replies import label_in
 from core.acts.request_for import ask_model
 from core.acts.verdict_faults import stands_in, verdict_part
-from core.acts.vote_part import tally_part
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import Audited

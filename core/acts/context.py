@@ -10,18 +10,23 @@ from dataclasses import replace
 
 from core.acts.act import ACTS
 from core.acts.citing import source_parts, struck_parts
-from core.acts.playbook_part import playbook_part
 from core.debate.contributions import Contribution
 from core.debate.evidence import SourceKind
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
+from core.figures import percent, quantity
 from core.request import Part, PartKind
+from core.rules import voting
 from core.rules.formats import panel, review
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
+from core.rules.formats.review import NAME as REVIEW
 from core.rules.history.material import in_short
 from core.rules.history.strategies import strategy_of
+from core.rules.mind_changes import cause_words, mind_changes
 from core.rules.options import by_option, options_of
+from core.rules.playbook import criteria_of, kinds_words, missing_evidence, parts_of
+from core.rules.raised import raised_points
 from core.rules.subject import left_to_text
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
@@ -266,3 +271,103 @@ def letters(debate: Debate) -> str:
     return ", ".join(
         f"{debate.setup.letter(agent)} is {debate.setup.agent(agent).name}" for agent in positions
     )
+
+
+def playbook_part(debate: Debate) -> Sequence[Part]:
+    """What kind of debate it is, what it compares options by and what its verdict must hold."""
+    playbook = debate.setup.playbook
+    if playbook is None:
+        return ()
+    weighed, fails = "What options are compared by", " An option that fails this is no good."
+    if debate.setup.format == REVIEW:
+        weighed, fails = "What the subject is judged by", " Where it fails this, it is not ready."
+    lists = (
+        (
+            f"{weighed}, the gravest first",
+            [
+                f"{criterion.name}: {criterion.meaning}" + (fails if criterion.must else "")
+                for criterion in playbook.criteria
+            ],
+        ),
+        ("What the answer should rest on", [evidence.name for evidence in playbook.evidence]),
+        (
+            "Sections the verdict will have besides the usual ones",
+            [f"{part.title}: {part.asks}" for part in playbook.verdict],
+        ),
+    )
+    blocks = [f"{playbook.title}: {playbook.description}"]
+    blocks += ["\n- ".join([f"{title}:", *items]) for title, items in lists if items]
+    text = "\n\n".join(blocks)
+    return (Part(kind=PartKind.PLAYBOOK, label="The kind of debate", text=text),)
+
+
+def judges_parts(debate: Debate) -> Sequence[Part]:
+    """For the judge: evidence that is missing, and labels for what the playbook names."""
+    playbook = debate.setup.playbook
+    missing = [
+        f"- {evidence.name} ({kinds_words(evidence)})" for evidence in missing_evidence(debate)
+    ]
+    labels = [f"{label}: {criterion.name}" for label, criterion in criteria_of(playbook).items()]
+    labels += [f"{label}: {part.title}" for label, part in parts_of(playbook).items()]
+    lists = (
+        ("What the answer should rest on and no source holds", missing),
+        ("Labels of what the kind of debate names", labels),
+    )
+    return [
+        Part(kind=PartKind.PLAYBOOK, label=label, text="\n".join(lines))
+        for label, lines in lists
+        if lines
+    ]
+
+
+def raised_part(debate: Debate) -> Sequence[Part]:
+    """What each agent raised on its own, by label."""
+    lines = [
+        f"{label}: {point.kind.value}, {name_of(debate, point.agent)}: {point.text}"
+        for label, point in raised_points(debate).items()
+    ]
+    label = "What agents raised before they read one another"
+    return [Part(kind=PartKind.OTHER, label=label, text="\n".join(lines))] if lines else ()
+
+
+def tally_part(debate: Debate) -> Sequence[Part]:
+    """The counted vote, every ballot with all its reasons, and who moved by what."""
+    if not debate.tally:
+        return ()
+    options, rules = options_of(debate), debate.setup.vote
+    by_weight = " by weight" if rules.weights else ""
+    lines = [
+        f"{options.name(score.option)} ({score.option}): first choice of "
+        f"{quantity(score.first_choices, 'voter')}{by_weight}, "
+        f"{percent(score.mean_probability)} on average"
+        for score in debate.tally.options
+    ]
+    lines += [
+        f"The text of {name_of(debate, score.position)}: {quantity(score.points, 'point')}, "
+        f"{quantity(score.first_places, 'first place')}"
+        for score in debate.tally.scores
+    ]
+    lines += [voting.OWN_TEXT] if rules.exclude_self else []
+    for ballot in voting.counted_ballots(debate, debate.tally):
+        order = ", then ".join(name_of(debate, position) for position in ballot.ranking)
+        shares = ", ".join(
+            f"{option} {percent(share)}"
+            for option, share in options.probabilities(ballot.probabilities).items()
+        )
+        sure = f"; best for the team: {shares}" if shares else ""
+        lines.append(f"The ballot of {name_of(debate, ballot.voter)}: texts {order}{sure}.")
+        lines += [
+            f"- on {name_of(debate, position)}: {' '.join(reason.split())}"
+            for position, reason in ballot.reasons.items()
+        ]
+    for move in mind_changes(debate):
+        before, after = options.name(move.before), options.name(move.after)
+        who = name_of(debate, move.voter)
+        cause = cause_words(debate, move)
+        lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
+    return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
+
+
+def name_of(debate: Debate, agent: str) -> str:
+    """What the judge, who sees names, calls an agent."""
+    return debate.setup.agent(agent).name

@@ -13,20 +13,22 @@ from core.acts.act import ActSpec, always, declare
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_decision_labels,
+    judges_parts,
     letters,
+    name_of,
     note_labels,
     option_labels,
     options_part,
+    raised_part,
+    tally_part,
     told_in_short,
 )
 from core.acts.overruling import binding_option, bound_by_vote
-from core.acts.playbook_part import judges_parts
 from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
-from core.acts.review_verdict import verdict_of_review
+from core.acts.reviewing import verdict_of_review
 from core.acts.verdict_faults import audited_parts, fault_words, left_standing
 from core.acts.verdict_replies import verdict_from, verdict_reply
-from core.acts.vote_part import name_of, raised_part, tally_part
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, NoteOutcome
 from core.debate.state import Debate

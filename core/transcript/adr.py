@@ -20,8 +20,17 @@ from core.transcript.decision import (
 from core.transcript.markdown import inert_line, shown_as_is
 from core.transcript.options import positions_words
 from core.transcript.people import adr_status, outcome_words, standing_words
-from core.transcript.sections import as_markdown, body_words, line_words
-from core.transcript.words import blocks, bullets, confidence_words, nested, quotation, titled
+from core.transcript.words import (
+    as_markdown,
+    blocks,
+    body_words,
+    bullets,
+    confidence_words,
+    line_words,
+    nested,
+    quotation,
+    titled,
+)
 
 _TITLE_MAX_CHARS = 80
 #: What such records call some sections.

@@ -23,8 +23,16 @@ from core.transcript.options import (
     shares,
 )
 from core.transcript.people import people_ballots
-from core.transcript.sections import ResultLine, as_markdown, line_words
-from core.transcript.words import bullets, listed_names, name_of, table, titled
+from core.transcript.words import (
+    ResultLine,
+    as_markdown,
+    bullets,
+    line_words,
+    listed_names,
+    name_of,
+    table,
+    titled,
+)
 
 #: Explains a figure of the vote, once wherever it is shown.
 MEAN_PROBABILITY = (

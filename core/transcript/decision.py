@@ -20,12 +20,16 @@ from core.transcript.found import changes_words, findings_rows
 from core.transcript.markdown import inert_line, plain_line, shown_as_is
 from core.transcript.options import criteria_rows, criteria_title
 from core.transcript.people import assumptions
-from core.transcript.sections import ResultLine, ResultSection, as_markdown, line_words, lines_of
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
+    ResultLine,
+    ResultSection,
+    as_markdown,
     blocks,
     confidence_words,
     letters_words,
+    line_words,
+    lines_of,
     name_of,
     quotation,
     titled,

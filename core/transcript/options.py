@@ -24,8 +24,7 @@ from core.rules.options import (
     stance_in,
 )
 from core.rules.people_count import count_people
-from core.transcript.sections import ResultLine, ResultSection
-from core.transcript.words import name_of
+from core.transcript.words import ResultLine, ResultSection, name_of
 
 
 def headline_option(debate: Debate) -> str:

@@ -13,8 +13,7 @@ from core.rules.subject import left_to_text
 from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line
 from core.transcript.options import gap_line
-from core.transcript.sections import ResultLine
-from core.transcript.words import bullets, name_of, nested, quotation, table, titled
+from core.transcript.words import ResultLine, bullets, name_of, nested, quotation, table, titled
 
 _STATUS = {
     DecisionKind.ACCEPT: "accepted",

@@ -19,7 +19,8 @@ from core.transcript.adr import adr
 from core.transcript.ballots import vote_words
 from core.transcript.decision import decision_text
 from core.transcript.options import headline_option
-from core.transcript.record import outcome, record_json, record_json
+from core.transcript.record import outcome, record_json
+from core.transcript.report import report
 from tests.core.test_older_logs import LOGS, log, record
 from tests.core.transcript.splits import (
     skipped_log,
