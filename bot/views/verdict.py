@@ -334,8 +334,8 @@ def _decided(debate: Debate, reached: Verdict, most: int, room: int) -> Iterator
     fitting = sum(start <= _LAST_WARNING_AFTER for start in starts[: len(warnings)])
     more = ""
     if left := len(warnings) - fitting:
-        doubts = len(open_faults(debate))
-        kind = "more doubt" if doubts == len(warnings) else "more note"
+        are_doubts = all(line.startswith("• Audit by ") for line in warnings[fitting:])
+        kind = "more doubt" if are_doubts else "more note"
         more = f"• … and {quantity(left, kind)}"
     words = min(_WARNING_WORDS, room - len(f"{name} {more} {decision}".split()))
     yield name
@@ -374,7 +374,7 @@ def _cost_line(debate: Debate, reached: Verdict) -> str:
 
 
 def shortcomings(debate: Debate, reached: Verdict) -> str:
-    """Warnings above the answer, an audit's doubts first; empty without any."""
+    """Warnings above the answer, empty without any: that the vote was left, then audit's doubts."""
     texts = [_SOURCES[reached.source], *reached.warnings]
     lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(texts) if words.strip()]
     if not lines and not reached.partial:

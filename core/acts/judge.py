@@ -94,7 +94,9 @@ def _mended_verdict(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
     else:
         open_faults = left_standing(audit, draft, verdict)
         spent += verdict.lost
-    warnings = tuple(dict.fromkeys((*fault_words(audit, open_faults), *verdict.warnings)))
+    # That the vote was left stands above all else: who reads one warning reads this one.
+    first = verdict.warnings[: 1 if verdict.overrule else 0]
+    warnings = tuple(dict.fromkeys((*first, *fault_words(audit, open_faults), *verdict.warnings)))
     return verdict.model_copy(update={"lost": spent, "warnings": warnings})
 
 

@@ -17,7 +17,7 @@ from core.evidence.citations import check_citations
 from core.evidence.words import words_of
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.options import options_of
+from core.rules.options import options_of, short_name
 from core.rules.playbook import criteria_of
 from core.rules.voting import best_texts, counted_ballots, option_voted_for
 
@@ -25,6 +25,8 @@ from core.rules.voting import best_texts, counted_ballots, option_voted_for
 _LEAST_WORDS = 3
 #: Reasons that the voters' ballots lend to a verdict.
 _MOST_REASONS = 3
+#: Longest ground that was not found, as it is told.
+_NAMED_CHARS = 200
 
 
 def binding_option(debate: Debate) -> str:
@@ -45,25 +47,34 @@ def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
         return verdict
     words, source = checked_ground(debate, ground)
     overrule = Overrule(vote=voted, judge=verdict.option, ground=words, source=source)
-    text = overrule_words(debate, overrule)
-    if overrule.stands:
-        verdict = verdict.model_copy(update={"overrule": overrule})
-    else:
-        verdict = _verdict_of_vote(debate, verdict.model_copy(update={"overrule": overrule}), voted)
+    text = overrule_words(debate, overrule, ground)
+    verdict = verdict.model_copy(update={"overrule": overrule})
+    if not overrule.stands:
+        verdict = _verdict_of_vote(debate, verdict, voted)
     return verdict.model_copy(update={"warnings": (text, *verdict.warnings)})
 
 
-def overrule_words(debate: Debate, overrule: Overrule) -> str:
-    """That the judge left the option which the vote chose, and what became of that."""
+def overrule_words(debate: Debate, overrule: Overrule, named: str) -> str:
+    """That the judge left the option which the vote chose, and what became of that.
+
+    Only the words of a ground are looked up: that a requirement is broken is the judge's opinion.
+
+    Args:
+        debate: The debate.
+        overrule: What the judge chose, with the ground that was found.
+        named: The ground as the judge named it.
+    """
     options = options_of(debate)
     vote = options.name(overrule.vote)
     judge = f'"{options.name(overrule.judge)}"' if overrule.judge else "none of the options"
     if not overrule.stands:
+        ground = short_name(named, _NAMED_CHARS)
+        why = f"because of “{ground}”, which was found nowhere" if ground else "without a ground"
         return (
-            f'The judge would have decided for {judge}, but named no requirement that "{vote}" '
-            "breaks and no quote that is there: the vote stands, and the objection is the dissent."
+            f"The judge would have decided for {judge}, {why}: "
+            f'the vote for "{vote}" stands, and the objection is the dissent.'
         )
-    why = f"{overrule.source} says" if overrule.source else "it breaks the requirement"
+    why = f"{overrule.source} says" if overrule.source else "it holds that this breaks"
     return f'The judge overruled the vote for "{vote}": {why} "{overrule.ground}".'
 
 
@@ -103,17 +114,27 @@ def _holds(text: Sequence[str], words: Sequence[str]) -> bool:
     return any(text[at : at + count] == words for at in range(len(text) - count + 1))
 
 
+def best_holder(debate: Debate) -> str:
+    """Id of the agent with the best text for what the vote chose, the first where nobody voted."""
+    if debate.tally:
+        return best_texts(debate.tally)[0]
+    return next(iter(format_of(debate).positions(debate)))
+
+
 def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     """What the vote chose, in the words of the best text for it, with the judge's as the dissent.
 
     What the judge says of its own decision does not hold of this one: a requirement that nobody
     judged is unknown.
     """
-    tally, positions = debate.tally, format_of(debate).positions(debate)
-    best = best_texts(tally)[0] if tally else next(iter(positions))
-    position = positions[best]
+    tally, best = debate.tally, best_holder(debate)
+    position = format_of(debate).positions(debate)[best]
     ballots = counted_ballots(debate, tally) if tally else ()
-    reasons = (ballot.reasons[best] for ballot in ballots if ballot.ranking[:1] == (best,))
+    reasons = (
+        f"{debate.setup.agent(ballot.voter).name}: {ballot.reasons[best]}"
+        for ballot in ballots
+        if ballot.ranking[:1] == (best,)
+    )
     objection = " ".join((verdict.decision, *verdict.reasons))
     unknown = {"status": RequirementStatus.UNKNOWN, "words": ""}
     own = VerdictSection(title="The judge's objection in full", text=verdict.solution)

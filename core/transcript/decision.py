@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from core.acts.overruling import best_holder
 from core.acts.verdict_faults import audit_words, decision_doubt, is_doubted
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate, Status
@@ -93,7 +94,14 @@ def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
     if verdict.source is not VerdictSource.WINNER:
         author = _NO_MODEL.get(debate.setup.judge.provider, author)
     yield from _standing(debate, verdict)
-    yield f"Written by {author}."
+    if verdict.overrule and not verdict.overrule.stands:
+        holder = inert_line(name_of(debate, best_holder(debate)))
+        yield (
+            f"Decision and solution are the position of {holder}, the reasons are from ballots "
+            f"for it; the rest was written by {author}."
+        )
+    else:
+        yield f"Written by {author}."
     yield from (as_markdown(section, level + 1) for section in verdict_sections(debate, verdict))
     if not level:  # a report has them with what people did
         yield as_markdown(notes_section(debate, verdict), 1)
