@@ -266,7 +266,9 @@ def against_words(debate: Debate, verdict: Verdict) -> str:
     if by in {"", JUDGE} or firsts.get(by, "") not in {"", option}:
         return ""
     how = "held several options level" if by in firsts else "has no ballot that counts"
-    return f"{name_of(debate, by)} {'voted for it all the same' if firsts.get(by) else how}."
+    if firsts.get(by):  # named: the line before may be about another option
+        how = f'voted for "{options_of(debate).name(option)}" all the same'
+    return f"{name_of(debate, by)} {how}."
 
 
 def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[str]:

@@ -45,7 +45,12 @@ def judged(minds: Minds, **fields: object) -> Callable[[ModelRequest], str]:
         (AGREED, "none", "The judge's own objection", "No agent voted against it."),
         (AGREED, "Simplicity", "Dissent of Simplicity", "No agent voted against it."),
         (STUCK, "Security", "Dissent of Security", ""),
-        (STUCK, "Simplicity", "Dissent of Simplicity", "Simplicity voted for it all the same."),
+        (
+            STUCK,
+            "Simplicity",
+            "Dissent of Simplicity",
+            'Simplicity voted for "Kafka" all the same.',
+        ),
         (LEVEL, "Simplicity", "Dissent of Simplicity", "Simplicity held several options level."),
         (STUCK, "none", "The judge's own objection", ""),
         (STUCK, "", "Dissent", ""),
@@ -60,7 +65,7 @@ async def test_a_verdict_says_whose_its_dissent_is(
     for text in texts_of(debate):
         assert title in text
         assert OBJECTION in text
-        for words in ("No agent voted against it.", "voted for it all the same.", "level."):
+        for words in ("No agent voted against it.", "all the same.", "level."):
             assert (words in text) == (words in against and bool(against)), text
 
 
