@@ -14,14 +14,21 @@ from core.rules.voting import first_votes
 _LEAST_VOTERS = 3
 
 
+def first_lead(debate: Debate) -> str:
+    """Id of the option that led among the first ballots; empty: two were level, or none was cast.
+
+    Every model counts once.
+    """
+    return leading(mean(first_votes(debate), debate.setup.models))
+
+
 def decisive_voters(debate: Debate) -> Sequence[tuple[str, str]]:
     """Ids of agents without whose first ballot another option led, each with that option's id.
 
     First ballots were cast before anybody had read the others'. Every model counts once.
     """
-    votes, models = first_votes(debate), debate.setup.models
-    lead = leading(mean(votes, models)) if len(votes) >= _LEAST_VOTERS else ""
-    if not lead:
+    votes, models, lead = first_votes(debate), debate.setup.models, first_lead(debate)
+    if not lead or len(votes) < _LEAST_VOTERS:
         return ()
     without = {
         voter: leading(mean({other: votes[other] for other in votes if other != voter}, models))
@@ -45,10 +52,16 @@ def only_source(verdict: Verdict) -> str:
 
 def hinge_words(debate: Debate, verdict: Verdict) -> str:
     """What the verdict hangs on, in a sentence or two; empty: on nothing in particular."""
-    texts = list[str]()
+    options, texts, without = options_of(debate), list[str](), dict[str, list[str]]()
     for voter, other in decisive_voters(debate):
-        name, option = debate.setup.agent(voter).name, options_of(debate).name(other)
-        texts.append(f'Without {name}, "{option}" would have led among the first ballots.')
+        without.setdefault(other, []).append(f"without {debate.setup.agent(voter).name}")
+    if without:
+        # The option that led at first may be another one than the verdict's.
+        would = "; ".join(
+            f'{", or ".join(voters)}, "{options.name(other)}" would have led'
+            for other, voters in without.items()
+        )
+        texts.append(f'Among the first ballots "{options.name(first_lead(debate))}" led; {would}.')
     # A review is about its subject.
     if debate.setup.format != review.NAME and (source := only_source(verdict)):
         texts.append(f"Its checked quotes all come from one source: {source}.")

@@ -179,7 +179,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "poisoned",
             "report",
-            'Without Finance, "Own copy" would have led among the first',
+            'without Finance, "Own copy" would have led.',
         ),
         # Beside doubts there is room for a sentence of the dissent.
         (

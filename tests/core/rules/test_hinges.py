@@ -7,7 +7,7 @@ import pytest
 from core.debate.evidence import Citation, CitationStatus
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
-from core.rules.hinges import decisive_voters, only_source
+from core.rules.hinges import decisive_voters, hinge_words, only_source
 from core.testing import on_own_models
 from tests.core.rules.formats.told import AGENTS, a_format_setup, debate_with, options, voted
 
@@ -39,6 +39,19 @@ def test_who_is_decisive_is_read_from_the_first_ballots(
     shares: Sequence[float], voters: tuple[str, ...]
 ) -> None:
     assert tuple(voter for voter, _ in decisive_voters(first_ballots(*shares))) == voters
+
+
+def test_people_read_which_option_led_and_which_would_have() -> None:
+    debate = first_ballots(0.9, 0.4, 0.4)
+    assert hinge_words(debate, a_verdict()) == (
+        'Among the first ballots "Kafka" led; without Architect, "PostgreSQL" would have led.'
+    )
+    debate = first_ballots(0.6, 0.6, 0.35)
+    assert hinge_words(debate, a_verdict()) == (
+        'Among the first ballots "Kafka" led; '
+        'without Architect, or without Security, "PostgreSQL" would have led.'
+    )
+    assert not hinge_words(first_ballots(0.9, 0.8, 0.7), a_verdict())
 
 
 def a_verdict(*quotes: tuple[str, str]) -> Verdict:
