@@ -27,7 +27,7 @@ from core.request import Effort, Part, PartKind
 from core.rules.formats import critique, review
 from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
-from core.rules.options import as_shares, leading, options_of
+from core.rules.options import as_shares, leading, options_of, stance_in
 
 _PERCENT = 100
 #: What agents say to one another where nobody's position is criticised by itself.
@@ -173,8 +173,9 @@ def held_before(debate: Debate, turn: Turn) -> str:
 def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
     """Contributions of others that can have changed a voter's first choice, by label.
 
-    Where positions are criticised one by one: the newest critiques of positions for the option
-    that the voter held best at first, c1…cK. Else each other agent's last contribution, by letter.
+    Where positions are criticised one by one: the critiques of positions for the option that the
+    voter held best at first, c1…cK, of the round in which it first put another one first; the
+    newest ones where it has not done so yet. Else each other agent's last contribution, by letter.
     """
     before = held_before(debate, turn)
     if not before:
@@ -205,9 +206,23 @@ def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
             or options.resolve(stances.get(contribution.turn.target or "", "")) == before
         )
     ]
-    last = max((critique.turn.round for critique in about), default=0)
-    newest_critiques = (critique for critique in about if critique.turn.round == last)
-    return {f"c{number}": critique for number, critique in enumerate(newest_critiques, start=1)}
+    told = moved_in(debate, turn) or max((text.turn.round for text in about), default=0)
+    critiques = (critique for critique in about if critique.turn.round == told)
+    return {f"c{number}": critique for number, critique in enumerate(critiques, start=1)}
+
+
+def moved_in(debate: Debate, turn: Turn) -> int:
+    """The first round in which a voter stated another option as the best than before the debate.
+
+    0: it has not. Only what it had read by then can have moved it.
+    """
+    before = held_before(debate, turn)
+    stated = (
+        (contribution.turn.round, leading(stance_in(debate, contribution)))
+        for contribution in debate.contributions.values()
+        if contribution.turn.agent == turn.agent
+    )
+    return next((at for at, best in stated if best not in {"", before}), 0) if before else 0
 
 
 def source_labels(debate: Debate) -> tuple[str, ...]:

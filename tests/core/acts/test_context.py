@@ -19,6 +19,15 @@ from core.llm.prompt_text import prompt_text
 from core.rules import schedule
 from core.testing import a_setup
 from tests.core.dice import Luck, Play
+from tests.core.rules.formats.told import (
+    AGENTS,
+    a_format_setup,
+    debate_with,
+    options,
+    speeches,
+    voted,
+    wording,
+)
 
 SPEECHES = frozenset(act for act, spec in ACTS.items() if spec.is_speech)
 ASKING = frozenset({*SPEECHES, Act.BALLOT, Act.SYNTHESIS, Act.FACILITATION})
@@ -103,3 +112,24 @@ def test_nobody_is_moved_by_its_own_words(form: str) -> None:
             count += len(movers)
 
     assert count
+
+
+@pytest.mark.parametrize(("early", "round_read"), [(0.9, 2), (0.2, 1)])
+def test_only_what_a_voter_had_read_before_it_moved_can_have_moved_it(
+    early: float, round_read: int
+) -> None:
+    """Security puts Kafka (o1) first before the debate, and last in round 2, or in round 1."""
+    critics = ("architect", "simplicity")
+    critiques = [f"r{at}/critique/{who}/security" for at in (1, 2) for who in critics]
+    debate = debate_with(
+        a_format_setup("critique"),
+        options("Kafka", "PostgreSQL"),
+        *(voted(0, agent, o1=0.7, o2=0.3) for agent in AGENTS),
+        *speeches(*critiques[:2]),
+        wording("r1/refinement/security", "So.", {"o1": early, "o2": 1 - early}),
+        *speeches(*critiques[2:]),
+        wording("r2/refinement/security", "So.", {"o1": 0.1, "o2": 0.9}),
+    )
+    movers = possible_movers(debate, Turn(act=Act.BALLOT, round=2, agent="security"))
+    expected = [key for key in critiques if key.startswith(f"r{round_read}/")]
+    assert [critique.turn.key for critique in movers.values()] == expected
