@@ -13,7 +13,8 @@ class GuideButton:
 
     Attributes:
         label: what it says.
-        shows: the message or thread it goes to, as `channel` and `ts`; None: it stays.
+        shows: the message it goes to, as `channel` and `ts`, with the focus on the message's first
+            button; None: it stays.
         types: what it writes into the channel's box; empty: nothing.
         name: what `Guide.pressed` gets when it is pressed; empty: nothing.
     """
@@ -25,7 +26,7 @@ class GuideButton:
 
     def as_json(self) -> Json:
         """Return it as the page gets it."""
-        shows = self.shows and f"#/{self.shows[0]}?m={self.shows[1]}"
+        shows = self.shows and f"#/{self.shows[0]}?m={self.shows[1]}&button"
         return {"label": self.label, "shows": shows or "", "types": self.types, "name": self.name}
 
 

@@ -220,7 +220,7 @@ async def test_the_guide_is_told_to_open_pages_and_its_buttons_are_heard(
     event = await page.next("guide")
     assert event["guide"] == (await dana.get("state"))["guide"]
     assert (event["guide"]["text"], event["guide"]["thread"]) == ("Look.", ["C1", "1.0"])
-    assert event["guide"]["buttons"][0]["shows"] == "#/C1?m=1.0"
+    assert event["guide"]["buttons"][0]["shows"] == "#/C1?m=1.0&button"
     assert (await dana.post("guide", name="other"))["error"] == "no_button"
     assert (await dana.post("guide", name="another"))["ok"]
     assert await asyncio.wait_for(ws.guide_pressed(), 300) == "another"

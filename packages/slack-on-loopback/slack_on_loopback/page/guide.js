@@ -43,9 +43,15 @@ export class GuideBar {
   }
 
   #press({ shows, types, name }) {
-    if (shows) location.hash = shows;
+    if (shows) this.#show(shows);
     if (types) this.#type(types);
     if (name) attempt(() => this.ctx.api.post("guide", { name }));
+  }
+
+  // Who stands at this address and scrolled away is brought back.
+  #show(address) {
+    if (location.hash === address) dispatchEvent(new HashChangeEvent("hashchange"));
+    else location.hash = address;
   }
 
   #type(words) {

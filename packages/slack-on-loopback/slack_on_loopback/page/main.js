@@ -112,7 +112,8 @@ class Page {
   #showMain(route) {
     const key = route.home ? `home/${route.home}` : route.channel;
     if (this.#main?.key !== key) this.#openMain(route, key);
-    if (route.message) this.#main?.ready?.then(() => this.#main.list?.reveal(route.message));
+    const { message, button } = route;
+    if (message) this.#main?.ready?.then(() => this.#main.list?.reveal(message, { button }));
   }
 
   #openMain(route, key) {

@@ -107,17 +107,17 @@ export class MessageList {
     for (const [ts, row] of this.#rows) row.node.classList.toggle("pinned", set.has(ts));
   }
 
-  /** Brings one message into view, marks it for a moment, and puts the focus on it if asked to. */
-  reveal(ts, { focus = false } = {}) {
+  /** Brings one message into view, marks it for a moment; puts the focus on it, or on its first button, if asked to. */
+  reveal(ts, { focus = false, button = false } = {}) {
     const node = this.#rows.get(ts)?.node;
     if (!node) return;
-    this.scroller.release();
-    // Of one that is higher than the window, its beginning is what counts.
-    const isHigh = node.offsetHeight > this.node.clientHeight;
-    node.scrollIntoView({ block: isHigh ? "start" : "center" });
+    this.scroller.show(node);
     node.classList.add("revealed");
     setTimeout(() => node.classList.remove("revealed"), 2500);
     if (focus) node.focus({ preventScroll: true });
+    if (!button) return;
+    this.scroller.release();
+    node.querySelector(".block-actions .button")?.focus();
   }
 
   #create(message) {

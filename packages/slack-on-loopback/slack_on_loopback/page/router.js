@@ -1,6 +1,6 @@
-// Addresses inside the page: `#/C1`, `#/C1/<thread ts>`, `#/C1?m=<ts>`, `#/home/A1`.
+// Addresses inside the page: `#/C1`, `#/C1/<thread ts>`, `#/C1?m=<ts>`, `#/C1?m=<ts>&button`, `#/home/A1`.
 
-/** @typedef {{channel?: string, thread?: string, message?: string, home?: string}} Route */
+/** @typedef {{channel?: string, thread?: string, message?: string, button?: boolean, home?: string}} Route */
 
 /**
  * Reads the address.
@@ -12,10 +12,12 @@ function readRoute(hash) {
   const [first, second] = path.split("/").map(decodeURIComponent);
   if (first === "home") return { home: second };
   if (!first) return {};
+  const wanted = new URLSearchParams(query);
   return {
     channel: first,
     thread: second,
-    message: new URLSearchParams(query).get("m") ?? undefined,
+    message: wanted.get("m") ?? undefined,
+    button: wanted.has("button"),
   };
 }
 

@@ -1,13 +1,16 @@
-// Scrolling of a message list: stays at the end while the reader is there, else offers a pill.
+// Scrolling of a message list: stays at the end while the reader is there, else offers a pill; or at a
+// message that was brought into view.
 
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 
 const NEAR_END = 48;
+const READER_SCROLLS = ["wheel", "touchmove", "pointerdown", "keydown"];
 
 /** Wraps a list in a scrolling box with the pill "n new messages". */
 export class Scroller {
   #atEnd = true;
+  #shown = null;
   #missed = 0;
   #lastTop = 0;
 
@@ -22,7 +25,9 @@ export class Scroller {
     });
     this.node = h("div", { class: "scroll-frame" }, this.box, this.pill);
     this.box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    const observer = new ResizeObserver(() => this.#atEnd && this.#jump());
+    for (const type of READER_SCROLLS)
+      this.box.addEventListener(type, () => (this.#shown = null), { passive: true });
+    const observer = new ResizeObserver(() => (this.#atEnd || this.#shown) && this.#jump());
     observer.observe(content);
     observer.observe(this.box);
   }
@@ -49,17 +54,33 @@ export class Scroller {
 
   /** Brings the end into view. */
   toEnd() {
+    this.#shown = null;
     this.#jump();
     this.#reachEnd();
   }
 
-  /** The reader goes elsewhere in the list: do not pull back to the end. */
+  /** Brings a part of the content into view and keeps it there, whatever changes above it, until the reader scrolls. */
+  show(node) {
+    this.#countFromHere();
+    this.release();
+    this.#shown = node;
+    this.#jump();
+  }
+
+  /** Nothing is kept in view. */
   release() {
     this.#atEnd = false;
+    this.#shown = null;
   }
 
   #jump() {
-    this.box.scrollTop = this.box.scrollHeight;
+    if (!this.#shown) {
+      this.box.scrollTop = this.box.scrollHeight;
+      return;
+    }
+    // Of one that is higher than the window, its beginning is what counts.
+    const isHigh = this.#shown.offsetHeight > this.box.clientHeight;
+    this.#shown.scrollIntoView({ block: isHigh ? "start" : "center" });
   }
 
   #scrolled() {
@@ -72,6 +93,10 @@ export class Scroller {
 
   #reachEnd() {
     this.#atEnd = true;
+    this.#countFromHere();
+  }
+
+  #countFromHere() {
     this.#missed = 0;
     this.pill.hidden = true;
   }

@@ -620,3 +620,42 @@ async def test_on_a_phone_the_guide_shows_its_message_in_the_channel(
     row = page.locator("#main .row.revealed")
     await expect(row).to_have_attribute("data-ts", sample.BOARD_TS)
     await expect(row.locator(".header-block")).to_be_in_viewport()
+
+
+async def test_a_message_stays_in_view_while_what_stands_above_it_changes(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page("#/C1", phone=True)
+    roots = [one for one in sample.messages()["C1"] if one.get("thread_ts") in {None, one["ts"]}]
+    above = roots[[one["ts"] for one in roots].index(sample.BOARD_TS) - 1]
+    long, short = {**above, "text": "Long.\n" * 40}, {**above, "text": "Short."}
+    await server.emit({"type": "message_changed", "message": long})
+    await expect(page.locator("#main")).to_contain_text("Long.")
+    guide = {"text": "Look.", "thread": ["C1", sample.BOARD_TS], "buttons": []}
+    await server.emit({"type": "guide", "guide": {**guide, "message": sample.BOARD_TS}})
+    head = page.locator(f'#main .row[data-ts="{sample.BOARD_TS}"] .header-block')
+    await expect(head).to_be_in_viewport()
+    await server.emit({"type": "message_changed", "message": short})
+    await expect(page.locator("#main")).to_contain_text("Short.")
+    await expect(head).to_be_in_viewport()
+    # Who scrolls is left alone.
+    await page.locator("#main .scroll-box").dispatch_event("wheel")
+    await page.locator("#main .scroll-box").evaluate("box => box.scrollTo(0, 0)")
+    await server.emit({"type": "message_changed", "message": long})
+    await expect(page.locator("#main")).to_contain_text("Long.")
+    await expect(page.locator("#main .row").first).to_be_in_viewport()
+
+
+async def test_a_button_of_the_guide_puts_the_focus_on_its_messages_first_button_each_time(
+    open_page: Open, server: PageServer
+) -> None:
+    page = await open_page("#/C1", phone=True)
+    shown = {"label": "Vote", "shows": f"#/C1?m={sample.BOARD_TS}&button", "types": "", "name": ""}
+    guide = {"text": "Look.", "thread": [], "message": "", "buttons": [shown]}
+    await server.emit({"type": "guide", "guide": guide})
+    first = page.locator(f'#main .row[data-ts="{sample.BOARD_TS}"] .actions .button').first
+    for _ in range(2):
+        await page.locator("#main .scroll-box").evaluate("box => box.scrollTo(0, 0)")
+        await page.get_by_role("region", name="Guide").get_by_role("button", name="Vote").click()
+        await expect(first).to_be_focused()
+        await expect(first).to_be_in_viewport()
