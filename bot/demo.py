@@ -319,7 +319,8 @@ class Stage:
         while True:
             debate = fold(await self.moot.store.events(debate_id))
             thread = await self._place_of(board_key(debate_id))
-            line = playing_line(debate, thread, playback)
+            verdict = await self._place_of(headline_key(debate_id))
+            line = playing_line(debate, thread, playback, verdict[1] if verdict else "")
             if line != last_line:
                 self.workspace.show_guide(line)
                 last_line = line
