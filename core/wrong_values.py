@@ -1,6 +1,5 @@
 """What is wrong with a value that somebody set, in plain words instead of pydantic's (pure)."""
 
-import re
 from typing import Any
 
 from pydantic_core import ErrorDetails
@@ -22,38 +21,11 @@ _MUST_BE = {
     "string_type": "text",
     "list_": "a list",
     "tuple_": "a list",
-    "set_": "a list",
-    "frozen_set_": "a list",
     "dict_": "a table of keys and values",
     "mapping_": "a table of keys and values",
     "model_": "a table of keys and values",
-    "dataclass_": "a table of keys and values",
-    "url_": "an address, as https://moot.example.com",
     "date_": "a date, as 2026-11-22",
-    "datetime_": "a date with a time, as 2026-11-22T14:30:00Z",
-    "path_": "the path of a file or folder",
 }
-
-
-#: What is wrong with a field of a reply, as it is said to a model; and as Pydantic says it, in logs
-#: of older versions.
-_FIELD = re.compile(r"The reply's field \"([\w.]+)\"")
-_OLD_FIELD = re.compile(r"(?:\A|(?<=[:.;] ))([a-z_]+(?:\.\w+)*): Field required\b")
-
-
-def for_people(text: str) -> str:
-    """What is wrong with a model's reply, with its fields named in words."""
-    text = _OLD_FIELD.sub(r"""The reply's field "\1" is missing""", text)
-    return _FIELD.sub(lambda match: f"The reply's field {_field_words(match[1])}", text)
-
-
-def _field_words(path: str) -> str:
-    """A field in words: `requirements.0.status` is `"requirements", number 1, "status"`."""
-    names = (
-        f"number {int(name) + 1}" if name.isdecimal() else f'"{name.replace("_", " ")}"'
-        for name in path.split(".")
-    )
-    return ", ".join(names)
 
 
 def complaint(where: str, fault: ErrorDetails) -> str:

@@ -1,8 +1,6 @@
 """Events of turns: what agents, the facilitator and the judge have done, or failed to do."""
 
-from typing import Annotated, Literal
-
-from pydantic import AfterValidator
+from typing import Literal
 
 from core.debate.contributions import Contribution, Failure, Summary
 from core.debate.event import (
@@ -26,13 +24,6 @@ from core.debate.turn import JUDGE, SHADOW, SUMMARIZER, Turn
 from core.debate.verdict import Audit, CrossCheck, ShadowAnswer, ShadowChoice, Verdict
 from core.debate.vote import Abstention, Ballot, Options, Tally
 from core.usage import Expense
-from core.wrong_values import for_people
-
-
-def _in_words(failure: Failure) -> Failure:
-    """The failure of an older version, which recorded how Pydantic names a field, in words."""
-    reason = for_people(failure.reason)
-    return failure if reason == failure.reason else failure.model_copy(update={"reason": reason})
 
 
 class AgentsCast(TurnEnded):
@@ -70,7 +61,7 @@ class TurnFailed(TurnEnded):
     """A turn failed after its retries."""
 
     kind: Literal["turn_failed"] = "turn_failed"
-    failure: Annotated[Failure, AfterValidator(_in_words)]
+    failure: Failure
 
     @property
     def spent(self) -> Expense:

@@ -68,7 +68,6 @@ from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
 from core.settings import USUAL_CALLS_AT_ONCE
 from core.usage import Call, Usage
-from core.wrong_values import for_people
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
@@ -192,7 +191,6 @@ class ModelCalls:
                 try:
                     value = read_answer(reply.text, answer_type, check)
                 except ReplyUnreadable as error:
-                    error.args = (for_people(str(error)),)
                     error.call = self._call(ref, reply, so_far)
                     raise
             return ModelAnswer(value, self._call(ref, reply, so_far))

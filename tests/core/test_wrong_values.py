@@ -1,6 +1,5 @@
 """What is wrong with a value is said in plain words, never in pydantic's."""
 
-import json
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -8,10 +7,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError
 
-from core.debate.log import event_from_json
 from core.debate.rules import When
-from core.debate.turn_events import TurnFailed
-from core.wrong_values import complaint, for_people
+from core.wrong_values import complaint
 
 
 def lower(text: str) -> str:
@@ -66,31 +63,3 @@ def test_a_wrong_value_is_told_in_plain_words_without_repeating_it(
     with pytest.raises(ValidationError) as caught:
         Sample.model_validate(values)
     assert complaint("it", caught.value.errors()[0]) == words
-
-
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ('The reply\'s field "dissent" is missing.', 'The reply\'s field "dissent" is missing.'),
-        (
-            'The reply\'s field "requirements.0.status" must be text.',
-            'The reply\'s field "requirements", number 1, "status" must be text.',
-        ),
-        ("risks: Field required", 'The reply\'s field "risks" is missing'),
-        (
-            "The judge failed: open_questions: Field required",
-            'The judge failed: The reply\'s field "open questions" is missing',
-        ),
-        ("No answer within 3 s: it is down.", "No answer within 3 s: it is down."),
-    ],
-)
-def test_fields_of_a_reply_are_named_in_words_for_people(said: str, words: str) -> None:
-    assert for_people(said) == words
-
-
-def test_the_log_of_an_older_version_names_fields_in_words() -> None:
-    turn = {"act": "shadow", "round": 0, "agent": "shadow"}
-    failure = {"turn": turn, "reason": "risks: Field required"}
-    event = event_from_json(json.dumps({"kind": "turn_failed", "failure": failure}))
-    assert isinstance(event, TurnFailed)
-    assert event.failure.reason == 'The reply\'s field "risks" is missing'
