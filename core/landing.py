@@ -1,16 +1,75 @@
 """Where debates and decisions are sent besides Slack, as settings say it: webhooks and records."""
 
+import re
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from core.debate.people import Place
-from core.values import EVERYWHERE, KeyVariable, Seconds, Value
+from core.values import (
+    EVERYWHERE,
+    KeyVariable,
+    ProgramText,
+    Seconds,
+    Value,
+    channel_or,
+    check_names_differ,
+)
 
 #: Stands for the debate's id in the name of a branch.
 DEBATE = "{debate}"
 _NAME = r"^[a-z][a-z0-9-]{0,29}$"
+_WEB = ("https://", "http://")
+
+
+def _absolute(path: str) -> str:
+    if path and not path.startswith("/"):
+        raise ValueError("must be an absolute path; it begins with /")
+    return path
+
+
+def _web_address(url: str) -> str:
+    if not url.startswith(_WEB):
+        raise ValueError("begins with https://")
+    return url
+
+
+def _repository_address(url: str) -> str:
+    if url and not url.startswith(_WEB):
+        raise ValueError("begins with https:// (there is no SSH: it needs keys and known hosts)")
+    return url
+
+
+def _is_no_path(name: str) -> bool:
+    """Whether git refuses a name, as far as the settings' own patterns let it through.
+
+    See https://git-scm.com/docs/git-check-ref-format.
+    """
+    parts = name.split("/") if name else []
+    return ".." in name or any(
+        not part or part.startswith(".") or part.endswith((".", ".lock")) for part in parts
+    )
+
+
+def _name_in_git(name: str) -> str:
+    if _is_no_path(name):
+        raise ValueError('has an empty part, ".", ".." or an end like .lock')
+    return name
+
+
+def _branch(name: str) -> str:
+    plain = name.replace(DEBATE, "d")
+    if DEBATE not in name or re.search(r"[{}]", plain) or _is_no_path(plain):
+        raise ValueError(f"is a name of branches with {DEBATE} in it, like moot/{DEBATE}")
+    return name
 
 
 class WebhookEvent(StrEnum):
@@ -36,7 +95,7 @@ class ReceivingPlace(Value):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(pattern=_NAME, description="What Moot calls it; lower case.")
-    channels: tuple[str, ...] = Field(
+    channels: tuple[Annotated[str, channel_or(EVERYWHERE)], ...] = Field(
         default=(EVERYWHERE,),
         min_length=1,
         description="Ids of the channels whose debates it gets; `*` is everywhere.",
@@ -50,7 +109,9 @@ class ReceivingPlace(Value):
 class Webhook(ReceivingPlace):
     """An address that is told of debates, with signed messages."""
 
-    url: str = Field(description="Where messages are sent; https://.")
+    url: Annotated[str, AfterValidator(_web_address)] = Field(
+        description="Where messages are sent; https://."
+    )
     secret_variable: KeyVariable = Field(
         description="The variable with the secret, `whsec_` and base64, that messages are signed "
         "with (its name holds KEY, TOKEN or SECRET).",
@@ -72,14 +133,22 @@ class Webhook(ReceivingPlace):
     )
     seconds: Seconds = Field(default=15.0, gt=0, description="Time for one attempt.")
 
+    @model_validator(mode="after")
+    def _has_two_secrets(self) -> Self:
+        if self.old_secret_variable == self.secret_variable:
+            raise ValueError("old_secret_variable is the variable of the newer secret")
+        return self
+
 
 class RecordPlace(ReceivingPlace):
     """A folder or a Git repository that gets the records (ADR) of accepted decisions."""
 
-    folder: str = Field(
+    folder: Annotated[ProgramText, AfterValidator(_absolute)] = Field(
         default="", description="An absolute path; one of `folder` and `repository`."
     )
-    repository: str = Field(default="", description="Address of a Git repository; https://.")
+    repository: Annotated[ProgramText, AfterValidator(_repository_address)] = Field(
+        default="", description="Address of a Git repository; https://."
+    )
     token_variable: KeyVariable | Literal[""] = Field(
         default="",
         description="The variable with the token that may push (its name holds KEY, TOKEN or "
@@ -90,17 +159,17 @@ class RecordPlace(ReceivingPlace):
         pattern=r"^[A-Za-z0-9._@+-]{1,100}$",
         description="The name the token is sent with.",
     )
-    branch: str = Field(
+    branch: Annotated[str, AfterValidator(_branch)] = Field(
         default=f"moot/{DEBATE}",
         pattern=r"^[A-Za-z0-9{][A-Za-z0-9._/{}-]{0,99}$",
         description="The branch of a debate's record; `{debate}` stands for the debate's id.",
     )
-    base: str = Field(
+    base: Annotated[str, AfterValidator(_name_in_git)] = Field(
         default="",
         pattern=r"^([A-Za-z0-9][A-Za-z0-9._/-]{0,99})?$",
         description="The branch it begins at; empty: the repository's default branch.",
     )
-    path: str = Field(
+    path: Annotated[str, AfterValidator(_name_in_git)] = Field(
         default="docs/decisions",
         pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._/-]{0,199}$",
         description="Folder of the records in the repository.",
@@ -112,6 +181,14 @@ class RecordPlace(ReceivingPlace):
     )
     seconds: Seconds = Field(default=120.0, gt=0, description="Time for one attempt.")
 
+    @model_validator(mode="after")
+    def _is_one_of_two(self) -> Self:
+        if bool(self.folder) == bool(self.repository):
+            raise ValueError("needs a folder or a repository, one of the two")
+        if self.folder and self.token_variable:
+            raise ValueError("token_variable: only a repository is sent a token")
+        return self
+
 
 class LandingPlaces(Value):
     """Where debates and decisions are sent besides Slack."""
@@ -120,6 +197,15 @@ class LandingPlaces(Value):
     records: tuple[RecordPlace, ...] = Field(
         default=(), description="Where the records of accepted decisions are kept."
     )
+
+    @field_validator("webhooks", "records")
+    @classmethod
+    def _have_names_of_their_own(
+        cls, places: tuple[ReceivingPlace, ...], info: ValidationInfo
+    ) -> tuple[ReceivingPlace, ...]:
+        others: tuple[ReceivingPlace, ...] = info.data.get("webhooks", ())
+        check_names_differ("receiver", [place.name for place in (*others, *places)])
+        return places
 
     @property
     def names(self) -> tuple[str, ...]:

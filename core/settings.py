@@ -6,9 +6,9 @@ both have is in `CommonSettings` and `DebateRules`.
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from core.capabilities import Price
 from core.debate.agenda import Agenda
@@ -18,7 +18,16 @@ from core.debate.playbook import Playbook
 from core.debate.rules import DebateRules, Limits, VoteRules
 from core.debate.turn import JUDGE
 from core.landing import LandingPlaces
-from core.values import EVERYWHERE, KeyVariable, Money, Seconds, Value
+from core.values import (
+    EVERYWHERE,
+    KeyVariable,
+    Money,
+    ProgramText,
+    Seconds,
+    Value,
+    channel_or,
+    check_names_differ,
+)
 
 _ROLES = (
     Role(id="architect", name="Architect", icon=":classical_building:"),
@@ -137,7 +146,7 @@ class ToolServer(Value):
     name: str = Field(
         pattern=r"^[a-z][a-z0-9-]{0,29}$", description="What Moot calls it; lower case."
     )
-    command: tuple[str, ...] = Field(
+    command: tuple[ProgramText, ...] = Field(
         default=(), description="Program and arguments, for a server that speaks over stdio."
     )
     url: str = Field(default="", description="Address, for one that speaks streamable HTTP.")
@@ -151,17 +160,32 @@ class ToolServer(Value):
         description="The variable with the token that the address is sent (its name holds KEY, "
         "TOKEN or SECRET); empty: none.",
     )
-    channels: tuple[str, ...] = Field(
+    channels: tuple[Annotated[str, channel_or(IN_TERMINAL, EVERYWHERE)], ...] = Field(
         min_length=1,
         description="Ids of the channels whose debates ask it; `terminal`; `*` is everywhere.",
     )
     seconds: Seconds = Field(default=20.0, gt=0, description="Time for starting and asking it.")
     tools: tuple[ToolSource, ...] = Field(min_length=1, description="No other tool is called.")
 
+    @model_validator(mode="after")
+    def _is_one_of_two(self) -> Self:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("needs a command or a url, one of the two")
+        if self.url and self.variables:
+            raise ValueError("variables: only a command is handed variables")
+        if self.command and self.key_variable:
+            raise ValueError("key_variable: only a url is sent a key; see variables")
+        return self
+
     def serves(self, place: Place) -> bool:
         """Whether debates held there ask it."""
         where = place.channel or IN_TERMINAL
         return EVERYWHERE in self.channels or where in self.channels
+
+
+def _named_apart(servers: tuple[ToolServer, ...]) -> tuple[ToolServer, ...]:
+    check_names_differ("MCP server", [server.name for server in servers])
+    return servers
 
 
 class EvidenceLimits(Value):
@@ -175,7 +199,7 @@ class EvidenceLimits(Value):
     earlier_decisions: bool = Field(
         default=True, description="Whether the channel's earlier decisions are a source."
     )
-    mcp_servers: tuple[ToolServer, ...] = Field(
+    mcp_servers: Annotated[tuple[ToolServer, ...], AfterValidator(_named_apart)] = Field(
         default=(), description="MCP servers, some tools of which are asked as sources."
     )
     file_bytes: int = Field(default=20_000_000, ge=1, description="Largest file, in bytes.")

@@ -1,9 +1,12 @@
 """Small value types that settings, calls and debates share: the base class, money, times."""
 
+import re
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Annotated
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -38,6 +41,40 @@ def _money_in_file(
 KeyVariable = Annotated[str, StringConstraints(pattern=r"^[A-Z0-9_]*(KEY|TOKEN|SECRET)[A-Z0-9_]*$")]
 #: In a list of channels: all of them.
 EVERYWHERE = "*"
+#: Public channels, private ones and direct messages.
+_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
+
+
+def channel_or(*words: str) -> AfterValidator:
+    """Refuses what is neither the id of a channel nor one of these words."""
+
+    def check(channel: str) -> str:
+        if channel not in words and not _CHANNEL_ID.fullmatch(channel):
+            listed = '" or "'.join(words)
+            raise ValueError(
+                f'"{channel}" is no id of a channel, like C0123456789 (it is at the end of the '
+                f'details Slack shows of a channel), nor "{listed}"'
+            )
+        return channel
+
+    return AfterValidator(check)
+
+
+def check_names_differ(what: str, names: Sequence[str]) -> None:
+    """Refuse a name that two of them have."""
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise ValueError(f'another {what} has the name "{name}"')
+
+
+def _without_nul(text: str) -> str:
+    if "\0" in text:  # uvloop would cut it there, and run the program
+        raise ValueError("has a NUL character, which no program takes")
+    return text
+
+
+#: What a program is handed, or opened by.
+ProgramText = Annotated[str, AfterValidator(_without_nul)]
 #: US dollars.
 Money = Annotated[
     Decimal,

@@ -8,7 +8,7 @@ import yaml
 from bot.building import find_plugins, known_with, load_settings
 from bot.settings import read_settings
 from bot.terminal.files import check_writable, put_json, put_out, tell
-from core.config.load import check_file, load_file
+from core.config.load import load_file
 from core.config.playbooks import built_in, built_in_text, find_playbooks, load_playbook
 from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.errors import ConfigurationBroken
@@ -31,7 +31,6 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
     """
     defaults = known_with(find_plugins(read_settings()), Settings())
     try:
-        check_file(file, defaults)
         loaded = load_file(file, defaults)
     except ConfigurationBroken as broken:
         if not as_json:
@@ -64,10 +63,10 @@ def import_config_file(file: Path, output: Path | None) -> None:
         ConfigurationBroken: It cannot be used.
     """
     check_writable(output)
-    checked = check_file(file, known_with(find_plugins(read_settings()), Settings()))
-    for notice in checked.notices:
+    loaded = load_file(file, known_with(find_plugins(read_settings()), Settings()))
+    for notice in loaded.notices:
         tell(f"Notice: {notice}")
-    put_out(as_yaml(checked.file), output)
+    put_out(as_yaml(loaded.file), output)
 
 
 async def show_settings(file: Path | None, *, as_json: bool = False) -> None:

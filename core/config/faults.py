@@ -12,20 +12,10 @@ from core.config.keys import nearest
 from core.config.written import Path, WrittenFile
 from core.debate.agents import ModelChoice, PromptText, Role
 from core.debate.turn import RESERVED_IDS
-from core.landing import DEBATE, ReceivingPlace, RecordPlace, Webhook
 from core.llm.known_models import is_known, nearest_model
 from core.rules.formats.registry import formats_with
-from core.settings import IN_TERMINAL, ROLE_ALIASES, Settings, SettingsFile, role_id, roles_with
-from core.values import EVERYWHERE
+from core.settings import ROLE_ALIASES, Settings, SettingsFile, role_id, roles_with
 from core.wrong_values import complaint
-
-#: Public channels, private ones and direct messages.
-_CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
-_NO_CHANNEL = (
-    "is no id of a channel, like C0123456789 (it is at the end of the details Slack shows of a "
-    "channel)"
-)
-_NO_NUL = "has a NUL character, which no program takes."
 
 
 def faults(
@@ -50,8 +40,6 @@ def faults(
         yield f"{where}: is above limits.most_debate_cost."
     yield from _agent_faults(file, source, base.roles)
     yield from _server_faults(file, source, providers)
-    yield from _tool_faults(file, source)
-    yield from _landing_faults(file, source)
     if providers:
         own = {server.name: "" for server in file.servers}
         usual = base.agent_model.provider
@@ -129,93 +117,6 @@ def _server_faults(
     for named in _models_in(file, ""):
         if named.choice.provider in names and not named.choice.model:
             yield f'{source.at(named.path)}: name a model of "{named.choice.provider}" too.'
-
-
-def _tool_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
-    """A line for each fault in the settings of MCP servers."""
-    servers = [
-        (("evidence", "mcp_servers", at), s) for at, s in enumerate(file.evidence.mcp_servers)
-    ]
-    yield from _same_names([(path, server.name) for path, server in servers], "MCP server", source)
-    for path, server in servers:
-        if bool(server.command) == bool(server.url):
-            yield f"{source.at(path)}: needs a command or a url, one of the two."
-        for number, word in enumerate(server.command):
-            if "\0" in word:  # uvloop would cut it there, and run the program
-                yield f"{source.at((*path, 'command', number))}: {_NO_NUL}"
-        if server.url and server.variables:
-            yield f"{source.at((*path, 'variables'))}: only a command is handed variables."
-        if server.command and server.key_variable:
-            yield f"{source.at((*path, 'key_variable'))}: only a url is sent a key; see variables."
-        yield from _no_channels(server.channels, (IN_TERMINAL, EVERYWHERE), source, path)
-
-
-def _landing_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
-    """A line for each fault in the settings of webhooks and records."""
-    places: list[tuple[Path, ReceivingPlace]] = [
-        *((("landing", "webhooks", at), hook) for at, hook in enumerate(file.landing.webhooks)),
-        *((("landing", "records", at), place) for at, place in enumerate(file.landing.records)),
-    ]
-    yield from _same_names([(path, place.name) for path, place in places], "receiver", source)
-    for path, place in places:
-        yield from _no_channels(place.channels, (EVERYWHERE,), source, path)
-        if isinstance(place, RecordPlace):
-            yield from _record_faults(place, source, path)
-        if isinstance(place, Webhook):
-            if not place.url.startswith(("https://", "http://")):
-                yield f"{source.at((*path, 'url'))}: begins with https://"
-            if place.old_secret_variable == place.secret_variable:
-                where = source.at((*path, "old_secret_variable"))
-                yield f"{where}: is the variable of the newer secret."
-
-
-def _same_names(names: Sequence[tuple[Path, str]], what: str, source: WrittenFile) -> Iterator[str]:
-    """A line for each name that another of these has."""
-    for at, (path, name) in enumerate(names):
-        if name in [other for _, other in names[:at]]:
-            yield f'{source.at((*path, "name"))}: another {what} has the name "{name}".'
-
-
-def _no_channels(
-    channels: Sequence[str], others: Sequence[str], source: WrittenFile, path: Path
-) -> Iterator[str]:
-    """A line for each channel that is neither the id of one nor one of these other words."""
-    for number, channel in enumerate(channels):
-        if channel not in others and not _CHANNEL_ID.fullmatch(channel):
-            where, words = source.at((*path, "channels", number)), '" or "'.join(others)
-            yield f'{where}: "{channel}" {_NO_CHANNEL}, nor "{words}".'
-
-
-def _record_faults(place: RecordPlace, source: WrittenFile, path: Path) -> Iterator[str]:
-    if bool(place.folder) == bool(place.repository):
-        yield f"{source.at(path)}: needs a folder or a repository, one of the two."
-    if place.folder and not place.folder.startswith("/"):
-        yield f"{source.at((*path, 'folder'))}: must be an absolute path; it begins with /."
-    if place.folder and place.token_variable:
-        yield f"{source.at((*path, 'token_variable'))}: only a repository is sent a token."
-    if place.repository and not place.repository.startswith(("https://", "http://")):
-        where = source.at((*path, "repository"))
-        yield f"{where}: begins with https:// (there is no SSH: it needs keys and known hosts)."
-    for key, value in (("folder", place.folder), ("repository", place.repository)):
-        if "\0" in value:
-            yield f"{source.at((*path, key))}: {_NO_NUL}"
-    # What git refuses in names, as far as the settings' own pattern lets it through
-    # (https://git-scm.com/docs/git-check-ref-format).
-    plain = place.branch.replace(DEBATE, "d")
-    if DEBATE not in place.branch or re.search(r"[{}]", plain) or is_no_path(plain):
-        where = source.at((*path, "branch"))
-        yield f"{where}: is a name of branches with {DEBATE} in it, like moot/{DEBATE}."
-    for key, value in (("base", place.base), ("path", place.path)):
-        if is_no_path(value):
-            yield f'{source.at((*path, key))}: has an empty part, ".", ".." or an end like .lock.'
-
-
-def is_no_path(name: str) -> bool:
-    """Whether a name has a part that neither Git nor a folder may have; none has no part."""
-    parts = name.split("/") if name else []
-    return any(
-        not part or part.startswith(".") or part.endswith((".", ".lock")) for part in parts
-    ) or (".." in name)
 
 
 class _NamedModel(NamedTuple):

@@ -1,7 +1,7 @@
 """Keys of the settings file as its model has them: camelCase too, the nearest name (pure)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from types import UnionType
 from typing import Any, Union, cast, get_args, get_origin
@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from core.config.written import Path, WrittenFile
+from core.debate.agents import ModelChoice
 
 #: Stands between a problem and all names that there are.
 LISTED = " There are: "
@@ -59,6 +60,33 @@ def elsewhere(name: str, model: type[BaseModel]) -> str:
         if part and name in keys_of(part):
             return f' Did you mean "{section}.{name}"?'
     return ""
+
+
+def split_names(value: Any, annotation: object, providers: Collection[str]) -> None:
+    """Take the provider out of `model: groq/llama-4` where no `provider` is named, in place.
+
+    Models of vendors that sell others' models have such names themselves; what is in front of the
+    slash counts as a provider only if it is one of those given.
+
+    Args:
+        value: A value of the file, keys in snake_case.
+        annotation: Its type.
+        providers: Names that count.
+    """
+    if isinstance(value, list):
+        items = enumerate(cast("list[Any]", value))
+    elif isinstance(value, dict):
+        named = cast("dict[str, Any]", value)
+        model = model_in(annotation)
+        if model and issubclass(model, ModelChoice) and not named.get("provider"):
+            provider, slash, rest = str(named.get("model")).partition("/")
+            if slash and rest and provider in providers:
+                named |= {"provider": provider, "model": rest}
+        items = named.items()
+    else:
+        return
+    for step, item in items:
+        split_names(item, inside(annotation, step), providers)
 
 
 def in_snake_case(source: WrittenFile, value: Any, annotation: object, path: Path = ()) -> Any:

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path as FilePath
@@ -22,8 +23,8 @@ from core.config.keys import (
     keys_of,
     model_in,
     nearest,
+    split_names,
 )
-from core.config.model_names import split_names
 from core.config.written import Path, WrittenFile
 from core.debate.agents import OFFLINE, Agent, ModelChoice, PromptText, Speaker, Summarization
 from core.debate.playbook import Playbook
@@ -66,14 +67,8 @@ class LoadedFile:
     settings: Settings
     #: For whoever starts the program: what the file lacks or asks for in vain.
     notices: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckedFile:
-    """A file that can be used, as it was written: no prompts are read, nothing is filled in."""
-
-    file: SettingsFile
-    notices: tuple[str, ...]
+    #: As it was written: nothing is filled in.
+    file: SettingsFile = field(default_factory=SettingsFile)
 
 
 def load_file(path: FilePath, defaults: FileDefaults) -> LoadedFile:
@@ -89,15 +84,6 @@ def load_file(path: FilePath, defaults: FileDefaults) -> LoadedFile:
     return load(text_of(path), str(path), defaults, prompt_reader(path.parent))
 
 
-def check_file(path: FilePath, defaults: FileDefaults) -> CheckedFile:
-    """A file that must be there, checked.
-
-    Raises:
-        ConfigurationBroken: It is missing, or cannot be read or used.
-    """
-    return check(text_of(path), str(path), defaults)
-
-
 def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> LoadedFile:
     """Settings from the text of a file.
 
@@ -110,24 +96,12 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
     Raises:
         ConfigurationBroken: It cannot be used; every line names file, line and key.
     """
-    checked = check(text, name, defaults)
-    return LoadedFile(
-        settings=_FileCompletion(defaults, read).settings(checked.file), notices=checked.notices
-    )
-
-
-def check(text: str, name: str, defaults: FileDefaults) -> CheckedFile:
-    """The file as its model has it, if all of it can be used.
-
-    Raises:
-        ConfigurationBroken: It cannot; every line names file, line and key.
-    """
     from core.config.source import read_source  # noqa: PLC0415 - without a file no YAML is needed
 
     source = read_source(text, name)
     values = in_snake_case(source, source.values, SettingsFile)
     notices = [*translate(values, source)]
-    split_names(values, _providers_in_names(values, defaults))
+    split_names(values, SettingsFile, _providers_in_names(values, defaults))
     values = {key: value for key, value in values.items() if value is not None}
     # Validated as JSON: there strict types accept a text for an enum and a list for a tuple.
     plain = json.dumps(values, default=str)
@@ -139,14 +113,19 @@ def check(text: str, name: str, defaults: FileDefaults) -> CheckedFile:
         errors = error.errors(include_url=False)
         problems += [in_words(source, error, SettingsFile) for error in errors]
         if all(error["type"] == "extra_forbidden" for error in errors):
-            file = _file(plain, extra="ignore")
+            with suppress(ValidationError):  # a key that is misspelt may be missed
+                file = _file(plain, extra="ignore")
     if file:
         problems += faults(file, source, defaults.settings, defaults.providers)
     if problems or file is None:
         if len(values.keys() & _ONLY_IN_PLAYBOOKS) >= _PLAYBOOK_KEYS:
             problems.append("Is it a playbook? Check that with: moot playbook check FILE")
         raise ConfigurationBroken("\n".join(_in_order(problems, name)))
-    return CheckedFile(file=file, notices=(*notices, *doubts(file, source)))
+    return LoadedFile(
+        settings=_FileCompletion(defaults, read).settings(file),
+        notices=(*notices, *doubts(file, source)),
+        file=file,
+    )
 
 
 def _in_order(problems: Sequence[str], name: str) -> Sequence[str]:

@@ -16,7 +16,7 @@ import yaml
 from typer.main import get_command
 
 from bot.cli import app
-from core.config.load import FileDefaults, check
+from core.config.load import FileDefaults, load, prompt_reader
 from core.config.playbooks import read_playbook
 from core.settings import Settings
 from tests.command_line import moot
@@ -90,7 +90,7 @@ def test_settings_and_playbooks_are_accepted(block: Block) -> None:
     if "title" in values and "name" in values:
         read_playbook(block.text, block.document, Settings())
     else:
-        check(block.text, block.document, FileDefaults())
+        load(block.text, block.document, FileDefaults(), prompt_reader(Path()))
 
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.kind == "json"], ids=str)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from core.config.load import FileDefaults, LoadedFile, check, check_file, load, load_file
+from core.config.load import FileDefaults, LoadedFile, load, load_file
 from core.config.source import read_source
 from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.debate.agents import ContextMethod, ModelChoice, PromptText
@@ -401,7 +401,7 @@ def test_what_dialectic_has_and_moot_lacks_is_said(key: str, value: object, noti
 
 def test_an_imported_file_means_the_same_in_our_words() -> None:
     theirs = json.dumps(DIALECTIC)
-    ours = as_yaml(check(theirs, "debate-config.json", KNOWN).file)
+    ours = as_yaml(loaded(theirs, "debate-config.json").file)
 
     assert "timeoutPerRound" not in ours
     assert yaml.safe_load(ours)["limits"] == {"round_seconds": 300}
@@ -409,7 +409,7 @@ def test_an_imported_file_means_the_same_in_our_words() -> None:
 
 
 def test_no_cap_is_still_none_when_a_file_is_written_again() -> None:
-    ours = as_yaml(check("limits: {debateCost: null}", "a", KNOWN).file)
+    ours = as_yaml(loaded("limits: {debateCost: null}").file)
 
     assert yaml.safe_load(ours) == {"limits": {"debate_cost": None}}
     assert loaded(ours).settings.limits.debate_cost is None
@@ -489,7 +489,6 @@ def test_all_settings_are_shown_as_a_file_that_means_the_same(text: str, tmp_pat
 
     text_of_all = all_as_yaml(first, tmp_path)
     file.write_text(text_of_all, encoding="utf-8")
-    check_file(file, defaults)
     again = load_file(file, defaults).settings
 
     assert all_as_yaml(again, tmp_path) == text_of_all
@@ -567,7 +566,7 @@ def test_the_prompt_for_everybody_takes_the_place_of_one_that_cannot_be_used(
 def test_what_is_wrong_is_said_in_plain_words(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "moot.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigurationBroken, match=words):
-        check_file(tmp_path / "moot.yaml", KNOWN)
+        load_file(tmp_path / "moot.yaml", KNOWN)
 
 
 def test_weights_for_nobody_are_doubted() -> None:
@@ -708,7 +707,7 @@ evidence:
 
 def test_mcp_servers_arrive_and_are_printed_as_they_were_written() -> None:
     docs, web = loaded(TOOLS).settings.evidence.mcp_servers
-    again = check(all_as_yaml(loaded(TOOLS).settings, Path()), "a", KNOWN).file
+    again = loaded(all_as_yaml(loaded(TOOLS).settings, Path())).file
 
     # Arguments are the server's: their names stay.
     assert docs.tools[0].arguments == {"query": "{words}", "maxResults": 3}
@@ -757,7 +756,7 @@ def test_a_placeholder_that_means_nothing_is_doubted() -> None:
 
 
 def test_servers_are_printed_as_they_were_written() -> None:
-    again = check(all_as_yaml(loaded(SERVERS).settings, Path()), "a", KNOWN).file
+    again = loaded(all_as_yaml(loaded(SERVERS).settings, Path())).file
 
     assert again.servers == loaded(SERVERS).settings.servers
 

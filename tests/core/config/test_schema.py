@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from core.acts import overrides
 from core.config.keys import keys_of
-from core.config.load import FileDefaults, check
+from core.config.load import FileDefaults, load, prompt_reader
 from core.config.writing import json_schema
 from core.debate.agents import PromptText, Summarization
 from core.debate.rules import Clarifying, DebateRules, Termination, VoteRules
@@ -105,5 +105,5 @@ def test_the_examples_in_the_guide_are_valid() -> None:
 
     assert len(examples) >= 2
     for example in examples:
-        check(example, "example.yaml", FileDefaults())
+        load(example, "example.yaml", FileDefaults(), prompt_reader(Path()))
         assert valid(yaml.safe_load(example))
