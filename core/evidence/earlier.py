@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.follow_up import DecisionKind, OutcomeKind
@@ -66,18 +67,12 @@ async def has_earlier(store: DebateStore, place: Place) -> bool:
     return any(entry.status == Status.CONCLUDED for entry in await store.find(filters))
 
 
+@dataclass(frozen=True)
 class FetchEarlierDecisions:
     """Looks through the register of the place a debate is held in, and of no other."""
 
-    def __init__(self, store: DebateStore, address_of: AddressOf = _nowhere) -> None:
-        """Keep where to look.
-
-        Args:
-            store: All debates.
-            address_of: Says where people find a verdict.
-        """
-        self._store = store
-        self._address_of = address_of
+    store: DebateStore
+    address_of: AddressOf = _nowhere
 
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
@@ -87,11 +82,11 @@ class FetchEarlierDecisions:
             workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES
         )
         decided = list[Debate]()
-        for entry in await self._store.find(filters):
+        for entry in await self.store.find(filters):
             if entry.status != Status.CONCLUDED:
                 continue
             try:
-                log = await self._store.events(entry.debate_id)
+                log = await self.store.events(entry.debate_id)
                 debate = await asyncio.to_thread(fold, log)
                 with reading(debate.id):  # names the debate in errors
                     await asyncio.to_thread(terms, decision_words(debate))
@@ -105,7 +100,7 @@ class FetchEarlierDecisions:
         return SourceText(
             references=tuple(
                 [
-                    decision_reference(debate, reference.by, await self._address_of(debate))
+                    decision_reference(debate, reference.by, await self.address_of(debate))
                     for debate in fitting
                 ]
             ),
@@ -113,12 +108,11 @@ class FetchEarlierDecisions:
         )
 
 
+@dataclass(frozen=True)
 class FetchDecision:
     """Fetches one decision of the place a debate is held in."""
 
-    def __init__(self, store: DebateStore) -> None:
-        """Keep where to look."""
-        self._store = store
+    store: DebateStore
 
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
@@ -130,7 +124,7 @@ class FetchDecision:
         """
         error = BadInput("there is no such decision in this channel")
         try:
-            debate = await asyncio.to_thread(fold, await self._store.events(reference.fetch))
+            debate = await asyncio.to_thread(fold, await self.store.events(reference.fetch))
         except (DebateUnknown, LogBroken):
             raise error from None
         if debate.setup.place != place or not debate.verdict:

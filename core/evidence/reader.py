@@ -38,27 +38,22 @@ class Fetch(Protocol):
         ...
 
 
+@dataclass(frozen=True)
 class EvidenceReader:
     """The `SourceReader` of the core."""
 
-    def __init__(self, files: FileReader, fetchers: Mapping[SourceKind, Fetch]) -> None:
-        """Keep what reads.
-
-        Args:
-            files: Reads files.
-            fetchers: By kind; what has none cannot be read here.
-        """
-        self._files = files
-        self._fetchers = fetchers
+    files: FileReader
+    #: By kind; what has none cannot be read here.
+    fetchers: Mapping[SourceKind, Fetch]
 
     async def read(self, reference: SourceReference, place: Place) -> SourceText:
         """The text of a source."""
-        fetch = self._fetchers.get(reference.kind)
+        fetch = self.fetchers.get(reference.kind)
         if fetch is None:
             raise BadInput(f"no {reference.kind.value}s are read here")
-        result = await fetch(reference, place, self._files.most_bytes)
+        result = await fetch(reference, place, self.files.most_bytes)
         if not isinstance(result, SourceText):
-            result = await self._files.read(result.content, result.name, result.media_type, place)
+            result = await self.files.read(result.content, result.name, result.media_type, place)
         return with_hunks(result)
 
 

@@ -11,9 +11,8 @@ import signal
 import ssl
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 # The SDK takes a second to load: this process does, before the server's time begins.
 if TYPE_CHECKING:
@@ -183,60 +182,37 @@ def _parts(result: "CallToolResult") -> dict[str, Any]:
     return {"parts": parts, "left_out": left_out}
 
 
-class _MeteredStream:
-    """Messages of a server, counted."""
-
-    def __init__(self, messages: "ReadStream[SessionMessage | Exception]", most: int) -> None:
-        self._messages, self._left = messages, most
-
-    async def receive(self) -> "SessionMessage | Exception":
-        """The next message.
-
-        Raises:
-            Refused: The server has sent more than is taken.
-        """
-        return self._counted(await self._messages.receive())
-
-    def _counted(self, message: "SessionMessage | Exception") -> "SessionMessage | Exception":
-        is_noise = isinstance(message, Exception)
-        self._left -= _NOISE if is_noise else len(message.message.model_dump_json())
-        if self._left < 0:
-            raise Refused(_TOO_MUCH)
-        return message
-
-    async def aclose(self) -> None:
-        """Take no more messages."""
-        await self._messages.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> "SessionMessage | Exception":
-        return self._counted(await anext(self._messages))
-
-    async def __aenter__(self) -> Self:
-        await self._messages.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
-        return await self._messages.__aexit__(exc_type, exc_val, exc_tb)
-
-
 @asynccontextmanager
 async def _bounded_transport(
     transport: "AbstractAsyncContextManager[TransportStreams]",
     most: int,
     limit: Callable[[], None],
 ) -> "AsyncGenerator[TransportStreams]":
-    """A transport of the SDK that takes so many characters of messages."""
-    async with transport as (incoming, outgoing):
+    """A transport of the SDK that takes so many characters of messages.
+
+    Raises:
+        Refused: The server sends more.
+    """
+    import anyio  # noqa: PLC0415
+
+    taken, messages = anyio.create_memory_object_stream["SessionMessage | Exception"]()
+
+    async def pass_on(incoming: "ReadStream[SessionMessage | Exception]") -> None:
+        left = most
+        async with taken:
+            async for message in incoming:
+                is_noise = isinstance(message, Exception)
+                left -= _NOISE if is_noise else len(message.message.model_dump_json())
+                if left < 0:
+                    raise Refused(_TOO_MUCH)
+                with suppress(anyio.BrokenResourceError):  # the client has ended
+                    await taken.send(message)
+
+    async with transport as (incoming, outgoing), anyio.create_task_group() as passing:
         limit()  # the program has been started, and nothing of it read
-        yield _MeteredStream(incoming, most), outgoing
+        passing.start_soon(pass_on, incoming)
+        yield messages, outgoing
+        passing.cancel_scope.cancel()
 
 
 def _program(order: dict[str, Any]) -> "AbstractAsyncContextManager[TransportStreams]":

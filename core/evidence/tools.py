@@ -10,6 +10,7 @@ import binascii
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import cast
 
@@ -115,27 +116,19 @@ def fill_placeholders(value: object, question: str) -> object:
     return _PLACEHOLDER.sub(lambda at: question if at[1] == "question" else words, value)
 
 
+@dataclass(frozen=True)
 class FetchTools:
     """Fetches sources that are answers of tools."""
 
-    def __init__(
-        self,
-        limits: EvidenceLimits,
-        *,
-        key_in: Callable[[str], str],
-        environment: Callable[[Sequence[str]], Mapping[str, str]],
-    ) -> None:
-        """Keep what may be asked.
-
-        Args:
-            limits: The servers, and how much an answer may have.
-            key_in: The secret in a variable; empty if it is not set.
-            environment: What a program is given, with these variables besides.
-        """
-        self._limits = limits
-        self._key_in = key_in
-        self._environment = environment
-        self._gate = asyncio.Semaphore(_AT_ONCE)
+    #: The servers, and how much an answer may have.
+    limits: EvidenceLimits
+    #: The secret in a variable; empty if it is not set.
+    key_in: Callable[[str], str]
+    #: What a program is given, with these variables besides.
+    environment: Callable[[Sequence[str]], Mapping[str, str]]
+    _gate: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False
+    )
 
     async def __call__(
         self, reference: SourceReference, place: Place, most_bytes: int, /
@@ -152,12 +145,12 @@ class FetchTools:
         except ValidationError:
             raise BadInput("it names no tool") from None
         server, tool = self._listed_tool(called, place)
-        key = self._key_in(server.key_variable) if server.key_variable else ""
+        key = self.key_in(server.key_variable) if server.key_variable else ""
         if server.key_variable and not key:
             raise BadInput(f"{server.key_variable} is not set")
         order = {
             "command": list(server.command),
-            "environment": dict(self._environment(server.variables if server.command else ())),
+            "environment": dict(self.environment(server.variables if server.command else ())),
             "url": server.url,
             "proxy": proxy_of(server.url),
             "key": key,
@@ -192,37 +185,30 @@ class FetchTools:
         Raises:
             BadInput: They are not listed, or not for debates of the place.
         """
-        listed = (
-            (server, tool)
-            for server in self._limits.mcp_servers
-            for tool in server.tools
-            if (server.name, tool.name) == (called.server, called.tool) and server.serves(place)
-        )
-        for pair in listed:
-            return pair
+        for server in self.limits.mcp_servers:
+            for tool in server.tools if server.serves(place) else ():
+                if (server.name, tool.name) == (called.server, called.tool):
+                    return server, tool
         raise BadInput("the settings do not list it for this channel")
 
     def _read(self, texts: Sequence[str], left_out: int) -> SourceText:
-        most, sections, warnings = (
-            self._limits.characters,
-            list[tuple[str, str, str, str]](),
-            list[str](),
-        )
+        most, warnings = self.limits.characters, list[str]()
         if sum(map(len, texts)) > most:
             warnings.append(f"only the first {quantity(most, 'character')} were read")
         if left_out:
             warnings.append(f"{quantity(left_out, 'part')} without text left out")
+        sections = list[tuple[str, str, str, str]]()
         for at, text in enumerate(texts, start=1):
             label = f"part {at}" if len(texts) > 1 else ""
             sections.append((label, "", text[:most], ""))
-            most -= min(most, len(text))
+            most = max(0, most - len(text))
         return joined_sections(
             [section for section in sections if section[2]], warnings=tuple(warnings)
         )
 
     async def _ask(self, server: ToolServer, order: Mapping[str, object]) -> _ToolAnswer:
         allowance = Allowance(
-            memory=self._limits.memory_bytes,
+            memory=self.limits.memory_bytes,
             cpu=server.seconds + _CPU_MARGIN,
             whole=server.seconds + _MARGIN,
         )
