@@ -8,7 +8,8 @@ Reason: the loop, and what it starts, lets go of and waits for, are read togethe
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
@@ -141,33 +142,20 @@ class TurnTaker(Protocol):
         ...
 
 
+@dataclass(kw_only=True, eq=False)
 class Engine:
     """Advances debates. One engine serves a whole process."""
 
-    def __init__(
-        self,
-        *,
-        store: DebateStore,
-        turns: TurnTaker,
-        sink: EventSink,
-        clock: Clock,
-        summary_grace: float = SUMMARY_GRACE,
-    ) -> None:
-        """Keep what debates need.
-
-        Args:
-            store: Where their logs are.
-            turns: Takes their turns.
-            sink: Told of their events.
-            clock: Time for limits.
-            summary_grace: In seconds, see `SUMMARY_GRACE`.
-        """
-        self._summary_grace = summary_grace
-        self._store = store
-        self._turns = turns
-        self._sink = sink
-        self._clock = clock
-        self._runs: dict[str, _Run] = {}
+    #: Where their logs are.
+    store: DebateStore
+    turns: TurnTaker
+    #: Told of their events.
+    sink: EventSink
+    #: Time for limits.
+    clock: Clock
+    #: Seconds; see `SUMMARY_GRACE`.
+    summary_grace: float = SUMMARY_GRACE
+    _runs: dict[str, "_Run"] = field(default_factory=dict, init=False, repr=False)
 
     async def run(self, debate_id: str) -> Debate:
         """Advance the debate until it has ended or nothing is left to do for now.
@@ -180,16 +168,8 @@ class Engine:
             RunLost: Another run has taken the debate over; this one has stopped working on it.
             StoreDown: The database failed; run again later.
         """
-        token = await self._store.claim(debate_id)
-        run = _Run(
-            token,
-            store=self._store,
-            turns=self._turns,
-            sink=self._sink,
-            clock=self._clock,
-            summary_grace=self._summary_grace,
-            published=await self._store.published_seq(debate_id),
-        )
+        token = await self.store.claim(debate_id)
+        run = _Run(self, token, published=await self.store.published_seq(debate_id))
         self._runs[debate_id] = run
         try:
             return await run.advance()
@@ -209,23 +189,11 @@ class Engine:
 class _Run:
     """One debate being advanced."""
 
-    def __init__(  # noqa: PLR0913 - what the engine's debates share, and whose run it is
-        self,
-        token: RunToken,
-        *,
-        store: DebateStore,
-        turns: TurnTaker,
-        sink: EventSink,
-        clock: Clock,
-        summary_grace: float,
-        published: int,
-    ) -> None:
-        self._summary_grace = summary_grace
+    def __init__(self, engine: Engine, token: RunToken, *, published: int) -> None:
+        self._summary_grace = engine.summary_grace
         self._token = token
-        self._store = store
-        self._turns = turns
-        self._clock = clock
-        self._began = clock.now()
+        self._store, self._turns, self._clock = engine.store, engine.turns, engine.clock
+        self._began = engine.clock.now()
         self._working: dict[str, RunningTurn] = {}
         self._waiting = WaitingTurns()
         #: What calls spent that were given up, until it is booked.
@@ -234,8 +202,8 @@ class _Run:
         self._woken = False
         self._changed = asyncio.Event()
         self._telling = SinkFeed(
-            store=store,
-            sink=sink,
+            store=engine.store,
+            sink=engine.sink,
             prove=self._prove,
             published=published,
             on_end=self._wake_if_failed,
@@ -248,7 +216,7 @@ class _Run:
         #: Since when only summaries keep the debate from its end.
         self._ending_since: datetime | None = None
         #: When the database last said that this run holds the debate.
-        self._proven_at = clock.now()
+        self._proven_at = self._began
 
     def wake(self) -> None:
         """Note that the log has grown; the next step reads it from the store."""
@@ -513,17 +481,7 @@ class _Run:
 
     async def _wait(self, debate: Debate) -> None:
         """Wait until the log may have grown or a time limit is reached; raise a turn's error."""
-        # Seconds until the next limit: of the debate, or of a round being worked on.
-        limits, since = debate.setup.limits, self._since(debate)
-        waits = [
-            limits.round_seconds - schedule.worked_on(debate, turn.round) - since
-            for turn in self._bounded_by_round()
-        ]
-        if not debate.out_of_time and not debate.verdict:
-            waits.append(limits.debate_seconds - debate.worked - since)
-        if debate.outage_at:  # no other time runs
-            waited = (self._clock.now() - debate.outage_at).total_seconds()
-            waits = [limits.outage_seconds - waited]
+        waits = [seconds for seconds, _ in self._limits(debate)]
         now, due = self._clock.now(), schedule.due(debate)
         # The time to answer ends despite summaries under way, but not during turns that the debate
         # waits for; these wake this loop.
@@ -535,7 +493,8 @@ class _Run:
             (waiting.until - now).total_seconds() for waiting in self._waiting.turns(self._working)
         ]
         try:
-            async with asyncio.timeout(max(0.0, min(waits, default=limits.turn_seconds))):
+            longest = debate.setup.limits.turn_seconds
+            async with asyncio.timeout(max(0.0, min(waits, default=longest))):
                 await self._changed.wait()
         except TimeoutError:
             self._woken = True  # other processes may have written
@@ -545,27 +504,30 @@ class _Run:
         for key in [key for key, work in self._working.items() if work.task.done()]:
             self._working.pop(key).task.result()
 
-    async def _enforce_limits(self, debate: Debate) -> None:
-        """End the rounds when the debate is out of time; fail turns whose round is out of time."""
+    def _limits(self, debate: Debate) -> Iterator[tuple[float, TimeRanOut | TurnFailed]]:
+        """Seconds until each time limit, and what happens then. In an outage no other time runs."""
         limits, since = debate.setup.limits, self._since(debate)
         if debate.outage_at:
             waited = (self._clock.now() - debate.outage_at).total_seconds()
-            if waited >= limits.outage_seconds:
-                await self._append(TimeRanOut(of_outage=True))
+            yield limits.outage_seconds - waited, TimeRanOut(of_outage=True)
             return
-        is_over = debate.out_of_time or debate.verdict
-        if not is_over and debate.worked + since >= limits.debate_seconds:
-            await self._append(TimeRanOut())
+        if not debate.out_of_time and not debate.verdict:
+            yield limits.debate_seconds - debate.worked - since, TimeRanOut()
+        for turn in self._bounded_by_round():
+            remaining = limits.round_seconds - schedule.worked_on(debate, turn.round) - since
+            late = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
+            yield remaining, TurnFailed(failure=late)
+
+    async def _enforce_limits(self, debate: Debate) -> None:
+        """End the rounds when the debate is out of time, else turns whose round is out of time."""
+        events = [event for seconds, event in self._limits(debate) if seconds <= 0]
+        if events and isinstance(events[0], TimeRanOut):
+            await self._append(events[0])
             return
-        late = [
-            turn
-            for turn in self._bounded_by_round()
-            if schedule.worked_on(debate, turn.round) + since >= limits.round_seconds
-        ]
-        await self._drop([turn.key for turn in late if turn.key in self._working])
-        for turn in late:
-            late_turn = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
-            await self._append(TurnFailed(failure=late_turn))
+        late = [event.key for event in events]
+        await self._drop([key for key in late if key in self._working])
+        for event in events:
+            await self._append(event)
 
     async def _bound_summaries(self) -> None:
         """Give up summaries and the shadow answer once they have kept the end for long enough."""
