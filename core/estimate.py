@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
 
 from core.acts.act import ACTS
 from core.capabilities import Capability, capability
-from core.debate.agents import OFFLINE, Agent
+from core.debate.agents import OFFLINE
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import SourceKind
 from core.debate.log import RecordedEvent, apply
@@ -97,7 +98,7 @@ class _Case:
 _LEAST, _USUAL, _MOST = _Case(0.6, 0.6, 0.0), _Case(1.0, 0.3, 0.25), _Case(1.4, 0.0, 0.5)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PlannedCall:
     """A call that is foreseen; costs are None where the price is unknown."""
 
@@ -311,33 +312,35 @@ class _Sizes:
     """Usual sizes of the calls of one debate."""
 
     def __init__(self, setup: Setup, tables: Tables) -> None:
-        self._setup, self._tables = setup, tables
-        self._first = format_of(initial_debate(setup)).phases[0]
-        self._limits: dict[tuple[str, str], Capability] = {}
-        #: By act, provider, model, whether it is of a later round, and case.
-        self._usages: dict[tuple[Act, str, str, bool, _Case], Usage] = {}
+        debate = initial_debate(setup)
+        self._setup, self._tables, self._auditor = setup, tables, auditor_of(debate)
+        self._first = format_of(debate).phases[0]
         text_size = size_of(setup.question) + size_of(setup.context)
         source_sizes = [
             len(source.fetch) if source.kind is SourceKind.TEXT else _SOURCE
             for source in setup.references
         ]
         self._shared = _FRAME + text_size + min(setup.evidence_characters, sum(source_sizes))
+        # Many calls are of one kind.
+        self._usage = cache(self._usage_of_kind)
+        self._capability = cache(self._capability_of)
 
     def calls(self, turns: Sequence[Turn]) -> Sequence[PlannedCall]:
         """A call for each turn; the offline engine makes none."""
-        agents = [(turn, self._agent_of(turn)) for turn in turns if turn.agent != ENGINE]
-        return [
-            PlannedCall(
-                turn=turn,
-                provider=agent.provider,
-                model=agent.model,
-                least=self._usage(turn, _LEAST),
-                usual=self._usage(turn, _USUAL),
-                most=self._usage(turn, _MOST),
+        calls = list[PlannedCall]()
+        for turn in turns:
+            agent = self._setup.agent(turn.agent) if turn.agent != ENGINE else None
+            if turn.act is Act.AUDIT:
+                agent = self._auditor or agent
+            if agent is None or agent.provider == OFFLINE:
+                continue
+            served = agent.provider, agent.model
+            least, usual, most = (
+                self._usage(turn.act, *served, case, is_later=turn.round > 1)
+                for case in (_LEAST, _USUAL, _MOST)
             )
-            for turn, agent in agents
-            if agent.provider != OFFLINE
-        ]
+            calls.append(PlannedCall(turn, *served, least=least, usual=usual, most=most))
+        return calls
 
     def seconds(
         self, calls: Sequence[tuple[PlannedCall, Usage]], chain: int, form: Format
@@ -353,19 +356,14 @@ class _Sizes:
         around = {call.turn.act for call, _ in awaited} - {*form.phases, Act.FACILITATION}
         return sum(times) / len(times) * (chain + len(around))
 
-    def _usage(self, turn: Turn, case: _Case) -> Usage:
-        """What the call of a turn takes: as much as every call of its kind."""
-        agent = self._agent_of(turn)
-        key = (turn.act, agent.provider, agent.model, turn.round > 1, case)
-        if key not in self._usages:
-            self._usages[key] = self._call_usage(turn, agent.provider, agent.model, case)
-        return self._usages[key]
-
-    def _call_usage(self, turn: Turn, provider: str, model: str, case: _Case) -> Usage:
-        limits, spec = self._capability(provider, model), ACTS[turn.act]
-        history_size = self._texts(turn) * _TEXT * case.length
+    def _usage_of_kind(
+        self, act: Act, provider: str, model: str, case: _Case, *, is_later: bool
+    ) -> Usage:
+        """What a call of an act takes, in the first round or in a later one."""
+        limits, spec = self._capability(provider, model), ACTS[act]
+        history_size = self._texts(act, is_later=is_later) * _TEXT * case.length
         tokens_in = tokens_of(int(self._shared + history_size), limits.token_factor)
-        words = _WORDS.get(turn.act) or spec.words or 100
+        words = _WORDS.get(act) or spec.words or 100
         answer_tokens = tokens_of(int(words * _CHARS_PER_WORD * case.length), limits.token_factor)
         thought = int(limits.reasoning_tokens.get(spec.effort, 0) * case.reasoning)
         cached = 0 if limits.cache == "none" else int(tokens_in * case.cached)
@@ -385,25 +383,17 @@ class _Sizes:
             cost = price(provider, model, usage, prices)
         return usage.model_copy(update={"cost": cost})
 
-    def _agent_of(self, turn: Turn) -> Agent:
-        """Whose model takes the turn."""
-        own = self._setup.agent(turn.agent)
-        return (auditor_of(initial_debate(self._setup)) or own) if turn.act is Act.AUDIT else own
-
-    def _texts(self, turn: Turn) -> float:
+    def _texts(self, act: Act, *, is_later: bool) -> float:
         """How many texts of other turns a prompt shows."""
-        texts = _FIXED_TEXTS.get(turn.act)
-        if texts is None:
-            texts = _TEXTS.get(turn.act, _USUAL_TEXTS) * len(self._setup.agents)
-        if turn.act is self._first:
+        texts = _FIXED_TEXTS.get(act)
+        if act is self._first:
             texts = 0.0
-        return texts + (_HISTORY if turn.round > 1 and ACTS[turn.act].sees_history else 0.0)
+        elif texts is None:
+            texts = _TEXTS.get(act, _USUAL_TEXTS) * len(self._setup.agents)
+        return texts + (_HISTORY if is_later and ACTS[act].sees_history else 0.0)
 
-    def _capability(self, provider: str, model: str) -> Capability:
-        if (provider, model) not in self._limits:
-            limits = capability(provider, model, self._tables.models)
-            self._limits[provider, model] = limits
-        return self._limits[provider, model]
+    def _capability_of(self, provider: str, model: str) -> Capability:
+        return capability(provider, model, self._tables.models)
 
 
 def initial_debate(setup: Setup) -> Debate:
