@@ -52,7 +52,7 @@ from core.settings import (
 )
 from core.store.database import Database, file_at, url_of_file
 from core.store.debates import SqlDebateStore
-from core.store.inspection import Inspection, inspect_file, inspect_server
+from core.store.inspection import Inspection, inspect_database
 from core.store.lock import is_in_use
 from core.store.migrate import newest
 from core.use_cases.choices import ModelSet
@@ -561,10 +561,7 @@ async def look_at_database(location: str, version_tables: Sequence[str]) -> Insp
         StoreDown: It cannot be read.
         ConfigurationBroken: The location cannot be understood.
     """
-    url = database_url(location)
-    if url.startswith("sqlite"):
-        return await inspect_file(Path(url.split(":///", 1)[-1]), version_tables)
-    return await inspect_server(url, version_tables)
+    return await inspect_database(database_url(location), version_tables)
 
 
 def newest_tables(*others: tuple[Path, str]) -> Mapping[str, str]:
