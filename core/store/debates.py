@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,7 +11,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
-    Select,
     and_,
     bindparam,
     exists,
@@ -202,17 +200,18 @@ class SqlDebateStore:
 
     async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
         """Debates that fit, newest first."""
-        query = _fitting(
-            of_workspace=filters.workspace is not None,
-            of_channels=filters.channels is not None,
-            open_only=filters.open_only,
-            having=tuple(filters.having),
-        )
-        values = {
-            "in_workspace": filters.workspace,
-            "in_channels": filters.channels,
-            "most": filters.limit,
-        }
+        query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
+        if filters.workspace is not None:
+            query = query.where(DEBATES.c.workspace == filters.workspace)
+        if filters.channels is not None:
+            query = query.where(DEBATES.c.channel.in_(filters.channels))
+        if filters.open_only:
+            query = query.where(_RUNS)
+        if filters.having:
+            # Read from the index on keys alone.
+            begins = (EVENTS.c.key.startswith(key, autoescape=True) for key in filters.having)
+            query = query.where(exists().where(EVENTS.c.debate_id == DEBATES.c.id, or_(*begins)))
+        query = query.limit(filters.limit)
 
         def entries(connection: Connection) -> list[DebateEntry]:
             return [
@@ -227,7 +226,7 @@ class SqlDebateStore:
                     status=row.status,
                     origin=row.origin,
                 )
-                for row in connection.execute(query, values)
+                for row in connection.execute(query)
             ]
 
         return await self._database.read(entries)
@@ -297,25 +296,6 @@ _PUBLISH = (
     .returning(DEBATES.c.id)
 )
 _INSERT = insert(EVENTS)
-
-
-@lru_cache(maxsize=64)
-def _fitting(
-    *, of_workspace: bool, of_channels: bool, open_only: bool, having: tuple[str, ...]
-) -> Select[Any]:
-    """The statement that finds debates, newest first: made once for each way of asking."""
-    query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
-    if of_workspace:
-        query = query.where(DEBATES.c.workspace == bindparam("in_workspace"))
-    if of_channels:
-        query = query.where(DEBATES.c.channel.in_(bindparam("in_channels", expanding=True)))
-    if open_only:
-        query = query.where(_RUNS)
-    if having:
-        # Read from the index on keys alone.
-        begins = (EVENTS.c.key.startswith(prefix, autoescape=True) for prefix in having)
-        query = query.where(exists().where(EVENTS.c.debate_id == DEBATES.c.id, or_(*begins)))
-    return query.limit(bindparam("most"))
 
 
 def _insert(connection: Connection, recorded: RecordedEvent) -> None:

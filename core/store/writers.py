@@ -118,16 +118,6 @@ class _QueuedWork:
     work: Callable[[Connection], Any]
     done: asyncio.Future[Any]
 
-    def succeed(self, result: Any) -> None:
-        """Hand the result over, unless nobody waits any more."""
-        if not self.done.done():
-            self.done.set_result(result)
-
-    def fail(self, error: Exception) -> None:
-        """Hand the failure over, unless nobody waits any more."""
-        if not self.done.done():
-            self.done.set_exception(error)
-
 
 class BatchingWriter:
     """One task commits whatever waits in one transaction: a commit is one flush of the disk.
@@ -211,11 +201,13 @@ class BatchingWriter:
             # Each work would wait for a lock of others as long again, and everybody with it.
             if len(batch) > 1 and not (isinstance(error, StoreDown) or is_held_by_others(error)):
                 return False
-            for waiting in batch:  # an error of its own for each: raising one writes to it
-                waiting.fail(self._store_error(error))
+            for waiting in batch:
+                if not waiting.done.done():  # somebody waits; raising an error writes to it
+                    waiting.done.set_exception(self._store_error(error))
             return True
         for waiting, result in zip(batch, results, strict=True):
-            waiting.succeed(result)
+            if not waiting.done.done():
+                waiting.done.set_result(result)
         return True
 
     def _store_error(self, error: Exception) -> Exception:
