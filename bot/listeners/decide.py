@@ -71,7 +71,7 @@ def _deciding(kind: DecisionKind) -> OnClick:
         debate = await context.debate(event.click.value, event.click)
         context.acts.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
-        newer = await context.acts.decide.newer_than(debate) if supersedes else ()
+        newer = await context.acts.decide.newer_than(debate) if supersedes else {}
         today = context.acts.decide.today()
         if kind is DecisionKind.REVISIT:
             today = await _today(context, event.click)
@@ -90,9 +90,10 @@ async def open_to_supersede(context: ListenerContext, event: ClickEvent) -> None
     earlier_id, _, newer_id = event.click.value.partition("/")
     earlier = await context.debate(earlier_id, event.click)
     newer = await context.debate(newer_id, event.click)
-    this_one = context.acts.decide.stand_in(earlier, newer)
+    context.acts.decide.check_supersedes(earlier, newer)
+    this_one = {newer.id: newer.setup.question}
     today = context.acts.decide.today()
-    form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=[this_one])
+    form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=this_one)
     await event.open(form)
 
 
@@ -136,7 +137,10 @@ async def take_decision(context: ListenerContext, form: FormSubmission) -> Form 
     if says_the_same(current, decision):
         return message_form("Decided already", earlier_decision(current, decision.why))
     debate = await context.debate(debate.id, form)
-    newer_ones = [context.acts.decide.stand_in(debate, instead)] if instead else ()
+    newer_ones = dict[str, str]()
+    if instead:
+        context.acts.decide.check_supersedes(debate, instead)
+        newer_ones[instead.id] = instead.setup.question
     today = await _today(context, form)
     return decision_form(debate, kind, today=today, newer=newer_ones, draft=decision)
 

@@ -15,7 +15,6 @@ from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Outco
 from core.debate.state import Debate
 from core.debate.verdict import Relation
 from core.figures import day, quantity
-from core.ports import DebateEntry
 from core.redaction import redact
 from core.transcript.cited import decided_or_asked
 
@@ -223,7 +222,7 @@ def decision_form(
     kind: DecisionKind,
     *,
     today: date,
-    newer: Sequence[DebateEntry] = (),
+    newer: Mapping[str, str] | None = None,
     draft: Decision | None = None,
 ) -> Form:
     """Return the form that asks why, and on which date or by which debate.
@@ -234,7 +233,7 @@ def decision_form(
         debate: The debate with the verdict.
         kind: What is to be recorded.
         today: The earliest day to revisit.
-        newer: Debates that may supersede it; with `SUPERSEDE` at least one.
+        newer: Questions of debates that may supersede it, by id; with `SUPERSEDE` at least one.
         draft: This person's decision, sent just after another one was recorded; None: none.
     """
     title, submit = _FORMS[kind]
@@ -257,7 +256,7 @@ def decision_form(
         blocks=[
             *sections(f"*The agents' verdict*\n{gist(verdict, _DECISION_LIMIT)}"),
             *sections("\n".join(now)),
-            *_more(kind, today, newer, draft.revisit_on if draft else None),
+            *_more(kind, today, newer or {}, draft.revisit_on if draft else None),
             text_input(why, multiline=True, most=_WHY_LIMIT, value=draft.why if draft else ""),
         ],
         metadata={
@@ -322,7 +321,7 @@ def _why(decision: Decision) -> str:
 
 
 def _more(
-    kind: DecisionKind, today: date, newer: Sequence[DebateEntry], initial: date | None
+    kind: DecisionKind, today: date, newer: Mapping[str, str], initial: date | None
 ) -> Sequence[Block]:
     if kind is DecisionKind.REVISIT:
         field = Field(
@@ -334,8 +333,8 @@ def _more(
         return [field_block(field, "datepicker", initial_date=day_shown.isoformat())]
     if kind is DecisionKind.SUPERSEDE:
         options = {
-            entry.debate_id: bare(f"{entry.debate_id}: {entry.question}", OPTION_TEXT)
-            for entry in newer
+            debate_id: bare(f"{debate_id}: {question}", OPTION_TEXT)
+            for debate_id, question in newer.items()
         }
         field = Field(
             id=FieldId.NEWER.value,

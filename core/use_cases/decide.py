@@ -1,7 +1,7 @@
 """People choose between the options, decide on the verdict, and say how it turned out."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta, tzinfo
 
@@ -16,7 +16,7 @@ from core.debate.people_events import (
 from core.debate.state import Debate, Status
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput, DebateUnknown, LogBroken
-from core.ports import DebateEntry, DebateFilter
+from core.ports import DebateFilter
 from core.redaction import redact
 from core.rules.options import options_of
 from core.rules.voting import is_people_vote_closed
@@ -30,7 +30,7 @@ _LOOKED_FOR = timedelta(seconds=1)
 _FEWEST_OPTIONS = 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DecideOnVerdict:
     """What everybody in the channel may do with options and verdict.
 
@@ -40,9 +40,7 @@ class DecideOnVerdict:
     facts: FactLog
     #: Decisions are compared with what stands and recorded one after another: of two at once the
     #: second is told of the first, within this process.
-    _deciding: asyncio.Lock = field(
-        default_factory=asyncio.Lock, init=False, repr=False, compare=False
-    )
+    _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def check_ballot(self, debate: Debate, by: Person) -> None:
         """Make sure that this person can choose between options, for the first time or anew."""
@@ -126,11 +124,11 @@ class DecideOnVerdict:
             await self.facts.record(debate.id, DecisionRecorded(decision=clean))
             return clean
 
-    async def newer_than(self, debate: Debate) -> Sequence[DebateEntry]:
-        """Return debates of the same channel that decided something, started later, newest first.
+    async def newer_than(self, debate: Debate) -> Mapping[str, str]:
+        """Return the questions of later debates of the channel that decided something, by id.
 
-        Those with a damaged log are left out, and the oldest ones where reading takes longer than
-        `_LOOKED_FOR`.
+        The newest is first. Those with a damaged log are left out, and the oldest ones where
+        reading takes longer than `_LOOKED_FOR`.
 
         Raises:
             BadInput: There is none.
@@ -145,7 +143,7 @@ class DecideOnVerdict:
         )
         entries = await self.facts.store.find(filters)
         newer = [entry for entry in entries if entry.started_at > debate.started_at]
-        decided = list[DebateEntry]()
+        decided = dict[str, str]()
         for row in newer:
             if row.status != Status.CONCLUDED:
                 continue
@@ -156,7 +154,7 @@ class DecideOnVerdict:
             except (DebateUnknown, LogBroken):
                 continue
             if _can_stand_in(candidate):
-                decided.append(row)
+                decided[row.debate_id] = row.question
         if not decided:
             raise BadInput(
                 "There is no newer debate with a verdict in this channel. Start one with "
@@ -164,24 +162,13 @@ class DecideOnVerdict:
             )
         return decided
 
-    def stand_in(self, earlier: Debate, newer: Debate) -> DebateEntry:
-        """Return the newer debate as an entry that may supersede the earlier one."""
+    def check_supersedes(self, earlier: Debate, newer: Debate) -> None:
+        """Make sure that the newer debate can supersede the earlier one, which nothing has yet."""
         decision = earlier.decision
         if decision and decision.kind is DecisionKind.SUPERSEDE:
             by = f" by debate `{decision.superseded_by}`" if decision.superseded_by else ""
             raise BadInput(f"Debate `{earlier.id}` is superseded{by} already.")
         self.check_newer(earlier, newer)
-        place = newer.setup.place
-        return DebateEntry(
-            debate_id=newer.id,
-            question=newer.setup.question,
-            workspace=place.workspace,
-            channel=place.channel,
-            asked_by=newer.setup.asked_by.id,
-            started_at=newer.started_at,
-            ended_at=newer.ended_at,
-            status=newer.status,
-        )
 
     def check_newer(self, earlier: Debate, newer: Debate) -> None:
         """Make sure that the newer debate decided something to stand in the earlier one's place."""

@@ -5,7 +5,6 @@ Look at the difference before you accept it with `pytest --inline-snapshot=fix`.
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -59,7 +58,6 @@ from core.debate.turn_events import (
 )
 from core.debate.vote import Option, Options, PeopleBallot, QuestionKind
 from core.estimate import Estimate, PlannedCall, estimate_words
-from core.ports import DebateEntry
 from core.settings import ModelChoice, Settings
 from core.usage import Usage
 from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster
@@ -222,38 +220,19 @@ def test_the_form_for_options():
 
 
 def test_the_form_to_supersede_says_which_debates_it_offers():
-    entry = DebateEntry(
-        debate_id="dnewer22",
-        question="Kafka?",
-        workspace="T1",
-        channel="C1",
-        asked_by="U2",
-        started_at=START,
-        ended_at=None,
-        status="concluded",
-    )
     offered = decision_form(
         judged(),
         DecisionKind.SUPERSEDE,
         today=TODAY,
-        newer=[entry, replace(entry, debate_id="dnewer23")],
+        newer={"dnewer22": "Kafka?", "dnewer23": "Kafka?"},
     )
 
     assert "The newest ones of this channel." in str(as_sent(offered))
 
 
 def test_the_forms_to_decide():
-    newer = DebateEntry(
-        debate_id="dnewer22",
-        question="Kafka, PostgreSQL & Redis?",
-        workspace="T1",
-        channel="C1",
-        asked_by="U2",
-        started_at=START,
-        ended_at=None,
-        status="running",
-    )
-    forms = [decision_form(judged(), kind, today=TODAY, newer=[newer]) for kind in DecisionKind]
+    newer = {"dnewer22": "Kafka, PostgreSQL & Redis?"}
+    forms = [decision_form(judged(), kind, today=TODAY, newer=newer) for kind in DecisionKind]
     assert as_sent(*forms) == external_file(f"{FOLDER}/decision_form.json")
 
 

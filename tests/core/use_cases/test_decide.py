@@ -73,7 +73,7 @@ async def test_what_decides_nothing_can_be_neither_accepted_nor_stand_in_place()
     with pytest.raises(BadInput, match="nothing to accept or reject"):
         await decide.decide(debate, accepting("It is cheap."))
     with pytest.raises(BadInput, match="no verdict that could stand"):
-        decide.stand_in(debate, replace(debate, status=Status.CONCLUDED))
+        decide.check_supersedes(debate, replace(debate, status=Status.CONCLUDED))
     decide.check_decision(debate)  # it can be debated on
     assert not (await log.debate()).decisions
 
@@ -133,7 +133,7 @@ async def test_only_a_newer_debate_with_a_verdict_can_stand_in_an_older_ones_pla
         if name != "running":
             await log.store.append(name, DebateConcluded(), at=log.clock.now())
 
-    assert [entry.debate_id for entry in await decide.newer_than(older)] == ["newer"]
+    assert list(await decide.newer_than(older)) == ["newer"]
     newer = await log.facts.debate("newer")
     with pytest.raises(BadInput, match="no newer debate with a verdict"):
         await decide.newer_than(newer)
@@ -165,7 +165,7 @@ async def test_the_newest_debates_are_offered_in_time_for_the_form_to_open() -> 
     store.clock = log.clock
     begun = log.clock.now()
 
-    entries = await DecideOnVerdict(facts=log.facts).newer_than(older)
+    newer = await DecideOnVerdict(facts=log.facts).newer_than(older)
 
-    assert [entry.debate_id for entry in entries] == ["d5", "d4"]
+    assert list(newer) == ["d5", "d4"]
     assert (log.clock.now() - begun).total_seconds() < 1.5
