@@ -16,7 +16,7 @@ from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_follow_ups, check_money, check_size
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AskAboutDebate:
     """Takes questions after the verdict. May raise `StoreDown`, and may then be called again."""
 
@@ -27,9 +27,7 @@ class AskAboutDebate:
     #: Knows what was spent.
     spending: Spending
     #: Questions are counted and added one after another, so that the bound holds in this process.
-    _asking: asyncio.Lock = field(
-        default_factory=asyncio.Lock, init=False, repr=False, compare=False
-    )
+    _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def check(self, debate: Debate) -> None:
         """Make sure that there is something to ask about.

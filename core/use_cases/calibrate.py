@@ -1,14 +1,15 @@
 """Counts how accepted decisions turned out, of the channels that somebody may see."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from core.calibration import Case, case_of
 from core.debate.log import RecordedEvent, fold
-from core.errors import DebateUnknown, StoreDown, StoreError, reading
+from core.errors import reading
 from core.ports import DebateFilter, DebateStore
 from core.recent import Recent
+from core.use_cases.debate_cache import OnUnreadable, leaving_out
 
 #: Debates that are kept in memory, of all workspaces.
 _REMEMBERED = 20_000
@@ -27,11 +28,10 @@ class CountOutcomes:
     """Reads each debate's log once, and again when it has grown."""
 
     store: DebateStore
-    #: Told of a debate that is left out because its log cannot be read, and why.
-    on_unreadable: Callable[[str, StoreError], None]
+    on_unreadable: OnUnreadable
     #: By debate: how far its log was read, and what it counts as.
     _known: Recent[str, tuple[int, Case | None]] = field(
-        default_factory=lambda: Recent[str, tuple[int, Case | None]](_REMEMBERED), init=False
+        default_factory=lambda: Recent(_REMEMBERED), init=False
     )
 
     async def cases(
@@ -55,7 +55,7 @@ class CountOutcomes:
         )
         cases: list[Case] = []
         for entry in await self.store.find(filters):
-            try:
+            with leaving_out(entry.debate_id, self.on_unreadable):
                 read, case = self._known.get(entry.debate_id, (0, None))
                 log = await self.store.events(entry.debate_id, after=read)
                 if log:
@@ -63,14 +63,6 @@ class CountOutcomes:
                     # A long log takes a while, and others wait for this thread.
                     case = await asyncio.to_thread(_case, whole)
                     self._known[entry.debate_id] = (whole[-1].seq, case)
-            except StoreDown:
-                raise
-            except DebateUnknown:  # deleted meanwhile
-                self._known.pop(entry.debate_id, None)
-                continue
-            except StoreError as error:  # damaged, or of a newer Moot: the others are counted
-                self.on_unreadable(entry.debate_id, error)
-                continue
-            if case:
-                cases.append(case)
+                if case:
+                    cases.append(case)
         return cases

@@ -1,19 +1,41 @@
 """Folded debates: of one that is known, only the events added since are read."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from core.debate.log import RecordedEvent, fold
 from core.debate.people_events import BallotsRevealed
 from core.debate.state import Debate
-from core.errors import DebateUnknown
+from core.errors import DebateUnknown, StoreDown, StoreError
 from core.recent import Recent
 
 #: Debates that are held. One of 60 events has about 200 KB.
 DEBATES_HELD = 64
 #: More events than these are folded in a thread: it takes some milliseconds.
 _FOLDED_AT_ONCE = 100
+
+
+#: Told of a debate that is left out because its log cannot be read, and why.
+OnUnreadable = Callable[[str, StoreError], None]
+
+
+@contextmanager
+def leaving_out(debate_id: str, on_unreadable: OnUnreadable) -> Generator[None]:
+    """Go on without a debate that was deleted meanwhile, is damaged or of a newer Moot.
+
+    Raises:
+        StoreDown: The database does not answer.
+    """
+    try:
+        yield
+    except StoreDown:
+        raise
+    except DebateUnknown:
+        pass
+    except StoreError as error:
+        on_unreadable(debate_id, error)
 
 
 class DebateLog(Protocol):

@@ -10,7 +10,7 @@ from core.ports import AppendResult, Clock, DebateStore
 from core.use_cases.debate_cache import DebateCache
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FactLog:
     """Records people's facts. Every method may raise `StoreDown`, and may then be called again."""
 
@@ -19,7 +19,7 @@ class FactLog:
     #: Tells whoever runs a debate that its log has grown; never waits.
     wake: Callable[[str], object]
     #: What is known of debates; only what is new is read.
-    debates: DebateCache = field(init=False, repr=False, compare=False)
+    debates: DebateCache = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin with no debate known."""

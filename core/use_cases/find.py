@@ -1,16 +1,16 @@
 """People find debates: by id, of a channel, by words; never one of a channel they are not in."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from core.debate.people import Place
 from core.debate.state import Debate
-from core.errors import BadInput, DebateUnknown, LogBroken, StoreDown, StoreError
+from core.errors import BadInput, DebateUnknown, LogBroken
 from core.ports import DebateFilter, DebateStore, PeopleDirectory
 from core.rules.formats.registry import format_of
-from core.use_cases.debate_cache import DebateCache
+from core.use_cases.debate_cache import DebateCache, OnUnreadable, leaving_out
 
 #: Logs that are asked for together: nobody else's reading is to wait for all of a long list.
 _AT_ONCE = 3
@@ -54,8 +54,7 @@ class FindDebates:
     debates: DebateCache
     index: SearchIndex
     people: PeopleDirectory
-    #: Told of a debate that is left out because its log cannot be read, and why.
-    on_unreadable: Callable[[str, StoreError], None]
+    on_unreadable: OnUnreadable
 
     async def visible(self, debate_id: str, *, person: str, workspace: str) -> Debate:
         """Return a debate of a channel that this person is in.
@@ -128,15 +127,9 @@ class FindDebates:
 
     async def _found_debate(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
         """What was found; None if it is not there any more, or cannot be read."""
-        try:
+        with leaving_out(hit.debate_id, self.on_unreadable):
             async with few:
                 debate = await self.debates.debate(hit.debate_id)
             format_of(debate)  # one of a newer Moot cannot be shown
-        except StoreDown:
-            raise
-        except DebateUnknown:
-            return None
-        except StoreError as error:  # damaged, or of a newer Moot: the others are shown
-            self.on_unreadable(hit.debate_id, error)
-            return None
-        return FoundDebate(debate=debate, excerpt=hit.excerpt)
+            return FoundDebate(debate=debate, excerpt=hit.excerpt)
+        return None

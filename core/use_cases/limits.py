@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,41 +22,31 @@ from core.usage import SpendingScope
 _HOUR = timedelta(hours=1)
 
 
+def _bound(usual: int, variable: str) -> Any:
+    """A bound of at least 1, which this variable of the environment sets."""
+    return Field(default=usual, ge=1, validation_alias=variable)
+
+
 class Bounds(BaseModel):
-    """How much people may ask of one installation. Aliases are variables of the environment."""
+    """How much people may ask of one installation."""
 
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
 
-    #: Debates at once that one person has started.
-    debates_per_person: int = Field(default=3, ge=1, validation_alias="moot_debates_per_person")
-    #: Debates at once in one channel.
-    debates_per_channel: int = Field(default=5, ge=1, validation_alias="moot_debates_per_channel")
-    #: Debates at once in one workspace.
-    debates_per_workspace: int = Field(
-        default=50, ge=1, validation_alias="moot_debates_per_workspace"
-    )
-    #: Characters of a question.
-    question_characters: int = Field(
-        default=QUESTION_CHARACTERS, ge=1, validation_alias="moot_question_characters"
-    )
-    #: Characters of the context given with a question.
-    context_characters: int = Field(
-        default=12_000, ge=1, validation_alias="moot_context_characters"
-    )
-    #: Characters of a note or an answer.
-    note_characters: int = Field(default=4000, ge=1, validation_alias="moot_note_characters")
-    #: Notes that one debate takes.
-    notes_per_debate: int = Field(default=200, ge=1, validation_alias="moot_notes_per_debate")
-    #: Notes that one debate takes from one person in an hour.
-    notes_per_person_hour: int = Field(
-        default=60, ge=1, validation_alias="moot_notes_per_person_hour"
-    )
+    #: Debates at once that one person has started, in one channel, and in one workspace.
+    debates_per_person: int = _bound(3, "moot_debates_per_person")
+    debates_per_channel: int = _bound(5, "moot_debates_per_channel")
+    debates_per_workspace: int = _bound(50, "moot_debates_per_workspace")
+    #: Characters of a question, of the context given with it, and of a note or an answer.
+    question_characters: int = _bound(QUESTION_CHARACTERS, "moot_question_characters")
+    context_characters: int = _bound(12_000, "moot_context_characters")
+    note_characters: int = _bound(4000, "moot_note_characters")
+    #: Notes that one debate takes: of all, and from one person in an hour.
+    notes_per_debate: int = _bound(200, "moot_notes_per_debate")
+    notes_per_person_hour: int = _bound(60, "moot_notes_per_person_hour")
     #: Questions that one debate takes after its verdict.
-    questions_per_debate: int = Field(
-        default=50, ge=1, validation_alias="moot_questions_per_debate"
-    )
+    questions_per_debate: int = _bound(50, "moot_questions_per_debate")
     #: Tokens for programs that one person has at once.
-    tokens_per_person: int = Field(default=5, ge=1, validation_alias="moot_tokens_per_person")
+    tokens_per_person: int = _bound(5, "moot_tokens_per_person")
 
 
 #: For a surface whose people answer for themselves: the terminal.

@@ -23,20 +23,17 @@ _MOST_NAMED = 10
 _MOST_WRITERS = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class AddNote:
     """Adds notes. May raise `StoreDown`, and may then be called again."""
 
     facts: FactLog
     bounds: Bounds
     #: Notes are counted and added one after another, so that the bound holds in this process.
-    _adding: asyncio.Lock = field(
-        default_factory=asyncio.Lock, init=False, repr=False, compare=False
-    )
-
+    _adding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     #: When notes were taken, by debate and person; a process that starts has forgotten.
     _times: Recent[tuple[str, str], deque[datetime]] = field(
-        default_factory=lambda: Recent(_MOST_WRITERS), init=False, repr=False, compare=False
+        default_factory=lambda: Recent(_MOST_WRITERS), init=False
     )
 
     async def add(

@@ -3,14 +3,14 @@
 import asyncio
 import math
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import structlog
 
 from core.debate.log import fold
 from core.debate.state import Debate, Status
-from core.errors import DebateUnknown, ProviderError, StoreDown, StoreError, reading
+from core.errors import ProviderError, reading
 from core.evidence.earlier import decision_words
 from core.evidence.search import best_of, stems, terms
 from core.evidence.words import words_of
@@ -20,6 +20,7 @@ from core.recent import Recent
 from core.redaction import redact
 from core.rules.options import options_of
 from core.transcript.cited import link_citations
+from core.use_cases.debate_cache import OnUnreadable, leaving_out
 from core.use_cases.limits import UNBOUNDED, Bounds
 
 _log = structlog.get_logger(__name__)
@@ -136,32 +137,25 @@ class RecalledDecision:
     likeness: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RecallDecisions:
     """Looks decisions up. Every method may raise `StoreDown`."""
 
     store: DebateStore
     #: Says which channels somebody is in; None: whoever asks has the whole database.
     people: PeopleDirectory | None = None
-    #: Told of a debate that is left out because its log cannot be read, and why.
-    on_unreadable: Callable[[str, StoreError], None]
+    on_unreadable: OnUnreadable
     #: How long a person's question may be.
     bounds: Bounds = UNBOUNDED
     #: Finds by meaning, too; None: by words only.
     embedder: Embedder | None = None
     #: Vectors by text.
     _vectors: Recent[str, Sequence[float]] = field(
-        default_factory=lambda: Recent[str, Sequence[float]](_REMEMBERED),
-        init=False,
-        repr=False,
-        compare=False,
+        default_factory=lambda: Recent(_REMEMBERED), init=False
     )
     #: What a decision is found by, by its debate and its end: neither changes.
     _texts: Recent[tuple[str, object], str] = field(
-        default_factory=lambda: Recent[tuple[str, object], str](_REMEMBERED),
-        init=False,
-        repr=False,
-        compare=False,
+        default_factory=lambda: Recent(_REMEMBERED), init=False
     )
 
     async def for_person(
@@ -202,7 +196,9 @@ class RecallDecisions:
         for at in best:
             if len(decisions) == _MOST_TOLD or fits[at] < ANSWERS_FROM:
                 break
-            if debate := await self._debate(entries[at].debate_id):
+            with leaving_out(entries[at].debate_id, self.on_unreadable):
+                log = await self.store.events(entries[at].debate_id)
+                debate = await asyncio.to_thread(fold, log)
                 decisions.append(RecalledDecision(debate=debate, likeness=fits[at]))
         return decisions
 
@@ -231,27 +227,15 @@ class RecallDecisions:
         """
         key = (entry.debate_id, entry.ended_at)
         if key not in self._texts:
-            debate = await self._debate(entry.debate_id)
-            try:
+            text = ""
+            with leaving_out(entry.debate_id, self.on_unreadable):
+                debate = await asyncio.to_thread(fold, await self.store.events(entry.debate_id))
                 with reading(entry.debate_id):
-                    text = _text_of(debate) if debate else ""
-                    await asyncio.to_thread(terms, text)  # else it would fail among all others
-            except StoreError as error:
-                self.on_unreadable(entry.debate_id, error)
-                text = ""
+                    words = _text_of(debate)
+                    await asyncio.to_thread(terms, words)  # else it would fail among all others
+                text = words
             self._texts[key] = text
         return self._texts[key]
-
-    async def _debate(self, debate_id: str) -> Debate | None:
-        try:
-            return await asyncio.to_thread(fold, await self.store.events(debate_id))
-        except StoreDown:
-            raise
-        except DebateUnknown:
-            return None
-        except StoreError as error:  # damaged, or of a newer Moot: the others are looked through
-            self.on_unreadable(debate_id, error)
-            return None
 
 
 def recalled_decision(debate: Debate) -> str:

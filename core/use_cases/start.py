@@ -57,7 +57,7 @@ class StartedDebate:
     fresh: bool
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StartDebate:
     """Starts debates for every surface. Methods may raise `StoreDown`."""
 
@@ -75,9 +75,7 @@ class StartDebate:
     spending: Spending | None = None
     #: Running debates are counted and one is added, one after another: the bounds on them hold
     #: within this process.
-    _starting: asyncio.Lock = field(
-        default_factory=asyncio.Lock, init=False, repr=False, compare=False
-    )
+    _starting: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def start(
         self, request: DebateRequest, *, origin: str, choices: Choices = _NO_CHOICES
