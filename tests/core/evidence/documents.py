@@ -5,13 +5,11 @@ import datetime as dt
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from email.message import EmailMessage
 from typing import Any
 
-import docx
 import pypdf
-import xlsxwriter  # pyright: ignore[reportMissingTypeStubs]
 from docx.opc.packuri import PackURI as WordUri
 from docx.opc.part import Part as WordPart
 from docx.oxml import parse_xml
@@ -24,15 +22,10 @@ from pptx.opc.packuri import PackURI as SlideUri
 from pptx.oxml import parse_xml as parse_slide_xml
 from pptx.util import Inches
 
+from tests.core.evidence.office import raw_pdf
+
 W = nsdecls("w")
 _RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-
-
-def word(fill: Callable[[Any], object]) -> bytes:
-    document, out = docx.Document(), io.BytesIO()
-    fill(document)
-    document.save(out)
-    return out.getvalue()
 
 
 def tracked(document: Any) -> None:
@@ -167,13 +160,6 @@ def _add_diagram(slide: Any, package: Any, words: Sequence[str]) -> None:
     )
 
 
-def excel(fill: Callable[[Any], object], **options: object) -> bytes:
-    out = io.BytesIO()
-    with xlsxwriter.Workbook(out, {"in_memory": True, **options}) as book:
-        fill(book)
-    return out.getvalue()
-
-
 def uncomputed(book: Any) -> None:
     """As a program writes a sheet: the total is worked out when somebody opens it."""
     sheet = book.add_worksheet("Costs")
@@ -234,48 +220,6 @@ def one_cell_at_the_edge(book: Any) -> None:
     sheet = book.add_worksheet("Wide")
     sheet.write(0, 0, "first")
     sheet.write(1048575, 16383, "last cell says 4711")
-
-
-def raw_pdf(
-    pages: Sequence[tuple[str, str]],
-    more: Sequence[bytes] = (),
-    resources: str = "",
-    font: str = "",
-) -> bytes:
-    """A PDF of content streams.
-
-    Args:
-        pages: Content stream and further entries of each page. Objects 4, 6 … are the pages.
-        more: Objects after the last page's.
-        resources: Of every page, besides its font F1.
-        font: The font's dictionary; empty: Helvetica.
-    """
-    font = (
-        font or "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
-    )
-    kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
-        font.encode(),
-    ]
-    for at, (content, entries) in enumerate(pages):
-        stream = content.encode("cp1252")
-        objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * at} 0 R "
-            f"/Resources << /Font << /F1 3 0 R >> {resources} >> {entries} >>".encode()
-        )
-        objects.append(b"<< /Length %d >>\nstream\n%b\nendstream" % (len(stream), stream))
-    out, places = io.BytesIO(b"%PDF-1.4\n"), list[int]()
-    out.seek(0, io.SEEK_END)
-    for at, body in enumerate((*objects, *more), start=1):
-        places.append(out.tell())
-        out.write(b"%d 0 obj\n%b\nendobj\n" % (at, body))
-    start, count = out.tell(), len(places) + 1
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    out.write(f"xref\n0 {count}\n0000000000 65535 f \n{table}".encode())
-    out.write(f"trailer << /Size {count} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n".encode())
-    return out.getvalue()
 
 
 def line(x: int, height: int, words: str) -> str:

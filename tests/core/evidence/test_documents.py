@@ -10,6 +10,7 @@ import pytest
 from core.evidence.extract import Unreadable
 from core.evidence.formats import read
 from tests.core.evidence import documents as made
+from tests.core.evidence import office
 
 
 class Case(NamedTuple):
@@ -28,15 +29,15 @@ def text(words: str, encoding: str = "utf-8") -> Callable[[], bytes]:
 
 
 def word(fill: Callable[..., object]) -> Callable[[], bytes]:
-    return lambda: made.word(fill)
+    return lambda: office.word(fill)
 
 
 def excel(fill: Callable[..., object]) -> Callable[[], bytes]:
-    return lambda: made.excel(fill)
+    return lambda: office.excel(fill)
 
 
 def pdf(content: str) -> Callable[[], bytes]:
-    return lambda: made.raw_pdf([(content, "")])
+    return lambda: office.raw_pdf([(content, "")])
 
 
 LIGATURES = {"\x01": "FB03", "\x02": "FB01"}
@@ -129,7 +130,7 @@ CASES = [
     ),
     Case(
         "dates1904.xlsx",
-        lambda: made.excel(made.formatted, date_1904=True),
+        lambda: office.excel(made.formatted, date_1904=True),
         ("36:00", "2026-03-07"),
     ),
     Case(
@@ -349,7 +350,7 @@ def test_the_charset_that_a_server_names_goes_before_the_pages_own() -> None:
 
 def locked() -> bytes:
     writer, out = (
-        pypdf.PdfWriter(io.BytesIO(made.raw_pdf([(made.line(72, 720, "x"), "")]))),
+        pypdf.PdfWriter(io.BytesIO(office.raw_pdf([(made.line(72, 720, "x"), "")]))),
         io.BytesIO(),
     )
     writer.encrypt(user_password="secret", algorithm="AES-256")

@@ -16,6 +16,7 @@ from pptx.util import Inches
 
 from core.redaction import clean
 from tests.core.evidence import documents as made
+from tests.core.evidence import office
 from tests.core.evidence.test_documents import Case, excel, pdf, text, text_and_warnings, word
 
 W = nsdecls("w")
@@ -147,7 +148,7 @@ def form_pdf() -> bytes:
         b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (budget) /V (48,000 euros) "
         b"/Rect [100 680 300 700] >>"
     )
-    return made.raw_pdf([(made.line(72, 720, "Budget:"), "/Annots [6 0 R]")], [field_])
+    return office.raw_pdf([(made.line(72, 720, "Budget:"), "/Annots [6 0 R]")], [field_])
 
 
 BOLD_TWICE = made.line(72, 720, "Limit: 90 days") + made.line(72, 720, "Limit: 90 days")
@@ -224,7 +225,7 @@ CASES = [
          ("LLiimmiitt", "90 days\nLimit")),
     Case(
         "pdfminer.six 592: a page on its side.pdf",
-        lambda: made.raw_pdf(
+        lambda: office.raw_pdf(
             [("BT /F1 11 Tf 0 1 -1 0 300 100 Tm (Licence for 16 users) Tj ET", "/Rotate 90")]
         ),
         ("Licence for 16 users",),
