@@ -4,9 +4,9 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import ClickEvent, on_click, on_form
+from bot.listeners.interactions import on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.slack.payloads import FormSubmission
+from bot.slack.payloads import Click, FormSubmission
 from bot.views.follow_up import ask_form, button_values
 from bot.views.message import MessageView
 
@@ -18,23 +18,23 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.ASK_FORM, take_question)
 
 
-async def open_ask_form(context: ListenerContext, event: ClickEvent) -> None:
+async def open_ask_form(context: ListenerContext, click: Click) -> None:
     """Open the form to ask something.
 
     Raises:
         BadInput: The debate takes no questions; says why.
     """
-    debate = await context.debate_to_join(event.click.value, event.click)
+    debate = await context.debate_to_join(click.value, click)
     context.acts.ask.check(debate)
-    await event.open(ask_form(debate))
+    await context.open(click, ask_form(debate))
 
 
-async def ask_what_was_written(context: ListenerContext, event: ClickEvent) -> MessageView:
+async def ask_what_was_written(context: ListenerContext, click: Click) -> MessageView:
     """Put a message of the thread to the judge; repeated clicks change nothing."""
-    offer = button_values(event.click.value)
-    debate = await context.debate_to_join(offer["debate"], event.click)
+    offer = button_values(click.value)
+    debate = await context.debate_to_join(offer["debate"], click)
     await context.acts.ask.ask(
-        debate.id, question_id=offer["message"], by=person(event.click), text=offer["text"]
+        debate.id, question_id=offer["message"], by=person(click), text=offer["text"]
     )
     return answers.words("The judge answers in the thread.")
 

@@ -17,7 +17,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners.context import ListenerContext
 from bot.listeners.mentions import MENTION, take_mention
-from bot.listeners.messages import BoardUnknownYet, take_edit, take_reply
+from bot.listeners.messages import BoardUnknownYet, IncomingMessage, take_edit, take_reply
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.rate_limits import Pace
@@ -27,7 +27,7 @@ from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outcomes import Rejection, Retry, outcome_of
-from bot.slack.payloads import MessageEvent, Page, PostedMessage
+from bot.slack.payloads import Page, PostedMessage
 from bot.store.channel import Channel
 from core.debate.log import fold
 from core.errors import MootError, StoreDown, StoreError
@@ -172,10 +172,11 @@ class CatchUp:
             origin = note_id(place.channel, message.ts)
             present.add(origin)
             newest = max(newest, float(message.ts))
+            incoming = IncomingMessage(self._context, place.workspace, message)
             if message.edited_at and message.is_reply:
-                await take_edit(self._context, place.workspace, message)
+                await take_edit(incoming)
             elif origin not in heard:
-                await take_reply(self._context, _event(place.workspace, message))
+                await take_reply(incoming)
         # Withdraw the texts of deleted messages.
         for origin in heard - debate.withdrawn:
             ts = note_ts(origin)
@@ -218,7 +219,7 @@ class CatchUp:
                 continue
             try:
                 with suppress(BoardUnknownYet):
-                    await take_mention(self._context, _event(team, message))
+                    await take_mention(IncomingMessage(self._context, team, message))
             except StoreDown:
                 raise
             except StoreError as error:  # it stays so, and the next mention is no part of it
@@ -274,10 +275,3 @@ class CatchUp:
             if not page.next_cursor:
                 return
             arguments["cursor"] = page.next_cursor
-
-
-def _event(team: str, message: PostedMessage) -> MessageEvent:
-    """A message as if Slack had delivered it."""
-    origin = note_id(message.channel, message.ts)
-    body = {"team_id": team, "event_id": f"missed/{origin}", "event": message}
-    return MessageEvent.model_validate(body)

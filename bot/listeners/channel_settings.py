@@ -3,20 +3,16 @@
 from decimal import Decimal
 
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.interactions import on_form, open_form
+from bot.listeners.interactions import on_form
 from bot.listeners.start import check_agents, checked_cap, choices_of, form_options
 from bot.queue.rows import NewPost
 from bot.slack.ids import CallbackId, FieldId
 from bot.slack.payloads import Command, FormSubmission, FormValues
 from bot.views.notices import settings_line
 from bot.views.start_form import CHANNEL_BOXES, STATES, settings_form
-from core.errors import BadInput
 from core.use_cases.choices import ChannelChoices
-from core.use_cases.find import NOT_A_MEMBER
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -24,22 +20,19 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.SETTINGS_FORM, save_settings)
 
 
-async def open_settings(context: ListenerContext, command: Command, client: AsyncWebClient) -> None:
+async def open_settings(context: ListenerContext, command: Command) -> None:
     """Open the form for the channel the command was typed in.
 
     Raises:
         BadInput: There is no such form here, or Slack does not open it any more.
     """
-    if command.is_direct:
-        raise BadInput(answers.IN_DIRECT_MESSAGE)
-    membership = await context.access.of(command.team_id).standing(command.channel_id)
-    if reason := answers.not_here(membership):
-        raise BadInput(reason)
-    now = await context.records.channels.get(place(command.team_id, command.channel_id))
+    here = place(command.team_id, command.channel_id)
+    await context.check_channel(here)
+    now = await context.records.channels.get(here)
     options, usual = form_options(context.acts.start), context.acts.start.built_in()
     is_open = command.team_id in context.operator.open_workspaces
     form = settings_form(command.channel_id, now, usual, options, is_open=is_open)
-    await open_form(client, command.trigger_id, form)
+    await context.open(command, form)
 
 
 async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
@@ -51,8 +44,7 @@ async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
     most_cost = context.acts.start.settings().limits.most_debate_cost
     settings = checked_settings(form, most_cost)
     here = place(form.team_id, form.metadata.get("channel", ""))
-    if not await context.access.may_see(form.user_id, here):
-        raise BadInput(NOT_A_MEMBER)
+    await context.check_member(form.user_id, here)
     await context.check_colleague(form.user_id, here)
     await context.records.channels.put(here, settings)
     post = NewPost(

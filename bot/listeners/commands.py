@@ -1,25 +1,24 @@
-"""`/debate …`: recorded first, answered within Slack's three seconds, for its typist only.
+"""`/debate …` and the buttons that ask what it meant: recorded first, answered to who typed only.
 
-Source: https://docs.slack.dev/interactivity/implementing-slash-commands
+Source: https://docs.slack.dev/interactivity/implementing-slash-commands (three seconds)
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.channel_settings import open_settings
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.decide import form_for_outcome
+from bot.listeners.decide import open_outcome
 from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_findings
-from bot.listeners.interactions import open_form
+from bot.listeners.interactions import on_click
 from bot.listeners.linked import start_with_links
 from bot.listeners.share import share_page, withdraw_page
-from bot.listeners.start import FormOpening, open_start_form
-from bot.listeners.subcommands import Name
+from bot.listeners.start import open_start_form
 from bot.listeners.token import end_tokens, list_tokens, make_token
 from bot.listeners.typed import (
     MOST_ORDER_CHARS,
@@ -35,12 +34,14 @@ from bot.log import logger
 from bot.presenter.post import with_example_mark
 from bot.presenter.posts import exported_files
 from bot.queue.rows import PostState
-from bot.slack.ids import board_key
-from bot.slack.payloads import Command
-from bot.views.asked_back import asked_already, asked_back
+from bot.slack.evidence import thread_reference
+from bot.slack.ids import ActionId, board_key
+from bot.slack.payloads import Click, Command
+from bot.views.asked_back import asked_already, asked_back, typed_in
 from bot.views.message import MessageView
 from bot.views.start_form import FormTarget
 from core.debate.log import fold
+from core.debate.people import Mention
 from core.debate.state import Debate
 from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
 from core.opening import DebateRequest
@@ -48,28 +49,30 @@ from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
-#: Carries a subcommand out; returns the answer. May raise BadInput and StoreError.
-Run = Callable[[ListenerContext, Command, Order], Awaitable[MessageView]]
+#: Carries a subcommand out; returns the answer, or None where a form opened. May raise BadInput
+#: and StoreError.
+Run = Callable[[ListenerContext, Command, Order], Awaitable[MessageView | None]]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the command."""
+    """Listen to the command and the buttons."""
 
     @app.command("/debate")
-    async def debate(
-        ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient, respond: AsyncRespond
-    ) -> None:
+    async def debate(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
         command = Command.model_validate(body)
         reading = read(command.words)
-        answer, is_done = await answer_in_time(context, command, reading, client)
+        answer, is_done = await answer_in_time(context, command, reading)
         await ack(**(answer.payload if answer else {}))
-        is_doctor = isinstance(reading, Order) and reading.subcommand.name is Name.DOCTOR
+        is_doctor = isinstance(reading, Order) and reading.subcommand.form == "doctor"
         if is_done and answer and context.operator.examine and is_doctor:
             await report_findings(context.operator.examine, respond)
 
+    on_click(app, context, ActionId.DEBATE_IT, debate_it)
+    on_click(app, context, ActionId.RUN_COMMAND, run_command)
+
 
 async def answer_in_time(
-    context: ListenerContext, command: Command, reading: Reading, client: AsyncWebClient
+    context: ListenerContext, command: Command, reading: Reading
 ) -> tuple[MessageView | None, bool]:
     """Do what was typed; return the answer, and whether it was done.
 
@@ -78,18 +81,13 @@ async def answer_in_time(
     """
     try:
         async with asyncio.timeout(context.timeouts.answer):
-            if isinstance(reading, OpenForm):
-                await open_form_to_start(context, command, client, reading.playbook)
-                return None, True
-            if isinstance(reading, Order) and reading.subcommand.opens_form:
-                await open_form_of(context, command, client, reading)
-                return None, True
             answer = await answer_to(context, command, reading)
             changes = isinstance(reading, TypedQuestion) or (
                 isinstance(reading, Order) and not reading.subcommand.only_reads
             )
-            is_repeated = changes and await context.is_repeated("trigger", command.trigger_id)
-            return None if is_repeated else answer, True
+            if answer and changes and await context.is_repeated("trigger", command.trigger_id):
+                return None, True
+            return answer, True
     except BadInput as refusal:
         return answers.words(str(refusal)), False
     except StoreError as error:
@@ -101,53 +99,24 @@ async def answer_in_time(
         return answers.words(answers.TOO_SLOW), False
 
 
-async def open_form_to_start(
-    context: ListenerContext, command: Command, client: AsyncWebClient, playbook: str
-) -> None:
-    """Open the form to start a debate.
-
-    Raises:
-        BadInput: Slack does not open it any more.
-    """
-    opening = FormOpening(
-        trigger_id=command.trigger_id,
-        team=command.team_id,
-        by=person(command),
-        target=FormTarget(channel="" if command.is_direct else command.channel_id),
-        playbook=playbook,
-    )
-    await open_start_form(context, client, opening)
-
-
-async def open_form_of(
-    context: ListenerContext, command: Command, client: AsyncWebClient, order: Order
-) -> None:
-    """Open the form of a subcommand that has one.
-
-    Raises:
-        BadInput: It cannot be opened; says why.
-    """
-    if order.subcommand.name is Name.SETTINGS:
-        await open_settings(context, command, client)
-        return
-    debate = await context.debate(order.debate_id, command)
-    form = form_for_outcome(context, debate, debate.outcome)
-    await open_form(client, command.trigger_id, form)
-
-
-async def answer_to(context: ListenerContext, command: Command, reading: Reading) -> MessageView:
-    """Do what was typed, forms apart, and return the answer.
+async def answer_to(
+    context: ListenerContext, command: Command, reading: Reading
+) -> MessageView | None:
+    """Do what was typed; return the answer, or None where a form opened.
 
     Raises:
         BadInput: It cannot be done; says why.
         StoreError: The database does not answer.
     """
     match reading:
-        case Order():
-            run = _RUN.get(reading.subcommand.name, _show_help)
-            return await run(context, command, reading)
-        case OpenForm():
-            return answers.help_text(context.operator.retention_days)
+        case Order(subcommand=subcommand) if about := _ABOUT.get(subcommand.form):
+            return await about(context, command, await context.debate(reading.debate_id, command))
+        case Order(subcommand=subcommand):
+            return await _RUN[subcommand.form](context, command, reading)
+        case OpenForm(playbook=playbook):
+            target = FormTarget(channel="" if command.is_direct else command.channel_id)
+            await open_start_form(context, command, target, playbook=playbook)
+            return None
         case AskBack():
             form = reading.subcommand.form
             return asked_back(reading.text, form, reading.command, origin=command.trigger_id)
@@ -155,47 +124,94 @@ async def answer_to(context: ListenerContext, command: Command, reading: Reading
             return answers.words(
                 answers.start_failure(answers.unknown_option(reading), command.words)
             )
-        case TypedQuestion(text=question, has_options=False) if asks_what_was_decided(question):
-            decisions = await context.acts.recall.for_person(
-                question, person=command.user_id, workspace=command.team_id
-            )
-            return await context.lists.recalled_decisions(decisions)
         case TypedQuestion():
-            return await start_debate(context, command, reading)
+            decided = await decisions_asked_for(context, reading, command.user_id, command.team_id)
+            return decided or await _start(context, command, reading)
 
 
-async def _show_help(context: ListenerContext, _command: Command, _order: Order) -> MessageView:
+async def decisions_asked_for(
+    context: ListenerContext, question: TypedQuestion, person_id: str, team: str
+) -> MessageView | None:
+    """Answer a question about what was decided; None: it is to be debated."""
+    if question.has_options or not asks_what_was_decided(question.text):
+        return None
+    decisions = await context.acts.recall.for_person(
+        question.text, person=person_id, workspace=team
+    )
+    return await context.lists.recalled_decisions(decisions)
+
+
+async def _start(context: ListenerContext, command: Command, typed: TypedQuestion) -> MessageView:
+    """Start a debate in the command's channel; return the answer to its author."""
+    here = place(command.team_id, command.channel_id)
+    await context.check_channel(here)
+    request, origin = typed.request(person(command), here), command.trigger_id
+    try:
+        begun = await start_with_links(context, request, command.text, origin=origin)
+    except BadInput as refusal:
+        text = answers.start_failure(str(refusal), typed.text)
+        if isinstance(refusal, DuplicateQuestion) and len(command.words) <= MOST_ORDER_CHARS:
+            return asked_already(text, command.words, origin=origin)
+        return answers.words(text)
+    return answers.words(answers.start_answer(begun.debate_id, begun.setup.warnings))
+
+
+async def in_thread(
+    context: ListenerContext, request: DebateRequest, mention: Mention
+) -> DebateRequest:
+    """Return a request with the thread that it was made in as a source."""
+    here, by, thread = request.place, request.asked_by, mention.thread
+    address = await context.access.of(here.workspace).link_to(here.channel, thread)
+    source = thread_reference(here.channel, thread, without=mention.message, by=by, address=address)
+    return replace(request, references=(source, *request.references), mention=mention)
+
+
+async def debate_it(context: ListenerContext, click: Click) -> MessageView:
+    """Start a debate on the typed text; repeated clicks change nothing.
+
+    Raises:
+        BadInput: No debate can be started here; says why.
+    """
+    typed, here = typed_in(click.value), place(click.team_id, click.channel_id)
+    text, origin, ts, thread = (typed[name] for name in ("text", "origin", "ts", "thread"))
+    await context.check_channel(here)
+    anew, reading = "anew" in typed, read(text)
+    # With its options if a new debate was requested; else as plain text.
+    question = reading if anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
+    request = replace(question.request(person(click), here), anew=anew)
+    if thread:
+        request = await in_thread(context, request, Mention(message=ts, thread=thread))
+    try:
+        begun = await start_with_links(context, request, text, origin=origin, thread=thread)
+    except DuplicateQuestion as refusal:
+        words = answers.start_failure(str(refusal), text)
+        return asked_already(words, text, origin=origin, ts=ts, thread=thread)
+    return answers.words(answers.start_answer(begun.debate_id, begun.setup.warnings))
+
+
+async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
+    """Carry out the button's command.
+
+    Raises:
+        BadInput: It cannot be done; the question stays with its buttons.
+    """
+    command = Command(
+        command="/debate",
+        text=click.value,
+        user_id=click.user_id,
+        user_name=click.user_name,
+        channel_id=click.channel_id,
+        team_id=click.team_id,
+        trigger_id=click.trigger_id,
+    )
+    answer, is_done = await answer_in_time(context, command, read(click.value))
+    if answer and not is_done:
+        raise BadInput(answer.text)
+    return answer
+
+
+async def _help(context: ListenerContext, _command: Command, _order: Order) -> MessageView:
     return answers.help_text(context.operator.retention_days)
-
-
-async def _list(context: ListenerContext, command: Command, _order: Order) -> MessageView:
-    return await context.lists.debate_list(command)
-
-
-async def _search(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    return await context.lists.search_results(command, order.words)
-
-
-async def _show(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    return answers.words(answers.status_answer(await context.debate(order.debate_id, command)))
-
-
-async def _export(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    return await export_debate(context, await context.debate(order.debate_id, command))
-
-
-async def _share(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    return await share_page(context, await context.debate(order.debate_id, command))
-
-
-async def _end_pages(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    return await withdraw_page(context, await context.debate(order.debate_id, command))
-
-
-async def _stop(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    debate = await context.debate(order.debate_id, command)
-    await context.acts.steer.stop(debate, person(command))
-    return answers.words(answers.stop_answer(debate.id))
 
 
 async def _examine(context: ListenerContext, command: Command, _order: Order) -> MessageView:
@@ -217,69 +233,59 @@ async def _check_admin(context: ListenerContext, command: Command) -> None:
         raise BadInput(ADMINS_ONLY)
 
 
-async def export_debate(context: ListenerContext, debate: Debate) -> MessageView:
+async def _show(_context: ListenerContext, _command: Command, debate: Debate) -> MessageView:
+    return answers.words(answers.status_answer(debate))
+
+
+async def _stop(context: ListenerContext, command: Command, debate: Debate) -> MessageView:
+    await context.acts.steer.stop(debate, person(command))
+    return answers.words(answers.stop_answer(debate.id))
+
+
+async def _export(context: ListenerContext, _command: Command, debate: Debate) -> MessageView:
     """Post a debate's files as it stands into its thread; whoever may see it may have them."""
     log = await context.acts.find.store.events(debate.id)
     files = await asyncio.to_thread(lambda: exported_files(fold(log), log))
     before = await context.posts.row_by_key(files.key)
-    again = before is not None and before.state is PostState.SENT
+    post = with_example_mark(debate, files)
     if before and before.state is PostState.FAILED:
-        await context.outbox.repost(
-            with_example_mark(debate, files)
-        )  # what Slack refused may be allowed now
+        await context.outbox.repost(post)  # what Slack refused may be allowed now
     else:
-        await context.outbox.post([with_example_mark(debate, files)])
-    board, place_of, thread = (
+        await context.outbox.post([post])
+    board, here, thread = (
         await context.posts.row_by_key(board_key(debate.id)),
         debate.setup.place,
         "",
     )
     if board and board.ts:
-        thread = await context.access.of(place_of.workspace).link_to(place_of.channel, board.ts)
+        thread = await context.access.of(here.workspace).link_to(here.channel, board.ts)
+    again = before is not None and before.state is PostState.SENT
     return answers.words(answers.export_answer(debate.id, thread, again=again))
 
 
-async def start_debate(
-    context: ListenerContext, command: Command, typed: TypedQuestion
-) -> MessageView:
-    """Start a debate in the command's channel; return the answer to its author."""
-    if command.is_direct:
-        return answers.words(answers.IN_DIRECT_MESSAGE)
-    membership = await context.access.of(command.team_id).standing(command.channel_id)
-    if reason := answers.not_here(membership):
-        return answers.words(reason)
-    request = DebateRequest(
-        question=typed.text,
-        asked_by=person(command),
-        place=place(command.team_id, command.channel_id),
-        format=typed.format or None,
-        playbook=typed.playbook or None,
-        when=typed.when,
-    )
-    try:
-        begun = await start_with_links(context, request, command.text, origin=command.trigger_id)
-    except BadInput as refusal:
-        text = answers.start_failure(str(refusal), typed.text)
-        if isinstance(refusal, DuplicateQuestion) and len(command.words) <= MOST_ORDER_CHARS:
-            return asked_already(text, command.words, origin=command.trigger_id)
-        return answers.words(text)
-    return answers.words(answers.start_answer(begun.debate_id, begun.setup.warnings))
-
-
-#: Subcommands that are answered with a message; the others open a form.
-_RUN: Mapping[Name, Run] = {
-    Name.LIST: _list,
-    Name.SEARCH: _search,
-    Name.SHOW: _show,
-    Name.EXPORT: _export,
-    Name.PAGE: _share,
-    Name.PAGE_OFF: _end_pages,
-    Name.STOP: _stop,
-    Name.TOKEN: make_token,
-    Name.TOKEN_NEW: make_token,
-    Name.TOKEN_LIST: list_tokens,
-    Name.TOKEN_REVOKE: end_tokens,
-    Name.DOCTOR: _examine,
-    Name.DOCTOR_RETRY: _retry_landings,
-    Name.HELP: _show_help,
+#: What subcommands do, by their forms.
+_RUN: Mapping[str, Run] = {
+    "list": lambda context, command, _: context.lists.debate_list(command),
+    "search WORDS": lambda context, command, order: context.lists.search_results(
+        command, order.words
+    ),
+    "settings": lambda context, command, _: open_settings(context, command),
+    "token": make_token,
+    "token new NAME": make_token,
+    "token list": list_tokens,
+    "token revoke N": end_tokens,
+    "doctor": _examine,
+    "doctor retry": _retry_landings,
+    "help": _help,
+}
+#: The same of those about one debate, which the person may see.
+_ABOUT: Mapping[
+    str, Callable[[ListenerContext, Command, Debate], Awaitable[MessageView | None]]
+] = {
+    "show ID": _show,
+    "outcome ID": lambda context, act, debate: open_outcome(context, act, debate, debate.outcome),
+    "export ID": _export,
+    "export ID page": lambda context, _, debate: share_page(context, debate),
+    "export ID page off": lambda context, _, debate: withdraw_page(context, debate),
+    "stop ID": _stop,
 }

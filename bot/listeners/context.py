@@ -4,19 +4,23 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
+from slack_sdk.errors import SlackApiError
+
 from bot.listeners import answers
 from bot.listeners.doctor_report import Examine
 from bot.listeners.find import DebateLists, HomeTab
+from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
-from bot.slack.access import Accesses
+from bot.slack.access import UNREACHED, Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.slack.payloads import Interaction
+from bot.slack.payloads import Interaction, Opener, refusal_of
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import Deliveries
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
+from bot.views.forms import Form
 from core.debate.people import Person, Place
 from core.debate.state import Debate
 from core.errors import BadInput
@@ -25,12 +29,14 @@ from core.use_cases.answer import AnswerQuestions
 from core.use_cases.ask import AskAboutDebate
 from core.use_cases.choices import ChannelChoicesStore
 from core.use_cases.decide import DecideOnVerdict
-from core.use_cases.find import FindDebates
+from core.use_cases.find import NOT_A_MEMBER, FindDebates
 from core.use_cases.recall import RecallDecisions
 from core.use_cases.remind import RemindPeople
 from core.use_cases.share import ShareDebates
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
+
+_log = logger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +138,40 @@ class ListenerContext:
         """
         if not await self.access.of(place.workspace).is_colleague(person_id):
             raise BadInput(answers.OTHERS_REFUSED)
+
+    async def check_channel(self, here: Place) -> None:
+        """Make sure that debates can be held in a channel.
+
+        Raises:
+            BadInput: It is a direct message or archived, or the bot is not in it.
+        """
+        if here.channel.startswith("D"):
+            raise BadInput(answers.IN_DIRECT_MESSAGE)
+        if reason := answers.not_here(await self.access.of(here.workspace).standing(here.channel)):
+            raise BadInput(reason)
+
+    async def check_member(self, person_id: str, here: Place) -> None:
+        """Make sure that somebody is in a channel.
+
+        Raises:
+            BadInput: They are not, or Slack does not say.
+        """
+        if not await self.access.may_see(person_id, here):
+            raise BadInput(NOT_A_MEMBER)
+
+    async def open(self, act: Opener, form: Form) -> None:
+        """Open a form for who typed or clicked.
+
+        Raises:
+            BadInput: Slack does not open it any more: it does so for three seconds only.
+        """
+        try:
+            client = (await self.clients.of(act.team_id)).client
+            await client.views_open(trigger_id=act.trigger_id, view=dict(form))
+        except (SlackApiError, *UNREACHED) as error:
+            code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+            _log.warning("form not opened", reason=code or type(error).__name__)
+            raise BadInput(answers.FORM_TOO_LATE) from None
 
     async def is_repeated(self, kind: str, delivery_id: str) -> bool:
         """Return whether this delivery was answered before.

@@ -7,9 +7,9 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import ClickEvent, FieldWrong, OnClick, on_click, on_form
+from bot.listeners.interactions import FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
-from bot.slack.payloads import FormSubmission, Interaction
+from bot.slack.payloads import Click, FormSubmission, Interaction, Opener
 from bot.views.decision import BUTTONS, decision_form, earlier_decision, form_failure, outcome_form
 from bot.views.follow_up import comment_form, thanks
 from bot.views.forms import Form, message_form
@@ -42,11 +42,11 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.COMMENT_FORM, take_comment)
 
 
-async def open_ballot(context: ListenerContext, event: ClickEvent) -> None:
+async def open_ballot(context: ListenerContext, click: Click) -> None:
     """Open the form to choose between the options."""
-    debate = await context.debate(event.click.value, event.click)
-    context.acts.decide.check_ballot(debate, person(event.click))
-    await event.open(ballot_form(debate, event.click.user_id))
+    debate = await context.debate(click.value, click)
+    context.acts.decide.check_ballot(debate, person(click))
+    await context.open(click, ballot_form(debate, click.user_id))
 
 
 async def take_ballot(context: ListenerContext, form: FormSubmission) -> None:
@@ -67,34 +67,34 @@ async def take_ballot(context: ListenerContext, form: FormSubmission) -> None:
 def _deciding(kind: DecisionKind) -> OnClick:
     """Return the listener that opens the form for one kind of decision."""
 
-    async def clicked(context: ListenerContext, event: ClickEvent) -> None:
-        debate = await context.debate(event.click.value, event.click)
+    async def clicked(context: ListenerContext, click: Click) -> None:
+        debate = await context.debate(click.value, click)
         context.acts.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
         newer = await context.acts.decide.newer_than(debate) if supersedes else {}
         today = context.acts.decide.today()
         if kind is DecisionKind.REVISIT:
-            today = await _today(context, event.click)
-        await event.open(decision_form(debate, kind, today=today, newer=newer))
+            today = await _today(context, click)
+        await context.open(click, decision_form(debate, kind, today=today, newer=newer))
 
     return clicked
 
 
-async def open_to_supersede(context: ListenerContext, event: ClickEvent) -> None:
+async def open_to_supersede(context: ListenerContext, click: Click) -> None:
     """Open the form that lets a newer verdict stand in place of an earlier decision.
 
     Raises:
         BadInput: One of them is gone, the earlier one is superseded already, or the newer one has
             no verdict any more.
     """
-    earlier_id, _, newer_id = event.click.value.partition("/")
-    earlier = await context.debate(earlier_id, event.click)
-    newer = await context.debate(newer_id, event.click)
+    earlier_id, _, newer_id = click.value.partition("/")
+    earlier = await context.debate(earlier_id, click)
+    newer = await context.debate(newer_id, click)
     context.acts.decide.check_supersedes(earlier, newer)
     this_one = {newer.id: newer.setup.question}
     today = context.acts.decide.today()
     form = decision_form(earlier, DecisionKind.SUPERSEDE, today=today, newer=this_one)
-    await event.open(form)
+    await context.open(click, form)
 
 
 async def take_decision(context: ListenerContext, form: FormSubmission) -> Form | None:
@@ -148,12 +148,12 @@ async def take_decision(context: ListenerContext, form: FormSubmission) -> Form 
 def _turned_out(kind: OutcomeKind) -> OnClick:
     """Return the listener that records an outcome, then opens the form for its reason."""
 
-    async def clicked(context: ListenerContext, event: ClickEvent) -> MessageView | None:
-        debate = await context.debate(event.click.value, event.click)
-        outcome = DecisionOutcome(kind=kind, by=person(event.click), origin=event.click.trigger_id)
+    async def clicked(context: ListenerContext, click: Click) -> MessageView | None:
+        debate = await context.debate(click.value, click)
+        outcome = DecisionOutcome(kind=kind, by=person(click), origin=click.trigger_id)
         current = await context.acts.decide.say_outcome(debate, outcome)
         try:
-            await event.open(form_for_outcome(context, debate, current))
+            await open_outcome(context, click, debate, current)
         except BadInput:  # it is recorded all the same
             return answers.words(form_failure(debate, current))
         return None
@@ -161,16 +161,16 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
     return clicked
 
 
-async def change_outcome(context: ListenerContext, event: ClickEvent) -> None:
+async def change_outcome(context: ListenerContext, click: Click) -> None:
     """Open the form with the recorded outcome."""
-    debate = await context.debate(event.click.value, event.click)
-    await event.open(form_for_outcome(context, debate, debate.outcome))
+    debate = await context.debate(click.value, click)
+    await open_outcome(context, click, debate, debate.outcome)
 
 
-def form_for_outcome(
-    context: ListenerContext, debate: Debate, outcome: DecisionOutcome | None
-) -> Form:
-    """Return the form to say how a decision turned out.
+async def open_outcome(
+    context: ListenerContext, act: Opener, debate: Debate, outcome: DecisionOutcome | None
+) -> None:
+    """Open the form to say how a decision turned out.
 
     Raises:
         BadInput: There is no accepted decision.
@@ -178,7 +178,7 @@ def form_for_outcome(
     context.acts.decide.check_outcome(debate)
     dates = context.acts.remind.dates
     again = dates.again_after_days if dates.ask_after_days else 0
-    return outcome_form(debate, outcome, again_after=again)
+    await context.open(act, outcome_form(debate, outcome, again_after=again))
 
 
 async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
@@ -194,26 +194,24 @@ async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
     await context.acts.decide.give_outcome(debate, outcome)
 
 
-async def take_feedback(context: ListenerContext, event: ClickEvent) -> MessageView:
+async def take_feedback(context: ListenerContext, click: Click) -> MessageView:
     """Record whether the verdict was of use; return thanks, with a way to say why."""
-    debate_id, _, mark = event.click.value.partition("/")
-    debate = await context.debate(debate_id, event.click)
-    feedback = Feedback(
-        by=person(event.click), helpful=mark == "good", origin=event.click.trigger_id
-    )
+    debate_id, _, mark = click.value.partition("/")
+    debate = await context.debate(debate_id, click)
+    feedback = Feedback(by=person(click), helpful=mark == "good", origin=click.trigger_id)
     await context.acts.decide.say_helpful(debate, feedback)
     return thanks(debate, feedback)
 
 
-async def open_comment(context: ListenerContext, event: ClickEvent) -> None:
+async def open_comment(context: ListenerContext, click: Click) -> None:
     """Open the form for the reason, filled with this person's earlier comment.
 
     Raises:
         BadInput: The person has given no feedback.
     """
-    debate = await context.debate(event.click.value, event.click)
-    feedback = context.acts.decide.feedback_of(debate, person(event.click))
-    await event.open(comment_form(debate, feedback))
+    debate = await context.debate(click.value, click)
+    feedback = context.acts.decide.feedback_of(debate, person(click))
+    await context.open(click, comment_form(debate, feedback))
 
 
 async def take_comment(context: ListenerContext, form: FormSubmission) -> None:

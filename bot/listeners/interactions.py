@@ -1,4 +1,4 @@
-"""How every click and form is handled: recorded, acknowledged, refusals only for who did it."""
+"""Every click, form and event: recorded, acknowledged, refusals only for who did it."""
 
 import asyncio
 import re
@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
-from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.errors import SlackClientError
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext
 from bot.log import logger
 from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.slack.payloads import Click, FormSubmission, refusal_of
+from bot.slack.payloads import Click, FormSubmission
 from bot.views.forms import Form, message_form
 from bot.views.message import MessageView
 from core.errors import BadInput, StoreError
@@ -31,28 +30,37 @@ class FieldWrong(Exception):
     words: str
 
 
-@dataclass(frozen=True)
-class ClickEvent:
-    """A click, and the client to answer it with."""
-
-    click: Click
-    client: AsyncWebClient
-
-    async def open(self, form: Form) -> None:
-        """Open a form for who clicked.
-
-        Raises:
-            BadInput: Slack does not open it any more.
-        """
-        await open_form(self.client, self.click.trigger_id, form)
-
-
 #: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
 #: `BadInput`.
-OnClick = Callable[[ListenerContext, ClickEvent], Awaitable[MessageView | None]]
+OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
 #: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
 #: and `FieldWrong`.
 OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
+
+
+def on_event(
+    app: AsyncApp,
+    context: ListenerContext,
+    kind: str,
+    take: Callable[[ListenerContext, dict[str, Any]], Awaitable[None]],
+) -> None:
+    """Listen to one kind of event, with what records it.
+
+    Bolt acknowledges events before their listener runs. It is recorded in a middleware, which runs
+    before the acknowledgement: if that fails, Slack delivers the event again.
+    """
+
+    async def record(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await take(context, body)
+        except StoreError:
+            context.on_unrecorded()  # Slack repeats it for five minutes only
+            raise
+        await next_()
+
+    @app.event(kind, middleware=[record])
+    async def acknowledged() -> None:
+        """Everything was done before the acknowledgement."""
 
 
 def on_click(
@@ -64,13 +72,11 @@ def on_click(
     """Listen to one button or menu, or to all whose ids look alike."""
 
     @app.action(action_id if isinstance(action_id, re.Pattern) else action_id.value)
-    async def clicked(
-        ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond, client: AsyncWebClient
-    ) -> None:
-        event, is_done = ClickEvent(Click.model_validate(body), client), False
+    async def clicked(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
+        click, is_done = Click.model_validate(body), False
         try:
             async with asyncio.timeout(context.timeouts.answer):
-                view = await do(context, event)
+                view = await do(context, click)
                 is_done = True
         except (BadInput, StoreError, TimeoutError) as error:
             view = answers.words(_refusal(error))
@@ -78,18 +84,18 @@ def on_click(
         if view is None:
             return
         try:
-            if event.click.channel_id:
+            if click.channel_id:
                 blocks = [dict(block) for block in view.blocks]
                 await respond(
                     text=view.text,
                     blocks=blocks,
                     response_type="ephemeral",
                     # An answered ephemeral message is replaced; in its thread, if it has one.
-                    replace_original=is_done and event.click.is_ephemeral,
-                    thread_ts=event.click.thread or None,
+                    replace_original=is_done and click.is_ephemeral,
+                    thread_ts=click.thread or None,
                 )
             else:  # in App Home or a form there is no message to answer beside
-                await event.open(message_form("Not done", view.text))
+                await context.open(click, message_form("Not done", view.text))
         except (BadInput, SlackClientError, *UNREACHED) as error:
             _log.warning("refusal not shown", reason=type(error).__name__)
 
@@ -113,20 +119,6 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
                 return
             instead = message_form("Not done", _refusal(error))
         await (ack(response_action="update", view=dict(instead)) if instead else ack())
-
-
-async def open_form(client: AsyncWebClient, trigger_id: str, form: Form) -> None:
-    """Open a form.
-
-    Raises:
-        BadInput: Slack does not open it any more: it does so for three seconds only.
-    """
-    try:
-        await client.views_open(trigger_id=trigger_id, view=dict(form))
-    except (SlackApiError, *UNREACHED) as error:
-        code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
-        _log.warning("form not opened", reason=code or type(error).__name__)
-        raise BadInput(answers.FORM_TOO_LATE) from None
 
 
 def _refusal(error: BadInput | StoreError | TimeoutError) -> str:

@@ -4,13 +4,14 @@ What runs there ends: it must not spend money where nobody can read it. With the
 and the links to its debates. Where the bot is back, boards, cards and buttons say what holds.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
+from bot.listeners.interactions import on_event
 from bot.log import logger
 from bot.queue.edits import MESSAGE_GONE
 from bot.queue.outbox import Outbox
@@ -43,51 +44,46 @@ _BOARD_STAYS = (
     "line here ends it."
 )
 
-Next = Callable[[], Awaitable[None]]
 Body = dict[str, Any]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the ends of places; they are recorded before they are acknowledged."""
+    """Listen to the ends of places."""
+    for kind in ("channel_archive", "group_archive"):
+        on_event(app, context, kind, channel_gone)
+    for kind in ("channel_unarchive", "group_unarchive", "member_joined_channel"):
+        on_event(app, context, kind, channel_back)
+    on_event(app, context, "app_uninstalled", app_removed)
+    on_event(app, context, "tokens_revoked", tokens_revoked)
 
-    async def channel_gone(body: Body, next_: Next) -> None:
-        event = ChannelEvent.model_validate(body)
-        await end_debates(context, event.team_id, _ARCHIVED, channels=[event.channel])
-        await next_()
 
-    async def channel_back(body: Body, next_: Next) -> None:
-        back = ChannelEvent.model_validate(body)
-        bot = (await context.clients.of(back.team_id)).identity.user_id
-        if back.user == bot or back.is_unarchived:
-            await context.outbox.find_place(Channel(back.team_id, back.channel))
-        await next_()
+async def channel_gone(context: ListenerContext, body: Body) -> None:
+    """End the debates of an archived channel."""
+    event = ChannelEvent.model_validate(body)
+    await end_debates(context, event.team_id, _ARCHIVED, channels=[event.channel])
 
-    async def leave(body: Body) -> None:
-        event = Delivery.model_validate(body)
-        await end_debates(context, event.team_id, _REMOVED)
-        await context.records.grants.leave(event.team_id)
-        await context.records.tokens.leave(event.team_id)
-        await context.clients.leave(event.enterprise_id, event.installed_in)
 
-    async def app_removed(body: Body, next_: Next) -> None:
-        await leave(body)
-        await next_()
+async def channel_back(context: ListenerContext, body: Body) -> None:
+    """Post again in a channel that can be used again, or that the bot has joined."""
+    back = ChannelEvent.model_validate(body)
+    bot = (await context.clients.of(back.team_id)).identity.user_id
+    if back.user == bot or back.is_unarchived:
+        await context.outbox.find_place(Channel(back.team_id, back.channel))
 
-    async def tokens_revoked(body: Body, next_: Next) -> None:
-        if value_at(body, "event", "tokens", "bot"):
-            await leave(body)
-        await next_()
 
-    async def acknowledged() -> None:
-        """Everything was done before the acknowledgement."""
+async def app_removed(context: ListenerContext, body: Body) -> None:
+    """End what runs in a workspace that removed the app; forget its tokens and links."""
+    event = Delivery.model_validate(body)
+    await end_debates(context, event.team_id, _REMOVED)
+    await context.records.grants.leave(event.team_id)
+    await context.records.tokens.leave(event.team_id)
+    await context.clients.leave(event.enterprise_id, event.installed_in)
 
-    app.event("channel_archive", middleware=[channel_gone])(acknowledged)
-    app.event("group_archive", middleware=[channel_gone])(acknowledged)
-    app.event("channel_unarchive", middleware=[channel_back])(acknowledged)
-    app.event("group_unarchive", middleware=[channel_back])(acknowledged)
-    app.event("member_joined_channel", middleware=[channel_back])(acknowledged)
-    app.event("app_uninstalled", middleware=[app_removed])(acknowledged)
-    app.event("tokens_revoked", middleware=[tokens_revoked])(acknowledged)
+
+async def tokens_revoked(context: ListenerContext, body: Body) -> None:
+    """Do the same where the bot's token was revoked; people's are not kept."""
+    if value_at(body, "event", "tokens", "bot"):
+        await app_removed(context, body)
 
 
 async def end_debates(

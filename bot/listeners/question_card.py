@@ -6,10 +6,10 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import ClickEvent, on_click, on_form
+from bot.listeners.interactions import on_click, on_form
 from bot.listeners.linked import take_links
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
-from bot.slack.payloads import FormSubmission
+from bot.slack.payloads import Click, FormSubmission
 from bot.views.clarifications import answer_form
 from bot.views.forms import Form, message_form
 from bot.views.message import MessageView
@@ -31,18 +31,17 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.ANSWER_FORM, take_answers)
 
 
-async def open_answer_form(context: ListenerContext, event: ClickEvent) -> None:
+async def open_answer_form(context: ListenerContext, click: Click) -> None:
     """Open the form with every question that is still open."""
-    debate = await context.debate_to_join(event.click.value, event.click)
+    debate = await context.debate_to_join(click.value, click)
     items = open_questions(debate)
     if not items:
         raise BadInput(answers.QUESTIONS_CLOSED)
-    await event.open(answer_form(debate, items))
+    await context.open(click, answer_form(debate, items))
 
 
-async def skip_one(context: ListenerContext, event: ClickEvent) -> None:
+async def skip_one(context: ListenerContext, click: Click) -> None:
     """Skip one question; a second click changes nothing."""
-    click = event.click
     debate_id, _, number = click.value.partition("/")
     debate = await context.debate_to_join(debate_id, click)
     numbers = [open_number for open_number in open_numbers(debate) if str(open_number) == number]
@@ -51,9 +50,8 @@ async def skip_one(context: ListenerContext, event: ClickEvent) -> None:
     await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
-async def skip_open(context: ListenerContext, event: ClickEvent) -> None:
+async def skip_open(context: ListenerContext, click: Click) -> None:
     """Skip all open questions."""
-    click = event.click
     debate = await context.debate_to_join(click.value, click)
     numbers = open_numbers(debate)
     if not numbers:
@@ -61,11 +59,11 @@ async def skip_open(context: ListenerContext, event: ClickEvent) -> None:
     await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
-async def choose_question(context: ListenerContext, event: ClickEvent) -> MessageView:
+async def choose_question(context: ListenerContext, click: Click) -> MessageView:
     """Take a reply as the answer to the question that was clicked."""
-    debate_id, _, rest = event.click.value.partition("/")
+    debate_id, _, rest = click.value.partition("/")
     number, _, note = rest.partition("/")
-    debate = await context.debate_to_join(debate_id, event.click)
+    debate = await context.debate_to_join(debate_id, click)
     if not number.isdecimal():
         raise BadInput(answers.QUESTION_CLOSED)
     await context.acts.answer.choose(debate.id, note, int(number))

@@ -4,10 +4,11 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext
-from bot.listeners.interactions import ClickEvent, on_click
+from bot.listeners.interactions import on_click
 from bot.slack.ids import ActionId
 from bot.slack.limits import FORM_BLOCKS
 from bot.slack.mrkdwn.newer_blocks import READ_ALL
+from bot.slack.payloads import Click
 from bot.views.fold import VERDICT, in_full
 from bot.views.forms import text_form
 from bot.views.group_post import everything
@@ -21,10 +22,10 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.READ_ALL, read_all)
 
 
-async def read_all(context: ListenerContext, event: ClickEvent) -> None:
+async def read_all(context: ListenerContext, click: Click) -> None:
     """Open a window with everything."""
-    debate_id, _, what = event.click.value.partition("/")
-    debate = await context.debate(debate_id, event.click)
+    debate_id, _, what = click.value.partition("/")
+    debate = await context.debate(debate_id, click)
     contribution = debate.contributions.get(what)
     if what == VERDICT and debate.verdict:
         fold = whole(debate, debate.verdict)
@@ -32,4 +33,4 @@ async def read_all(context: ListenerContext, event: ClickEvent) -> None:
         fold = everything(debate, contribution.turn, said_together(debate, contribution.turn))
     else:
         raise BadInput(answers.NOTHING_TO_READ)
-    await event.open(text_form(READ_ALL, in_full(fold, FORM_BLOCKS)))
+    await context.open(click, text_form(READ_ALL, in_full(fold, FORM_BLOCKS)))

@@ -2,14 +2,12 @@
 
 import math
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import (
     ask,
-    asked_back,
     channel_settings,
     commands,
     decide,
@@ -19,7 +17,6 @@ from bot.listeners import (
     place_gone,
     question_card,
     read_all,
-    session_stopped,
     share,
     start,
     steer,
@@ -36,19 +33,16 @@ LISTENERS: Sequence[Callable[[AsyncApp, ListenerContext], None]] = (
     channel_settings.register,
     decide.register,
     ask.register,
-    asked_back.register,
     share.register,
     lambda app, context: find.register(app, context.home),
     messages.register,
     mentions.register,
-    session_stopped.register,
     place_gone.register,
 )
 
 
 def register_all(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to everything the manifest asks Slack for."""
-    app.use(_without_team)
     for register in LISTENERS:
         register(app, context)
 
@@ -60,9 +54,3 @@ def register_all(app: AsyncApp, context: ListenerContext) -> None:
     listeners = app._async_listeners  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no API
     for listener in listeners:
         listener.ack_timeout = math.ceil(context.timeouts.answer + 0.5)
-
-
-async def _without_team(client: AsyncWebClient, next_: Callable[[], Awaitable[None]]) -> None:
-    """Take the workspace out of what a request's client sends with every call: forms know none."""
-    client.default_params.pop("team_id", None)
-    await next_()

@@ -3,8 +3,9 @@
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
-from bot.listeners.interactions import ClickEvent, on_click
+from bot.listeners.interactions import on_click
 from bot.slack.ids import ActionId
+from bot.slack.payloads import Click
 from bot.views.message import MessageView
 from bot.views.notices import page_link, withdrawn
 from core.debate.state import Debate
@@ -21,9 +22,9 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.SHARE_PAGE, share_clicked)
 
 
-async def share_clicked(context: ListenerContext, event: ClickEvent) -> MessageView:
+async def share_clicked(context: ListenerContext, click: Click) -> MessageView:
     """Answer the button below the verdict."""
-    return await share_page(context, await context.debate(event.click.value, event.click))
+    return await share_page(context, await context.debate(click.value, click))
 
 
 async def share_page(context: ListenerContext, debate: Debate) -> MessageView:

@@ -4,18 +4,16 @@ import asyncio
 import itertools
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import ValidationError
 from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.errors import SlackApiError, SlackClientError
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.interactions import ClickEvent, FieldWrong, on_click, on_form, open_form
+from bot.listeners.interactions import FieldWrong, on_click, on_form
 from bot.listeners.linked import start_with_links
 from bot.log import logger
 from bot.slack.access import UNREACHED, SlackSilent
@@ -26,7 +24,14 @@ from bot.slack.evidence import (
 )
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT
-from bot.slack.payloads import FormSubmission, FormValues, MessageShortcut, Page
+from bot.slack.payloads import (
+    Click,
+    FormSubmission,
+    FormValues,
+    MessageShortcut,
+    Opener,
+    Page,
+)
 from bot.slack.typed_text import mentioned_in, names_of, readable
 from bot.store.channel import Channel
 from bot.views.forms import Form, message_form
@@ -49,7 +54,6 @@ from core.evidence.earlier import decision_reference
 from core.opening import DebateRequest, check_question
 from core.rules.formats.review import NAME as REVIEW
 from core.use_cases.choices import WAITS, Choices, cost_cap
-from core.use_cases.find import NOT_A_MEMBER
 from core.use_cases.start import StartDebate
 
 _log = logger(__name__)
@@ -61,27 +65,12 @@ _MOST_REMEMBERED = 6
 _USUAL_QUESTION = "What shall we do, and why? " * 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class FormOpening:
-    """Who wants the form to start a debate, where, and with what in it."""
-
-    trigger_id: str
-    team: str
-    by: Person
-    #: Without a channel, that is chosen in the form.
-    target: FormTarget
-    #: Of the message that it was opened on, or the question of the debate that it goes on from.
-    text: str = ""
-    #: The kind of debate that was typed; empty: the channel's.
-    playbook: str = ""
-
-
 def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to the form, its menus, its shortcut and its button."""
 
     @app.shortcut("debate_this")
-    async def debate_this(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
-        await open_for_message(context, MessageShortcut.model_validate(body), client)
+    async def debate_this(ack: AsyncAck, body: dict[str, Any]) -> None:
+        await open_for_message(context, MessageShortcut.model_validate(body))
         await ack()
 
     on_click(app, context, ActionId.START, open_empty_form)
@@ -91,63 +80,62 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.START_FORM, start_from_form)
 
 
-async def open_empty_form(context: ListenerContext, event: ClickEvent) -> None:
+async def open_empty_form(context: ListenerContext, click: Click) -> None:
     """Open the form from a button; the channel is chosen in it."""
-    click = event.click
-    opening = FormOpening(
-        trigger_id=click.trigger_id, team=click.team_id, by=person(click), target=FormTarget()
-    )
-    await open_start_form(context, event.client, opening)
+    await open_start_form(context, click, FormTarget())
 
 
-async def open_to_go_on(context: ListenerContext, event: ClickEvent) -> None:
+async def open_to_go_on(context: ListenerContext, click: Click) -> None:
     """Open the form to continue a decided debate, with its question.
 
     Raises:
         BadInput: There is no verdict to go on from.
     """
-    debate = await context.debate(event.click.value, event.click)
+    debate = await context.debate(click.value, click)
     context.acts.decide.check_decision(debate)
-    click, channel = event.click, debate.setup.place.channel
+    channel = debate.setup.place.channel
     address = await context.access.of(click.team_id).link_to(channel, click.message_ts)
     decision = decision_reference(debate, person(click), address)
-    opening = FormOpening(
-        trigger_id=click.trigger_id,
-        team=click.team_id,
-        by=person(click),
-        target=FormTarget(channel=channel, references=(decision,), continues=debate.id),
-        text=debate.setup.question,
-    )
-    await open_start_form(context, event.client, opening)
+    target = FormTarget(channel=channel, references=(decision,), continues=debate.id)
+    await open_start_form(context, click, target, text=debate.setup.question)
 
 
 async def open_start_form(
-    context: ListenerContext, client: AsyncWebClient, opening: FormOpening
+    context: ListenerContext,
+    act: Opener,
+    target: FormTarget,
+    *,
+    text: str = "",
+    playbook: str = "",
 ) -> None:
     """Open the form, with an estimate.
+
+    Args:
+        context: What listeners work with.
+        act: What was typed or clicked.
+        target: Where it leads; without a channel, that is chosen in the form.
+        text: Of the message that it is opened on, or the question of the debate that it goes on
+            from.
+        playbook: The kind of debate that was typed; empty: the channel's.
 
     Raises:
         BadInput: Slack does not open it any more, or no debate can be held in the channel.
     """
-    target = opening.target
+    here = place(act.team_id, target.channel)
     if target.channel:
-        membership = await context.access.of(opening.team).standing(target.channel)
-        if reason := answers.not_here(membership):
-            raise BadInput(reason)
-    here = place(opening.team, target.channel)
+        await context.check_channel(here)
     # The question is found in the message; a longer message is the context as a whole.
-    text = opening.text.strip()
+    text = text.strip()
     question = question_in(text)
     context_text = "" if question == text else text
     # A message too long for the fields is read again at the start. One of a direct message is in
     # the form as a whole, so that the person sees what others will.
     is_long = len(context_text) > FIELD_TEXT and bool(target.message)
     first, *more = in_fields("" if is_long else context_text)
-    usual = await context.acts.start.usual(here, opening.playbook or None)
+    usual = await context.acts.start.usual(here, playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
     target = target.model_copy(update={"long": len(context_text) if is_long else 0})
-    view = await _form_with_estimate(context, draft, target, here, by=opening.by)
-    await open_form(client, opening.trigger_id, view)
+    await context.open(act, await _form_with_estimate(context, draft, target, here, by=person(act)))
 
 
 async def _form_with_estimate(
@@ -183,39 +171,30 @@ def form_options(start: StartDebate) -> FormOptions:
     )
 
 
-async def open_for_message(
-    context: ListenerContext, used: MessageShortcut, client: AsyncWebClient
-) -> None:
+async def open_for_message(context: ListenerContext, used: MessageShortcut) -> None:
     """Open the form with a message as its question; say why where it cannot be."""
-    access = context.access.of(used.team_id)
+    access, message = context.access.of(used.team_id), used.message
     # Together: Slack opens a form for three seconds only.
     link, names = await asyncio.gather(
         access.link_to(used.channel_id, used.message_ts),
-        names_of(access, mentioned_in([used.message.all_text])),
+        names_of(access, mentioned_in([message.all_text])),
     )
-    message = used.message
-    try:
-        # In a direct message nothing is read again: what is debated in a channel, all may read.
-        target = FormTarget(source=link)
-        if not used.is_direct:
-            target = FormTarget(
-                channel=used.channel_id,
-                source=link,
-                message=used.message_ts,
-                thread=message.thread_ts,
-                references=file_references(message.files, person(used))[:_MOST_REMEMBERED],
-            )
-        opening = FormOpening(
-            trigger_id=used.trigger_id,
-            team=used.team_id,
-            by=person(used),
-            target=target,
-            text=await _question_of(context, used) or readable(message.all_text, names),
+    # In a direct message nothing is read again: what is debated in a channel, all may read.
+    target = FormTarget(source=link)
+    if not used.is_direct:
+        target = FormTarget(
+            channel=used.channel_id,
+            source=link,
+            message=used.message_ts,
+            thread=message.thread_ts,
+            references=file_references(message.files, person(used))[:_MOST_REMEMBERED],
         )
-        await open_start_form(context, client, opening)
+    try:
+        text = await _question_of(context, used) or readable(message.all_text, names)
+        await open_start_form(context, used, target, text=text)
     except BadInput as refusal:
         with suppress(BadInput):  # too late for this form as well
-            await open_form(client, used.trigger_id, message_form("Not here", str(refusal)))
+            await context.open(used, message_form("Not here", str(refusal)))
 
 
 async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
@@ -235,13 +214,12 @@ async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
     return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 
-async def show_estimate(context: ListenerContext, event: ClickEvent) -> None:
+async def show_estimate(context: ListenerContext, click: Click) -> None:
     """Update the estimate of an open form; fill in the fields of a chosen playbook.
 
     Raises:
         BadInput: The playbook is gone.
     """
-    click = event.click
     if click.callback_id != CallbackId.START_FORM.value:
         return  # the same menus are in the form for a channel's settings
     draft, here = draft_of(click), place(click.team_id, channel_of(click))
@@ -251,7 +229,8 @@ async def show_estimate(context: ListenerContext, event: ClickEvent) -> None:
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
     view = await _form_with_estimate(context, draft, target_of(click), here, by=person(click))
     try:
-        await event.client.views_update(view_id=click.view_id, view=dict(view))
+        client = (await context.clients.of(click.team_id)).client
+        await client.views_update(view_id=click.view_id, view=dict(view))
     except (SlackClientError, *UNREACHED) as error:
         _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
 
@@ -261,13 +240,14 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
     settings = context.acts.start.settings()
     draft = checked_draft(form, settings.question_max_chars, settings.limits.most_debate_cost)
     target, here = target_of(form), place(form.team_id, channel_of(form))
-    reason = answers.not_here(await context.access.of(form.team_id).standing(here.channel))
-    if not reason and not await context.access.may_see(form.user_id, here):
-        reason = NOT_A_MEMBER
-    if reason and not target.channel:  # it was chosen in the form, and can be chosen anew
-        raise FieldWrong(FieldId.CHANNEL.value, answers.without_marks(reason))
-    if reason:
-        raise BadInput(reason)
+    try:
+        await context.check_channel(here)
+        await context.check_member(form.user_id, here)
+    except BadInput as reason:
+        if target.channel:
+            raise
+        # It was chosen in the form, and can be chosen anew.
+        raise FieldWrong(FieldId.CHANNEL.value, answers.without_marks(str(reason))) from None
     if target.continues:
         await context.debate(target.continues, form)  # it may be gone, or out of sight
     # The context of a review can be what is reviewed: a link alone is nothing to review.

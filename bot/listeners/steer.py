@@ -1,17 +1,20 @@
-"""The board's buttons: recorded before they are acknowledged, refusals only for who clicked."""
+"""The board's buttons, and the Stop that Slack itself shows where Moot is installed as an agent."""
 
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import ClickEvent, FieldWrong, OnClick, on_click, on_form
+from bot.listeners.interactions import FieldWrong, OnClick, on_click, on_event, on_form
 from bot.listeners.linked import take_links
+from bot.listeners.messages import IncomingMessage
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId
-from bot.slack.payloads import FormSubmission
+from bot.slack.payloads import Click, FormSubmission, SessionStopped
 from bot.views.options_form import context_form, edits_in, field_of, options_form
 from core.debate.people import Person
 from core.debate.state import Debate
+from core.errors import BadInput
 from core.use_cases.option_edits import EditRefused
 
 
@@ -27,25 +30,26 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.OPTIONS_FORM, take_options)
     on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
+    on_event(app, context, "agent_session_stopped", take_stop)
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
-    async def clicked(context: ListenerContext, event: ClickEvent) -> None:
-        debate = await context.debate(event.click.value, event.click)
-        await steer(debate, person(event.click))
+    async def clicked(context: ListenerContext, click: Click) -> None:
+        debate = await context.debate(click.value, click)
+        await steer(debate, person(click))
 
     return clicked
 
 
-async def open_context_form(context: ListenerContext, event: ClickEvent) -> None:
+async def open_context_form(context: ListenerContext, click: Click) -> None:
     """Open the form for what the agents should know.
 
     Raises:
         BadInput: The person may not; says what they may do.
     """
-    debate = await context.debate(event.click.value, event.click)
-    await context.acts.steer.check_context(debate, person(event.click))
-    await event.open(context_form(debate))
+    debate = await context.debate(click.value, click)
+    await context.acts.steer.check_context(debate, person(click))
+    await context.open(click, context_form(debate))
 
 
 async def take_context(context: ListenerContext, form: FormSubmission) -> None:
@@ -56,15 +60,15 @@ async def take_context(context: ListenerContext, form: FormSubmission) -> None:
     await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 
 
-async def open_options(context: ListenerContext, event: ClickEvent) -> None:
+async def open_options(context: ListenerContext, click: Click) -> None:
     """Open the form to rename, merge and add options.
 
     Raises:
         BadInput: The person may not, or there are none to change.
     """
-    debate = await context.debate(event.click.value, event.click)
-    await context.acts.steer.check_options(debate, person(event.click))
-    await event.open(options_form(debate))
+    debate = await context.debate(click.value, click)
+    await context.acts.steer.check_options(debate, person(click))
+    await context.open(click, options_form(debate))
 
 
 async def take_options(context: ListenerContext, form: FormSubmission) -> None:
@@ -75,3 +79,20 @@ async def take_options(context: ListenerContext, form: FormSubmission) -> None:
         await context.acts.steer.edit_options(debate, person(form), edits)
     except EditRefused as refused:
         raise FieldWrong(field_of(refused.edit), str(refused)) from None
+
+
+async def take_stop(context: ListenerContext, body: dict[str, Any]) -> None:
+    """Stop the debate of the thread, or say to that person only why not."""
+    stopped = SessionStopped.model_validate(body)
+    message = IncomingMessage(context, stopped.team_id, stopped.as_reply)
+    debate_id = await message.debate_id()
+    if debate_id is None:
+        return
+    async with message.log_failures():
+        try:
+            debate = await context.acts.find.visible(
+                debate_id, person=stopped.user, workspace=stopped.team_id
+            )
+            await context.acts.steer.stop(debate, await message.author())
+        except BadInput as refusal:
+            await message.tell(str(refusal), key=f"{message.origin}/answer")

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 
-from bot.listeners.subcommands import SUBCOMMANDS, WORDS, Name, Subcommand
+from bot.listeners.subcommands import SUBCOMMANDS, WORDS, Subcommand
+from core.debate.people import Person, Place
 from core.debate.rules import When
+from core.opening import DebateRequest
 
 #: Fewer words are no question; two letters of a script without spaces are a word.
 LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2
@@ -101,6 +103,18 @@ class TypedQuestion:
         """Whether it says how it is to be debated."""
         return bool(self.format or self.playbook or self.when)
 
+    def request(self, by: Person, here: Place, context: str = "") -> DebateRequest:
+        """The debate that this person asks for in this channel."""
+        return DebateRequest(
+            question=self.text,
+            context=context,
+            asked_by=by,
+            place=here,
+            format=self.format or None,
+            playbook=self.playbook or None,
+            when=self.when,
+        )
+
     @property
     def asks(self) -> bool:
         """Whether it has a question mark, or names a choice with "or", "oder" or "vs"."""
@@ -187,7 +201,7 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     first = words[0].lower()
     close = get_close_matches(first, WORDS, n=1, cutoff=_LIKENESS)
     is_like = first in WORDS or bool(close)
-    word = first if first in WORDS else next(iter(close), Name.HELP.value)
+    word = first if first in WORDS else next(iter(close), "help")
     # Of several with the same first word, the one most of whose fixed words were typed.
     typed = {word, *(later.lower() for later in words[1:])}
     rows = [row for row in SUBCOMMANDS if row.word == word]
@@ -195,5 +209,5 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     match = _ID.search(text.lower())
     command = row.form.replace("ID", match[0]) if match else row.form
     # What the doctor finds comes later, beside the command itself.
-    is_whole = command.islower() and row.name is not Name.DOCTOR
+    is_whole = command.islower() and row.name != "doctor"
     return AskBack(text, row, command if is_whole else "", is_like)

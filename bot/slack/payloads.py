@@ -227,8 +227,6 @@ class MessageEvent(Delivery):
     Source: https://docs.slack.dev/apis/events-api
     """
 
-    #: The same on every redelivery.
-    event_id: str
     message: PostedMessage = Field(validation_alias="event")
 
 
@@ -288,7 +286,6 @@ class ChangeOfMessage(Payload):
 class ChangeEvent(Delivery):
     """The envelope around a `message` event that may tell of a change."""
 
-    event_id: str
     change: ChangeOfMessage = Field(validation_alias="event")
 
 
@@ -411,8 +408,6 @@ class FormSubmission(FormValues):
     Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
     """
 
-    trigger_id: str = ""
-
 
 class MessageShortcut(Interaction):
     """A shortcut used on a message: a `message_action` payload.
@@ -429,6 +424,10 @@ class MessageShortcut(Interaction):
     def is_direct(self) -> bool:
         """Whether it was used in a direct message."""
         return self.channel_id.startswith("D")
+
+
+#: What opens a form, by its trigger.
+Opener = Command | Click | MessageShortcut
 
 
 class ChannelEvent(Delivery):

@@ -26,7 +26,7 @@ def outcome(reading: Reading) -> str:
     """A reading in a few words: `run show dabc2345`, `ask list`, `debate`, `form`."""
     match reading:
         case Order(subcommand=row):
-            words = [row.name.value, reading.debate_id, reading.words]
+            words = [row.name, reading.debate_id, reading.words]
             return " ".join(["run", *filter(None, words)])
         case AskBack(subcommand=row, command=command):
             return f"ask {command or row.form}"
