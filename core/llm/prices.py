@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_UP, Decimal
 
-from genai_prices import Usage as PricedUsage
+from genai_prices import Usage as ListedUsage
 from genai_prices import calc_price
-from genai_prices.data_snapshot import get_snapshot
-from genai_prices.types import ModelPrice, calc_unit_price
+from genai_prices.types import ModelPrice
 
 from core.capabilities import PRICE_BOOKS, Capability, Price
 from core.errors import CapReached
@@ -25,7 +24,6 @@ NO_PRICES: Prices = {}
 _CHARS_PER_TOKEN = 3.5
 #: Chinese, Japanese and Korean characters: about half as many characters go into a token.
 _CJK = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
-_MILLION = 1_000_000
 #: An estimate may be too low by so much.
 ESTIMATE_SLACK = 1.15
 #: How fast a model's correction follows what it reports.
@@ -84,45 +82,27 @@ def price(
         prices: Settings' own prices, which win.
         at: When the call was made; vendors change prices. None: now.
     """
+    # Reports may be inconsistent (more cached than input).
+    listed = ListedUsage(
+        input_tokens=max(usage.input_tokens, usage.cached_tokens + usage.written_tokens),
+        cache_read_tokens=usage.cached_tokens,
+        cache_write_tokens=usage.written_tokens,
+        output_tokens=usage.output_tokens,
+    )
     own = prices.get(f"{provider}/{model}") or prices.get(model)
     if own:
-        plain = max(0, usage.input_tokens - usage.cached_tokens - usage.written_tokens)
-        cached = own.input if own.cached is None else own.cached
-        written_tokens = own.input if own.written is None else own.written
-        paid = (
-            plain * own.input + usage.cached_tokens * cached + usage.written_tokens * written_tokens
+        rates = ModelPrice(
+            input_mtok=own.input,
+            cache_read_mtok=own.cached,
+            cache_write_mtok=own.written,
+            output_mtok=own.output,
         )
-        return (paid + usage.output_tokens * own.output) / _MILLION
+        return rates.calc_price(listed)["total_price"]
+    book = PRICE_BOOKS.get(provider, provider)
     try:
-        rates = _rates(PRICE_BOOKS.get(provider, provider), model, at)
+        return calc_price(listed, model, provider_id=book, genai_request_timestamp=at).total_price
     except LookupError:
         return None
-    # Reports may be inconsistent (more cached than input). Tokens without a rate count as input.
-    total = max(usage.input_tokens, usage.cached_tokens + usage.written_tokens)
-    cached = 0 if rates.cache_read_mtok is None else usage.cached_tokens
-    written_tokens = 0 if rates.cache_write_mtok is None else usage.written_tokens
-    paid = (
-        (rates.input_mtok, total - cached - written_tokens),
-        (rates.cache_read_mtok, cached),
-        (rates.cache_write_mtok, written_tokens),
-        (rates.output_mtok, usage.output_tokens),
-    )
-    each_call = calc_unit_price(rates.requests_kcount, 1, total, 1000)
-    return sum((calc_unit_price(*item, total, _MILLION) for item in paid), start=each_call)
-
-
-def _rates(book: str, model: str, at: datetime | None) -> ModelPrice:
-    """What the public price list that comes with `genai-prices` has for a model at a time.
-
-    Its own sum of a usage takes into account pictures, sound and much else, and twenty times as
-    long; the tests compare the two.
-
-    Raises:
-        LookupError: It does not have it.
-    """
-    if at is None:
-        return calc_price(PricedUsage(), model, provider_id=book).model_price
-    return get_snapshot().find_provider_model(model, None, book, None)[1].get_prices(at)
 
 
 def worst_cost(
