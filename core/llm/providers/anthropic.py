@@ -1,7 +1,6 @@
 """Anthropic's Messages API, through its SDK."""
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable
 from functools import lru_cache, partial
@@ -11,16 +10,15 @@ from core.capabilities import Capability, Record, capability
 from core.errors import ProviderError
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
-from core.llm.providers.errors import check_key, cut_off, ended_early, refusal
+from core.llm.providers.errors import ReplyFailed, check_key, cut_off, ended_early, refusal
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,
-    EventDecoder,
-    StallTimeout,
     check_end,
     failure,
     http_client,
     read_reply,
+    stall_timeout,
 )
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
@@ -82,15 +80,13 @@ class AnthropicProvider:
         self._sdk = self._sdk or self._new_client()
         reading = MessagesReading()
         try:
-            async with StallTimeout(reading, self._stall) as silence:
+            async with stall_timeout(reading, self._stall) as came:
                 stream = await self._sdk.messages.create(
                     **parameters(request, self._limits(request.model)), stream=True
                 )
                 async with stream:
-                    silence.watch(stream.response)
-                    name = stream.response.headers.get("request-id", "")
                     return await read_reply(
-                        reading, stream, request, on_first_token, silence=silence, request_id=name
+                        reading, stream.response, request, on_first_token, came=came
                     )
         except (ProviderError, *BROKEN, AnthropicError) as error:
             raise failure(reading, error, request, self._key) from None
@@ -108,16 +104,10 @@ class AnthropicProvider:
             DefaultAsyncHttpxClient,
         )
 
-        class AnthropicClient(AsyncAnthropic):
-            """Reads what is called a stream and is none, too."""
-
-            def _make_sse_decoder(self) -> EventDecoder:
-                return EventDecoder(super()._make_sse_decoder(), _frame)
-
         # At DEBUG the SDK prints whole prompts.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        client = AnthropicClient(
+        client = AsyncAnthropic(
             api_key=self._key,
             base_url=self._base_url,
             max_retries=0,
@@ -128,14 +118,6 @@ class AnthropicProvider:
         )
         _ = client.messages  # it takes 50 ms to import
         return client
-
-
-def _frame(value: Any) -> bytes:
-    """A server-sent event for a JSON reply in one piece; a message becomes `message_start`."""
-    kind = words(value, "type")
-    if kind == "message":
-        kind, value = "message_start", {"type": "message_start", "message": value}
-    return f"event: {kind or 'unknown'}\ndata: {json.dumps(value)}\n\n".encode()
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
@@ -180,13 +162,19 @@ class MessagesReading:
         self._counts: dict[str, int] = {}
 
     def take(self, event: object) -> bool:
-        """Add one event of the stream."""
+        """Add one event of the stream, or the whole reply in one piece.
+
+        Raises:
+            ReplyFailed: The event says that the reply failed.
+        """
         kind = words(event, "type")
-        if kind == "message_start":
-            message = dig(event, "message")
+        if kind == "error":
+            raise ReplyFailed(event)
+        if kind in {"message_start", "message"}:
+            message = event if kind == "message" else dig(event, "message")
             self.model = words(message, "model")
             self._reason = words(message, "stop_reason")
-            for block in items(message, "content"):  # the reply came in one piece
+            for block in items(message, "content"):
                 self._add(words(block, "text"))
             self._count(dig(message, "usage"))
         elif kind == "content_block_delta":

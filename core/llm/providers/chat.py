@@ -7,7 +7,7 @@ from typing import Any, cast
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import Piece, pieces
-from core.llm.providers.errors import cut_off, ended_early, from_body, refusal
+from core.llm.providers.errors import ReplyFailed, cut_off, ended_early, refusal
 from core.llm.providers.fields import count, dig, items, money, words
 from core.llm.providers.reading import check_end
 from core.llm.providers.schema_text import in_words
@@ -107,12 +107,12 @@ class ChatReading:
         """Add one chunk of the stream, or the whole reply in one piece.
 
         Raises:
-            ProviderError: The chunk says that the reply failed.
+            ReplyFailed: The chunk says that the reply failed.
         """
         choices = items(event, "choices")
         for failed in (event, *choices):
             if dig(failed, "error"):
-                raise from_body(self.vendor, 0, failed)
+                raise ReplyFailed(failed)
         self.model = words(event, "model") or self.model
         self._usage = dig(event, "usage") or self._usage
         for choice in choices:

@@ -62,6 +62,15 @@ _CONTEXT_TOKENS = re.compile(
 )
 
 
+class ReplyFailed(Exception):
+    """A server says in the middle of a reply that it failed."""
+
+    def __init__(self, body: object) -> None:
+        """Keep what it sent, for `translate`."""
+        super().__init__()
+        self.body = body
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServerFailure:
     """What a server said when it failed."""

@@ -17,16 +17,15 @@ from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.error_bodies import wait_in
-from core.llm.providers.errors import cut_off, ended_early, from_body
+from core.llm.providers.errors import ReplyFailed, cut_off, ended_early, from_body
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import (
     BROKEN,
-    StallTimeout,
     check_end,
     failure,
     http_client,
-    json_objects,
     read_reply,
+    stall_timeout,
 )
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
@@ -82,15 +81,13 @@ class OllamaProvider:
         try:
             params = self._parameters(request)
             async with (
-                StallTimeout(reading, self._stall) as silence,
+                stall_timeout(reading, self._stall) as came,
                 self._client().stream("POST", "/api/chat", json=params) as response,
             ):
                 if response.status_code >= _BAD_STATUS:
                     await response.aread()
                     raise _http_error(response, prompt_text(request))
-                silence.watch(response)
-                events = json_objects(b"", response.aiter_bytes())
-                return await read_reply(reading, events, request, on_first_token, silence=silence)
+                return await read_reply(reading, response, request, on_first_token, came=came)
         except (ProviderError, *BROKEN) as error:
             raise failure(reading, error, request) from None
 
@@ -234,10 +231,10 @@ class _OllamaStream:
         """Add one line of the stream, or the whole reply, which looks like the last one.
 
         Raises:
-            ProviderError: The line says that the reply failed.
+            ReplyFailed: The line says that the reply failed.
         """
         if dig(event, "error"):
-            raise from_body(_VENDOR, 0, event)
+            raise ReplyFailed(event)
         self.model = words(event, "model") or self.model
         text = words(event, "message", "content")
         self._texts.append(text)

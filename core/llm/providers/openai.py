@@ -6,11 +6,10 @@ refuses of a request and can be spared is left out, and that is remembered, too.
 """
 
 import asyncio
-import json
 import logging
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,15 +20,14 @@ from core.llm.providers import chat, responses
 from core.llm.providers.chat import Dialect
 from core.llm.providers.error_bodies import MESSAGE_MAX_CHARS, code_of, said_in
 from core.llm.providers.errors import check_key, says_too_long
-from core.llm.providers.fields import dig, words
+from core.llm.providers.fields import dig
 from core.llm.providers.reading import (
     BROKEN,
-    EventDecoder,
     Reading,
-    StallTimeout,
     failure,
     http_client,
     read_reply,
+    stall_timeout,
 )
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
@@ -243,13 +241,13 @@ class OpenAIProvider:
 
     def _parameters(self, api: Api, request: ModelRequest, limits: Capability) -> dict[str, Any]:
         """What to send; OpenAI alone is told who asks, as others do not know the field."""
-        asker: dict[str, Any] = {}
+        params: dict[str, Any] = {"stream": True}
         if self._dialect.name == OPENAI.name and request.user:
-            asker = {"safety_identifier": request.user}
+            params["safety_identifier"] = request.user
         if api == "chat":
-            return chat.parameters(request, limits, self._dialect) | asker
+            return chat.parameters(request, limits, self._dialect) | params
         own = self._dialect.openai_fields
-        return responses.parameters(request, limits, openai_fields=own) | asker
+        return responses.parameters(request, limits, openai_fields=own) | params
 
     async def _attempt(
         self,
@@ -258,33 +256,20 @@ class OpenAIProvider:
         reading: Reading,
         began: Callable[[], None],
     ) -> ModelReply:
-        """The reply, with the SDK's errors as they are.
-
-        The events stay plain JSON (`cast_to`): compatible servers send other shapes than OpenAI's
-        types have, and typed chunks take eight times the CPU of a long reply.
-        """
+        """The reply, with the SDK's errors as they are."""
         from openai import AsyncStream  # noqa: PLC0415 - slow, and not always needed
 
         self._sdk = sdk = self._sdk or self._new_client()
-        path = _PATHS["chat" if "messages" in params else "responses"]
-        refusals = self._refusals[request.model]
-        async with StallTimeout(reading, self._stall) as silence:
-            if "stream" in refusals.fields:
-                body: object = await sdk.post(path, cast_to=object, body=dict(params))
-                return await read_reply(reading, _one(body), request, began, silence=silence)
+        async with stall_timeout(reading, self._stall) as came:
             stream = await sdk.post(
-                path,
+                _PATHS["chat" if "messages" in params else "responses"],
                 cast_to=object,
-                body={**params, "stream": True},
+                body=dict(params),
                 stream=True,
                 stream_cls=AsyncStream[object],
             )
             async with stream:
-                silence.watch(stream.response)
-                name = stream.response.headers.get("x-request-id", "")
-                return await read_reply(
-                    reading, stream, request, began, silence=silence, request_id=name
-                )
+                return await read_reply(reading, stream.response, request, began, came=came)
 
     def _new_client(self) -> "AsyncOpenAI":
         """A client of the SDK."""
@@ -293,16 +278,10 @@ class OpenAIProvider:
             DefaultAsyncHttpxClient,
         )
 
-        class OpenAIClient(AsyncOpenAI):
-            """Reads what is called a stream and is none, too."""
-
-            def _make_sse_decoder(self) -> EventDecoder:
-                return EventDecoder(super()._make_sse_decoder(), _frame)
-
         # At DEBUG the SDK prints whole prompts.
         logging.getLogger("openai").setLevel(logging.WARNING)
         logging.getLogger("httpx2").setLevel(logging.WARNING)
-        client = OpenAIClient(
+        client = AsyncOpenAI(
             api_key=self._key,
             base_url=self._base_url,
             max_retries=0,
@@ -318,18 +297,6 @@ _READINGS: Mapping[Api, Callable[[str], Reading]] = {
     "chat": chat.ChatReading,
     "responses": responses.ResponsesReading,
 }
-
-
-async def _one(body: object) -> AsyncIterator[object]:
-    """A reply in one piece as its only event."""
-    yield body
-
-
-def _frame(value: Any) -> bytes:
-    """A server-sent event for a JSON reply in one piece."""
-    if words(value, "object") == "response":  # failed ones report usage as well
-        value = {"type": f"response.{words(value, 'status')}", "response": value}
-    return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
 def lacks_responses(error: Exception) -> bool:

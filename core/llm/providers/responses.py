@@ -6,6 +6,7 @@ from core.capabilities import Capability
 from core.llm.prices import output_reserve
 from core.llm.prompt_text import pieces
 from core.llm.providers.errors import (
+    ReplyFailed,
     cut_off,
     ended_early,
     from_body,
@@ -85,7 +86,7 @@ class ResponsesReading:
         """Add one event of the stream, or the whole reply in one piece.
 
         Raises:
-            ProviderError: The event says that the reply failed.
+            ReplyFailed: The event says that the reply failed.
         """
         kind = words(event, "type")
         if kind == "response.output_text.delta":  # nearly all are
@@ -96,8 +97,8 @@ class ResponsesReading:
         if dig(event, "output") is not None or words(event, "object") == "response":
             self._response, self.model = event, words(event, "model")
             return True
-        if kind == "error":
-            raise from_body(self.vendor, 0, event)
+        if kind == "error" or dig(event, "error"):
+            raise ReplyFailed(event)
         if kind in {"response.completed", "response.incomplete", "response.failed"}:
             self._response = dig(event, "response")
             self.model = words(self._response, "model")

@@ -13,6 +13,7 @@ from core.errors import (
     RequestRejected,
 )
 from core.llm.providers.chat import ChatReading
+from core.llm.providers.errors import ReplyFailed, translate
 from core.llm.providers.openai import MOONSHOT, OPENROUTER, OpenAIProvider
 from core.llm.providers.responses import ResponsesReading
 from core.request import AnswerForm, ModelRequest
@@ -229,10 +230,13 @@ def test_a_response_that_is_not_completed_is_no_reply(
 
 
 def test_an_error_among_the_events_ends_the_reply() -> None:
-    with pytest.raises(ProviderBusy):
+    with pytest.raises(ReplyFailed) as told:
         responses_reading({"type": "error", "code": "rate_limit_exceeded"})
-    with pytest.raises(ProviderBusy):
+    with pytest.raises(ReplyFailed) as chatted:
         ChatReading("OpenAI").take({"error": {"code": "overloaded"}})
+
+    errors = [translate("OpenAI", caught.value) for caught in (told, chatted)]
+    assert [type(error) for error in errors] == [ProviderBusy] * 2
 
 
 def test_a_compatible_server_may_send_the_text_only_in_pieces() -> None:
