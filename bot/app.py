@@ -37,15 +37,13 @@ from bot.plugins.queued_sink import QueuedSink, listening
 from bot.presenter.living import LivingPosts
 from bot.presenter.post import ViewOptions
 from bot.presenter.sink import LandingPosts, Presenter
-from bot.queue.leases import Leases
 from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing
 from bot.queue.post_addresses import PostAddresses
 from bot.queue.rate_limits import Pace
 from bot.queue.rows import Posts
 from bot.reminder_loop import ReminderLoop
-from bot.running.cluster import runner_for
-from bot.running.debate_runner import Heartbeat, Runner
+from bot.running.debates import Runner
 from bot.settings import BotSettings, SlackAccess
 from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
@@ -56,6 +54,7 @@ from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
 from bot.store.expiry import KEPT, Expiring, deleting_daily
+from bot.store.leases import Leases
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import (
@@ -133,8 +132,6 @@ class Parts:
     at_once: AtOnce = field(default_factory=AtOnce)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
-    #: How soon a dead replica is noticed, where there are several.
-    beat: Heartbeat = field(default_factory=Heartbeat)
     #: Finds decisions by meaning, too; None: by words only.
     embedder: Embedder | None = None
     #: Places outside Slack that get debates and decisions.
@@ -300,12 +297,12 @@ async def _connect(
     """Make the parts that need each other: the engine, the queues, what people can do."""
     clock, store = SystemClock(), SqlDebateStore(database)
     options = ViewOptions(enabled=tuple(BoardAction), pages=parts.environment.pages is not None)
-    posts = Posts(database)
+    posts, leases = Posts(database), Leases(database, secrets.token_hex(8))
     living = LivingPosts(store, options, posts, ChannelSettings(database))
     outbox = Outbox(
         Outgoing(
             posts=posts,
-            leases=Leases(database, secrets.token_hex(8)),
+            leases=leases,
             clients=clients,
             clock=clock,
             pace=parts.pace,
@@ -342,8 +339,13 @@ async def _connect(
     counting = CountingSink(store, clock, metrics)
     sink = Sinks(presenter, landing, *parts.sinks, *tracing, counting)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
-    url = database_url(parts.database)
-    runner = runner_for(url, parts.beat, engine=engine, store=store, clock=clock)
+    runner = Runner(
+        engine=engine,
+        store=store,
+        clock=clock,
+        leases=leases if leases.is_shared else None,
+        waits_for_start=True,
+    )
     facts = FactLog(store=store, clock=clock, wake=runner.wake)
     records = BotRecords(
         channels=ChannelSettings(database),

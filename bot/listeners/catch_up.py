@@ -21,7 +21,6 @@ from bot.listeners.messages import BoardUnknownYet, IncomingMessage, take_edit, 
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.rate_limits import Pace
-from bot.running.debate_runner import unfinished_ids
 from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import UNREACHED
 from bot.slack.clients import NotInstalled
@@ -120,10 +119,10 @@ class CatchUp:
 
     async def read_all(self) -> None:
         """Read every thread, then every channel; what cannot be read now is left to later."""
-        store, clock = self._context.acts.answer.facts.store, self._context.clock
-        since = clock.now() - ENDED_WITHIN
+        store = self._context.acts.answer.facts.store
+        since = self._context.clock.now() - ENDED_WITHIN
         debates = [
-            *await unfinished_ids(store, clock),
+            *await store.unfinished_ids(),
             *[
                 entry.debate_id
                 for entry in await store.find(DebateFilter(limit=PAGE))

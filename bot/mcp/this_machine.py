@@ -23,7 +23,7 @@ from bot.log import logger
 from bot.mcp.arguments import StartArguments, named_by_words
 from bot.mcp.caller_debates import CallerActions
 from bot.mcp.named_files import references_below
-from bot.running.debates import LocalRunner
+from bot.running.debates import Runner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
 from bot.terminal.sources import fetchers_here
@@ -63,7 +63,7 @@ class _OwnDatabase:
     """The database that is ours, and what works on it."""
 
     store: DebateStore
-    runner: LocalRunner
+    runner: Runner
     actions: CallerActions
 
 
@@ -211,7 +211,7 @@ class ThisMachine:
             turns = build_turns(self._calls, self._settings, store, reader)
             # Nobody is shown a debate as it goes: programs ask.
             engine = Engine(store=store, turns=turns, sink=Sinks(), clock=self.clock)
-            runner = LocalRunner(engine=engine, store=store, clock=self.clock)
+            runner = Runner(engine=engine, store=store, clock=self.clock)
             opening.push_async_callback(runner.close)
             facts = FactLog(store=store, clock=self.clock, wake=runner.wake)
             note = AddNote(facts=facts, bounds=UNBOUNDED)

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from slack_sdk.errors import SlackApiError
 
 from bot.log import logger
-from bot.queue.leases import Leases
 from bot.queue.rate_limits import Pace, RateLimits
 from bot.queue.rows import PostRow, Posts, PostState
 from bot.queue.slack_calls import SESSION, SlackCall
@@ -20,6 +19,7 @@ from bot.slack.ids import address_keys, fill_in
 from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
 from bot.slack.outcomes import Rejection
 from bot.slack.payloads import refusal_of
+from bot.store.leases import Leases
 from core.ports import Clock
 from core.recent import Recent
 from core.redaction import without_secrets

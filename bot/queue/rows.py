@@ -1,6 +1,6 @@
 """The queue's table: what is to be sent, in which order, what a living post is to show.
 
-All SQL of the queue is here and in `bot.queue.leases`. A row is *waiting*, then *sending* (somebody
+All SQL of the queue is here and in `bot.store.leases`. A row is *waiting*, then *sending* (somebody
 began; after a crash it may or may not have arrived), then *sent* or *failed*. A living post stays
 *sent* and is stale or not: what it shows is made anew from the log, so no edit has a row.
 
@@ -18,7 +18,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Double,
-    Float,
     RowMapping,
     Select,
     Text,
@@ -33,11 +32,10 @@ from sqlalchemy import (
     union,
     update,
 )
-from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
-from sqlalchemy.sql.functions import FunctionElement
 
 from bot.store.channel import Channel
+from bot.store.leases import NOW
 from bot.store.tables import LANES, QUEUE, UNSENT
 from core.redaction import without_secrets
 from core.store.columns import insert_new
@@ -148,26 +146,6 @@ class DebateProgress:
     seq: int
     #: Living posts whose edits people wait for now.
     hurried: Sequence[str] = ()
-
-
-class _DatabaseClock(FunctionElement[float]):
-    """The database's clock."""
-
-    type = Float()
-    inherit_cache = True
-
-
-@compiles(_DatabaseClock, "sqlite")
-def _now_on_sqlite(*_: Any, **__: Any) -> str:
-    return "((julianday('now') - 2440587.5) * 86400.0)"
-
-
-@compiles(_DatabaseClock, "postgresql")
-def _now_on_postgresql(*_: Any, **__: Any) -> str:
-    return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
-
-
-NOW = _DatabaseClock()
 
 
 class Posts:

@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import TypeVar
 
 from bot.log import logger
-from bot.queue.leases import LaneLost, Leases
 from bot.queue.rows import Posts
 from bot.running.keyed_tasks import KeyedTasks, log_failure
+from bot.store.leases import LaneLost, Leases
 
 _log = logger(__name__)
 T = TypeVar("T")

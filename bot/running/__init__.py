@@ -1,1 +1,1 @@
-"""Keeps debates going: in one process, or shared out between replicas on PostgreSQL."""
+"""Keeps debates going; processes that share a database on PostgreSQL share them out."""

@@ -1,6 +1,5 @@
 """Holding one debate: advanced through whatever passes, ended in words if we fail for good."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -101,52 +100,3 @@ class DebateRunner:
             _log.info("parked" if is_parked else "ended", status=debate.status.value)
         self._ended[debate_id] = end
         return debate
-
-
-async def unfinished_ids(store: DebateStore, clock: Clock) -> Sequence[str]:
-    """Return the ids of unfinished debates; keeps trying while the database is down."""
-
-    def again(error: StoreError, wait: float) -> float:
-        _log.warning("cannot look for unfinished debates", reason=str(error))
-        return wait
-
-    return await retry(store.unfinished_ids, RETRIES, clock.sleep, on=StoreError, again=again)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Heartbeat:
-    """Times in seconds. A dead replica's work goes on after `stalled` and `rescue` at most."""
-
-    #: Between two signs of life.
-    heartbeat: float = 5.0
-    #: Without a sign of life for so long, a replica is dead.
-    stalled: float = 20.0
-    #: Between two looks for the dead; a whole number that divides 60.
-    rescue: int = 5
-    #: Between two looks for jobs that nobody announced.
-    poll: float = 1.0
-
-
-class Runner(Protocol):
-    """Sees to it that every unfinished debate is being worked on."""
-
-    @property
-    def held_ids(self) -> Sequence[str]:
-        """Ids of the debates being worked on in this process."""
-        ...
-
-    async def start(self) -> None:
-        """Take up what is unfinished.
-
-        Raises:
-            StoreDown: The database does not answer.
-        """
-        ...
-
-    def wake(self, debate_id: str) -> None:
-        """Somebody began this debate or added to its log: work on it."""
-        ...
-
-    async def close(self) -> None:
-        """Stop cleanly, within ten seconds. What was not recorded yet is done again next time."""
-        ...

@@ -12,12 +12,12 @@ from sqlalchemy import update
 from bot.landing.landing_queue import LandingQueue
 from bot.landing.receivers import LandedRecord, Landing, Receiver
 from bot.queue.landings import Landings
-from bot.queue.leases import Leases
 from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing
 from bot.queue.rows import Posts
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.payloads import Identity
+from bot.store.leases import Leases
 from bot.store.tables import QUEUE, prepare
 from core.debate.debate_events import DebateConcluded, DebateStarted
 from core.debate.follow_up import Decision, DecisionKind

@@ -14,9 +14,9 @@ import core.store.tables
 from bot.cli import app
 from bot.operations.backup import back_up, purge
 from bot.queue.landings import new_landing
-from bot.queue.leases import Leases
 from bot.queue.rows import NewPost, Posts
 from bot.store.channel import Channel
+from bot.store.leases import Leases
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
 from bot.store.records import ChannelSettings, Organisations, Reminders, RestoredIds

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import text
 
 from bot.queue.landings import Landings, new_landing
-from bot.queue.leases import Leases
 from bot.queue.rows import PostRow, Posts, PostState
+from bot.store.leases import Leases
 from bot.store.purging import purge_traces
 from bot.store.tables import prepare
 from core.store.database import Database

@@ -13,7 +13,6 @@ import pytest
 import yaml
 from sqlalchemy import update
 
-from bot.queue.leases import Leases
 from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing, RenderedPosts
 from bot.queue.rate_limits import FAST, Pace
@@ -23,6 +22,7 @@ from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClie
 from bot.slack.ids import METADATA_EVENT
 from bot.slack.outcomes import Rejection
 from bot.slack.payloads import Identity
+from bot.store.leases import Leases
 from bot.store.tables import QUEUE, prepare
 from bot.testing import key_of, quick_workspace
 from core.clock import SystemClock

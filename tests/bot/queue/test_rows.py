@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from bot.queue.leases import LaneLost, Leases
 from bot.queue.rows import UNKNOWN, DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.store.channel import Channel
+from bot.store.leases import LaneLost, Leases
 from bot.store.tables import LANES, prepare
 from core.errors import StoreError
 from core.store.database import Database

@@ -1,11 +1,13 @@
-"""The local runner: takes up, wakes, survives, gives up in words, stops cleanly."""
+"""The runner: takes up, wakes, survives, gives up in words, stops cleanly, shares with others."""
 
 import asyncio
 from collections.abc import Callable
 
 import pytest
 
-from bot.running.debates import STOP_SECONDS, LocalRunner
+from bot.running.debates import STOP_SECONDS, Runner
+from bot.store.leases import Leases
+from bot.store.tables import prepare
 from core.acts.take import Turns
 from core.clock import SystemClock
 from core.debate.contributions import Failure
@@ -17,6 +19,7 @@ from core.debate.turn_events import TurnFailed
 from core.engine import Engine
 from core.errors import DebateUnknown, RunLost, StoreDown
 from core.llm.call import ModelCalls
+from core.store.database import Database
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, RecordingSink, ScriptedProvider, a_setup
 
@@ -54,6 +57,14 @@ class SleepingEngine(StubbornEngine):
         raise AssertionError
 
 
+class ParkingEngine(StubbornEngine):
+    """Leaves every debate to people."""
+
+    async def run(self, debate_id: str) -> Debate:
+        self.runs.append(debate_id)
+        return fold(await self._store.events(debate_id))
+
+
 @pytest.fixture
 async def store() -> InMemoryStore:
     store = InMemoryStore()
@@ -63,8 +74,8 @@ async def store() -> InMemoryStore:
     return store
 
 
-def runner_of(engine: StubbornEngine, store: InMemoryStore) -> LocalRunner:
-    return LocalRunner(engine=engine, store=store, clock=ManualClock())
+def runner_of(engine: StubbornEngine, store: InMemoryStore) -> Runner:
+    return Runner(engine=engine, store=store, clock=ManualClock())
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -101,7 +112,7 @@ async def test_a_broken_log_is_left_alone_and_no_other_debate_is_held_up(store: 
     turns = Turns(ModelCalls({"scripted": ScriptedProvider()}, SystemClock()))
     sink = RecordingSink()
     engine = Engine(store=store, turns=turns, sink=sink, clock=SystemClock())
-    runner = LocalRunner(engine=engine, store=store, clock=SystemClock(), remind_seconds=0.05)
+    runner = Runner(engine=engine, store=store, clock=SystemClock(), look_seconds=0.05)
     await runner.start()
     await until(lambda: any(debate.status is Status.CONCLUDED for debate in sink.debates))
     await until(lambda: not runner.held_ids)
@@ -136,3 +147,28 @@ async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InM
     await asyncio.sleep(60)
     assert len(engine.runs) == 2
     assert not runner.held_ids
+
+
+async def test_a_debate_that_waits_for_people_is_one_replicas_until_that_stops(
+    store: InMemoryStore, on_postgres: str
+) -> None:
+    debates = {"daaaaaaa", "dbbbbbbb"}
+    async with await Database.open(on_postgres) as database:
+        await prepare(database)
+        engines = ParkingEngine(store), ParkingEngine(store)
+        leases = Leases(database, "first"), Leases(database, "second")
+        first, second = (
+            Runner(engine=engine, store=store, clock=SystemClock(), leases=of_it, look_seconds=0.02)
+            for engine, of_it in zip(engines, leases, strict=True)
+        )
+        await first.start()
+        await until(lambda: set(engines[0].runs) == debates)
+        await second.start()
+        second.wake("daaaaaaa")
+        await until(lambda: not second.held_ids)
+        assert engines[1].runs == []
+
+        await first.close()
+        await leases[0].close()
+        await until(lambda: set(engines[1].runs) == debates)
+        await second.close()

@@ -1,7 +1,8 @@
 """Which process serves a lane: a lease in the database, with a deadline by the process's own clock.
 
-A file belongs to one process, so that its leases never end; on a server they are renewed, and a
-process that stood still for longer than its lease holds has lost its lanes.
+A lane is what the queue sends one after the other, or a debate. A file belongs to one process, so
+that its leases never end; on a server they are renewed, and a process that stood still for longer
+than its lease holds has lost its lanes.
 """
 
 import asyncio
@@ -11,11 +12,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from sqlalchemy import Connection, Double, Text, bindparam, delete, or_, select, update
+from sqlalchemy import Connection, Double, Float, Text, bindparam, delete, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from bot.log import logger
-from bot.queue.rows import NOW
 from bot.store.tables import LANES
 from core.errors import StoreError
 from core.store.database import Database
@@ -28,6 +30,26 @@ HOLDS = 15.0
 _MARGIN = 0.1
 #: A file's leases: nobody else is there to wait for their end.
 _FOR_GOOD = 1e10
+
+
+class _DatabaseClock(FunctionElement[float]):
+    """The database's clock."""
+
+    type = Float()
+    inherit_cache = True
+
+
+@compiles(_DatabaseClock, "sqlite")
+def _now_on_sqlite(*_: Any, **__: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(_DatabaseClock, "postgresql")
+def _now_on_postgresql(*_: Any, **__: Any) -> str:
+    return "CAST(extract(epoch FROM clock_timestamp()) AS double precision)"
+
+
+NOW = _DatabaseClock()
 
 
 class LaneLost(StoreError):
@@ -94,6 +116,19 @@ class Leases:
             return None
         self._ends[lane] = began + self._holds
         return last in {None, self.owner}
+
+    async def of_kind(self, kind: str) -> Mapping[str, bool]:
+        """Lanes whose names begin with a kind → whether somebody holds them, or left or died."""
+        values = {"beginning": f"{kind}/%"}
+        rows = await self._database.read(lambda c: c.execute(_OF_KIND, values).all())
+        return {row.lane: row.is_held for row in rows}
+
+    async def forget(self, lane: str) -> None:
+        """Leave a lane in which nothing is to be done any more."""
+        self._busy.discard(lane)
+        self._ends.pop(lane, None)
+        values = {"in_lane": lane, "me": self.owner}
+        await self._database.write(lambda c: c.execute(_FORGET, values))
 
     async def confirm(self, lane: str) -> None:
         """Ask the database whether this process holds a lane: others changed what it was to change.
@@ -175,6 +210,10 @@ _ON_SERVER = (
 _RENEW = (
     update(LANES).where(LANES.c.owner == _ME, LANES.c.until > NOW).values(until=_UNTIL)
 ).returning(LANES.c.lane)
+_OF_KIND = select(LANES.c.lane, (LANES.c.until > NOW).label("is_held")).where(
+    LANES.c.lane.like(bindparam("beginning"))
+)
+_FORGET = delete(LANES).where(LANES.c.lane == bindparam("in_lane"), LANES.c.owner == _ME)
 _LEAVE = (
     update(LANES)
     .where(LANES.c.owner == _ME, LANES.c.lane.in_(bindparam("lanes", expanding=True)))
