@@ -3,13 +3,21 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 
-from bot.running.debate_runner import DebateEngine, DebateRunner
+from bot.log import bind_debate, logger
 from bot.running.keyed_tasks import KeyedTasks
 from bot.store.leases import Leases
-from core.debate.state import Status
+from core.debate.debate_events import DebateFailed
+from core.debate.log import fold
+from core.debate.state import Debate, Status
+from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
 from core.ports import Clock, DebateStore
+from core.recent import Recent
+from core.retry import RetryPolicy, retry
 from core.rules import schedule
+
+_log = logger(__name__)
 
 #: Seconds between two looks for forgotten debates, and where other processes share the database.
 LOOK_SECONDS, SHARED_LOOK_SECONDS = 5.0, 1.0
@@ -17,6 +25,24 @@ LOOK_SECONDS, SHARED_LOOK_SECONDS = 5.0, 1.0
 STOP_SECONDS = 8.0
 #: How lanes of debates begin.
 _KIND = "debate"
+#: Something outside failed, or we did: tried again for as long as it takes.
+RETRIES = RetryPolicy(first_wait=0.5, longest_wait=60.0)
+#: Faults of ours in a row after which a debate is ended in words, not tried for ever.
+MOST_FAULTS = 5
+_REMEMBERED = 1000
+_BROKEN = "Moot itself failed while working on this debate; its log says how."
+
+
+class DebateEngine(Protocol):
+    """The engine, as far as a runner needs it."""
+
+    async def run(self, debate_id: str) -> Debate:
+        """Advance the debate until it has ended."""
+        ...
+
+    def wake(self, debate_id: str) -> bool:
+        """Tell a running debate that its log has grown; False if it is not running."""
+        ...
 
 
 class Runner:
@@ -53,9 +79,12 @@ class Runner:
         self._leases = leases
         self._look_seconds = look_seconds or (SHARED_LOOK_SECONDS if leases else LOOK_SECONDS)
         self._may_work = not waits_for_start
-        self._holder = DebateRunner(engine=engine, store=store, clock=clock)
         self._debates = KeyedTasks[str](self._hold)
         self._looking = KeyedTasks[str](self._look)
+        #: Debates whose log is broken: they are not looked at again before the next start.
+        self._broken = set[str]()
+        #: Which end of a debate was logged last; 0 while it runs.
+        self._ended = Recent[str, int](_REMEMBERED)
         #: Wake debates that wait for people when their time is up.
         self._alarms: dict[str, asyncio.Task[None]] = {}
 
@@ -112,9 +141,14 @@ class Runner:
 
     async def _hold(self, debate_id: str) -> None:
         lane = f"{_KIND}/{debate_id}"
-        if self._leases and await self._leases.acquire(lane) is None:
-            return  # another process holds it, and looks for news of it
-        debate = await self._holder.hold(debate_id)
+        if debate_id in self._broken:
+            return
+        while self._leases and await self._leases.acquire(lane) is None:
+            # While it runs, the process that holds it looks for news; nobody does after the end.
+            if fold(await self._store.events(debate_id)).status is Status.RUNNING:
+                return
+            await asyncio.sleep(self._look_seconds)
+        debate = await self._advance(debate_id)
         if alarm := self._alarms.pop(debate_id, None):
             alarm.cancel()
         if debate is None or debate.status is not Status.RUNNING:
@@ -130,3 +164,52 @@ class Runner:
         if self._alarms.get(debate_id) is asyncio.current_task():
             del self._alarms[debate_id]
         self.wake(debate_id)
+
+    async def _advance(self, debate_id: str) -> Debate | None:
+        """Advance one debate until it has ended or only people or a time can bring it on.
+
+        Returns None when there is nothing to hold: another run has it, nobody knows it, or its log
+        cannot be read.
+        """
+        bind_debate(debate_id)
+        faults = 0
+
+        async def run() -> Debate:
+            if faults > MOST_FAULTS:
+                # It fails again and again: recorded, so that people are told.
+                try:
+                    edition = fold(await self._store.events(debate_id)).edition
+                    failed = DebateFailed(reason=_BROKEN, edition=edition)
+                    await self._store.append(debate_id, failed, at=self._clock.now())
+                except StoreError:
+                    _log.exception("cannot record the failure")
+            return await self._engine.run(debate_id)
+
+        def again(error: Exception, wait: float) -> float | None:
+            nonlocal faults
+            match error:
+                case RunLost() | DebateUnknown() | LogBroken():
+                    return None
+                case StoreError() | ConnectionError() | TimeoutError():
+                    _log.warning("interrupted, trying again", reason=str(error))
+                case _:
+                    faults += 1
+                    _log.exception("failed")
+            return wait
+
+        try:
+            debate = await retry(run, RETRIES, self._clock.sleep, on=Exception, again=again)
+        except (RunLost, DebateUnknown) as error:
+            _log.warning("let go", reason=str(error))
+            return None
+        except LogBroken as error:
+            self._broken.add(debate_id)
+            _log.error("given up until the next start: its log is broken", reason=str(error))
+            return None
+        is_parked = debate.status is Status.RUNNING
+        end = 0 if is_parked else debate.edition
+        # Also an ended debate is looked at again: somebody voted, or decided.
+        if is_parked or self._ended.get(debate_id) != end:
+            _log.info("parked" if is_parked else "ended", status=debate.status.value)
+        self._ended[debate_id] = end
+        return debate

@@ -62,12 +62,6 @@ class KeyedTasks(Generic[K]):
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
 
-    async def finish(self, seconds: float) -> None:
-        """Wait so many seconds at most for what is under way, then cancel the rest."""
-        if self._tasks:
-            await asyncio.wait(set(self._tasks.values()), timeout=seconds)
-        await self.close(1)
-
     async def _keep(self, key: K) -> None:
         try:
             while key in self._news and not self._closing:

@@ -107,8 +107,8 @@ class Leases:
         def take(connection: Connection) -> tuple[str | None, bool]:
             last = connection.execute(_OWNER, {"in_lane": lane}).scalar()
             values = {"in_lane": lane, "me": self.owner, "holds": self._holds}
-            taking = _ON_SERVER if connection.dialect.name == "postgresql" else _ON_FILE
-            return last, connection.execute(taking, values).first() is not None
+            taken = connection.execute(_TAKE[connection.dialect.name], values).first()
+            return last, taken is not None
 
         last, is_ours = await self._database.write(take)
         if not is_ours:
@@ -195,18 +195,13 @@ _OWNER = select(LANES.c.owner).where(LANES.c.lane == bindparam("in_lane"))
 _FREE = or_(LANES.c.owner.is_(None), LANES.c.owner == _ME, LANES.c.until < NOW)
 _VALUES: Mapping[str, Any] = {"lane": bindparam("in_lane"), "owner": _ME, "until": _UNTIL}
 _TAKEN = {"owner": _ME, "until": _UNTIL}
-_ON_FILE = (
-    sqlite.insert(LANES)
+_TAKE = {
+    dialect: insert(LANES)
     .values(_VALUES)
     .on_conflict_do_update(index_elements=["lane"], set_=_TAKEN, where=_FREE)
     .returning(LANES.c.lane)
-)
-_ON_SERVER = (
-    postgresql.insert(LANES)
-    .values(_VALUES)
-    .on_conflict_do_update(index_elements=["lane"], set_=_TAKEN, where=_FREE)
-    .returning(LANES.c.lane)
-)
+    for dialect, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
 _RENEW = (
     update(LANES).where(LANES.c.owner == _ME, LANES.c.until > NOW).values(until=_UNTIL)
 ).returning(LANES.c.lane)

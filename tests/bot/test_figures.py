@@ -40,7 +40,9 @@ from tests.core.dice import Luck, Play, lucks
 
 #: "option 1: 2 of 3 agents, mean probability 57%", in bold or not, then
 #: "; option 2: 1 of 3, mean 30%".
-_FIRST = re.compile(r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?, mean probability (\d+)%")
+_FIRST = re.compile(
+    r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?, mean probability (\d+)%"
+)
 _OTHER = re.compile(r"; \*?(option \d+)\*?: (\d+) of (\d+), mean (\d+)%")
 _CONFIDENCE = re.compile(r"\((\d+) of 100\)")
 _MEAN = re.compile(r"mean of (\d+) ballots? from (\d+) models?[^:]*: (\d+)%")

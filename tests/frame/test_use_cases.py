@@ -59,7 +59,7 @@ DEBATES_FACTS = {
 #: Makes a start that is written nowhere: it counts the turns of a debate that is not held.
 ESTIMATE = "core/estimate.py makes DebateStarted"
 #: Write what happens by itself: outcomes of turns, and that a debate cannot go on.
-ENGINES = {"core/engine.py", "bot/running/debate_runner.py"}
+ENGINES = {"core/engine.py", "bot/running/debates.py"}
 
 
 def breaches(source: ast.Module) -> Iterator[str]:

@@ -172,3 +172,23 @@ async def test_a_debate_that_waits_for_people_is_one_replicas_until_that_stops(
         await leases[0].close()
         await until(lambda: set(engines[1].runs) == debates)
         await second.close()
+
+
+async def test_what_is_new_after_the_end_waits_for_the_replica_that_holds_the_debate_still(
+    store: InMemoryStore, on_postgres: str
+) -> None:
+    await store.append("daaaaaaa", DebateConcluded(), at=ManualClock().now())
+    async with await Database.open(on_postgres) as database:
+        await prepare(database)
+        other, leases = Leases(database, "other"), Leases(database, "ours")
+        await other.acquire("debate/daaaaaaa")
+        engine = ParkingEngine(store)
+        runner = Runner(
+            engine=engine, store=store, clock=SystemClock(), leases=leases, look_seconds=0.02
+        )
+        runner.wake("daaaaaaa")
+        await asyncio.sleep(0.1)
+        assert engine.runs == []
+        await other.forget("debate/daaaaaaa")
+        await until(lambda: engine.runs == ["daaaaaaa"])
+        await runner.close()
