@@ -155,7 +155,11 @@ class Engine:
     clock: Clock
     #: Seconds; see `SUMMARY_GRACE`.
     summary_grace: float = SUMMARY_GRACE
-    _runs: dict[str, "_Run"] = field(default_factory=dict, init=False, repr=False)
+    _runs: dict[str, "_Run"] = field(
+        default_factory=lambda: dict[str, _Run](),  # noqa: PLW0108 - its class stands below
+        init=False,
+        repr=False,
+    )
 
     async def run(self, debate_id: str) -> Debate:
         """Advance the debate until it has ended or nothing is left to do for now.

@@ -71,7 +71,7 @@ def _deciding(kind: DecisionKind) -> OnClick:
         debate = await context.debate(click.value, click)
         context.acts.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
-        newer = await context.acts.decide.newer_than(debate) if supersedes else {}
+        newer = await context.acts.decide.newer_than(debate) if supersedes else dict[str, str]()
         today = context.acts.decide.today()
         if kind is DecisionKind.REVISIT:
             today = await _today(context, click)

@@ -57,7 +57,8 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
     if alone is None:
         why = inert_line(debate.shadow_fault or "It was not there when the debate ended.")
         return titled(title, f"There is none to compare with. {why.rstrip('.')}.", level=level)
-    alone = alone.with_texts(lambda text: link_citations(text, alone.citations))
+    citations = alone.citations
+    alone = alone.with_texts(lambda text: link_citations(text, citations))
     lists = (
         ("What speaks for it", alone.reasons),
         ("Risks it named", alone.risks),
