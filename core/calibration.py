@@ -276,6 +276,11 @@ def _findings(cases: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
         promised = number(round(sum(case.confidence or 0 for case in sure) / 100, 1))
         held, count = _tally(sure)
         yield f"By their confidence {promised} of {count} were to hold; {held} did."
+    yield from _comparisons(cases)
+
+
+def _comparisons(cases: Sequence[Case]) -> Iterable[str]:
+    """Which groups of decisions held more often than others, as sentences."""
     pairs = dict[str, tuple[tuple[int, int], tuple[int, int]]]()
     for words, is_first in _COMPARED.items():
         first = _tally([case for case in cases if is_first(case) is True])

@@ -16,6 +16,7 @@ from bot.listeners.typed import (
     MOST_ORDER_CHARS,
     AskBack,
     Order,
+    Reading,
     TypedQuestion,
     is_greeted,
     read,
@@ -102,7 +103,13 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
         return asked_back(
             reading.text, form, command, origin=origin, ts=posted.ts, thread=posted.thread_ts
         )
-    # Do what `/debate` and the same words would, as far as a mention can.
+    return await _as_command(message, reading, by, text)
+
+
+async def _as_command(
+    message: IncomingMessage, reading: Reading, by: Person, text: str
+) -> MessageView | None:
+    """Do what `/debate` and the same words would, as far as a mention can."""
     if isinstance(reading, Order) and (
         reading.subcommand.opens_form or reading.subcommand.is_private
     ):
@@ -112,9 +119,9 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
         text=text,
         user_id=by.id,
         user_name=by.name,
-        channel_id=posted.channel,
+        channel_id=message.posted.channel,
         team_id=message.team,
-        trigger_id=origin,
+        trigger_id=message.origin,
     )
     try:
         return await answer_to(message.context, command, reading)

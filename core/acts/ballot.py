@@ -185,16 +185,20 @@ def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
         for contribution in debate.contributions.values()
         if contribution.turn.agent != turn.agent
     ]
-    if not any(act is Act.CRITIQUE for act in format_of(debate).phases):
-        newest = {
-            contribution.turn.agent: contribution
-            for contribution in others
-            if contribution.turn.act in _ARGUED
-        }
-        contributions = {
-            debate.setup.letter(agent): contribution for agent, contribution in newest.items()
-        }
-        return dict(sorted(contributions.items()))
+    if Act.CRITIQUE in format_of(debate).phases:
+        return _critiques_of(debate, turn, before, others)
+    newest = {
+        debate.setup.letter(contribution.turn.agent): contribution
+        for contribution in others
+        if contribution.turn.act in _ARGUED
+    }
+    return dict(sorted(newest.items()))
+
+
+def _critiques_of(
+    debate: Debate, turn: Turn, option: str, others: Sequence[Contribution]
+) -> Mapping[str, Contribution]:
+    """Critiques of a voter's position and of others for the option that it held, by label."""
     stances: Mapping[str, str] = debate.options.stances if debate.options else {}
     options = options_of(debate)
     about = [
@@ -203,12 +207,12 @@ def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
         if contribution.turn.act is Act.CRITIQUE
         and (
             contribution.turn.target == turn.agent
-            or options.resolve(stances.get(contribution.turn.target or "", "")) == before
+            or options.resolve(stances.get(contribution.turn.target or "", "")) == option
         )
     ]
-    told = moved_in(debate, turn) or max((text.turn.round for text in about), default=0)
-    critiques = (critique for critique in about if critique.turn.round == told)
-    return {f"c{number}": critique for number, critique in enumerate(critiques, start=1)}
+    number = moved_in(debate, turn) or max((critique.turn.round for critique in about), default=0)
+    critiques = (critique for critique in about if critique.turn.round == number)
+    return {f"c{place}": critique for place, critique in enumerate(critiques, start=1)}
 
 
 def moved_in(debate: Debate, turn: Turn) -> int:
