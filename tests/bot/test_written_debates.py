@@ -144,7 +144,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "review",
             "verdict",
-            ":warning: Level on first choices: Not yet and Ready with changes; Not yet is",
+            ":warning: Level on first choices: Not yet and Ready with changes; Not yet has",
         ),
         ("review", "verdict", "\ne1 is plan.md (the subject)."),
         ("review", "report", "Sources: e1 is plan.md (the subject)."),

@@ -14,7 +14,6 @@ ROOT = FOLDER.parents[1]
 TABLE = FOLDER / "killers.json"
 #: Faults whose code is gone → what went. Their patches stay, for the tables that name them.
 GONE: Mapping[str, str] = {
-    "drawn-44-messages": "Every mention in a decided thread but a command is put to the judge.",
     "drawn-61-refused-features": "One flag for each workspace took the place of the table.",
 }
 KINDS = ("known", "chosen", "drawn")
