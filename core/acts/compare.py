@@ -148,17 +148,16 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     ]
 
 
-def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    return {"labels": ", ".join(candidates(debate, turn)), "most": MOST_OPTIONS}
-
-
 declare(
     Act.OPTIONS,
     ActSpec(
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        values=_values,
+        values=lambda debate, turn: {
+            "labels": ", ".join(candidates(debate, turn)),
+            "most": MOST_OPTIONS,
+        },
         about=_about,
         is_alone=always,
         perform=merge,

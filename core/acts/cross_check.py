@@ -1,6 +1,6 @@
 """The check before the verdict: the judge chooses with the positions in the opposite order."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from core.acts.act import ActSpec, always, declare
 from core.acts.context import option_labels, options_part, told_in_short
@@ -48,21 +48,17 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     )
 
 
-def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    return {
-        "options": ", ".join(option_labels(debate)),
-        "answered": is_answered(debate),
-        "lost": lost_turns(debate),
-    }
-
-
 declare(
     Act.CROSS_CHECK,
     ActSpec(
         max_tokens=1024,
         effort=Effort.LOW,
         is_posted=False,
-        values=_values,
+        values=lambda debate, _: {
+            "options": ", ".join(option_labels(debate)),
+            "answered": is_answered(debate),
+            "lost": lost_turns(debate),
+        },
         about=_about,
         is_alone=always,
         perform=cross_check,

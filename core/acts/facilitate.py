@@ -1,6 +1,6 @@
 """The panel's facilitator: go on, ask people, or vote."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from pydantic import BaseModel
@@ -79,22 +79,18 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
     return FacilitatorDecided(guidance=guidance)
 
 
-def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    return {
-        "round": turn.round,
-        "left": panel.rounds_left(debate, turn.round),
-        "may_vote": NextStep.VOTE in panel.steps_open(debate, turn),
-        "may_ask": panel.questions_left(debate),
-    }
-
-
 declare(
     Act.FACILITATION,
     ActSpec(
         max_tokens=512,
         effort=Effort.LOW,
         sees_history=True,
-        values=_values,
+        values=lambda debate, turn: {
+            "round": turn.round,
+            "left": panel.rounds_left(debate, turn.round),
+            "may_vote": NextStep.VOTE in panel.steps_open(debate, turn),
+            "may_ask": panel.questions_left(debate),
+        },
         # Of several choices each goes on as the one before.
         is_alone=lambda debate: debate.setup.rounds <= panel.LEAST_ROUNDS,
         perform=guide,

@@ -72,24 +72,19 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
 
     A cheap model merges those that ask the same; where it fails, all are put.
     """
-    merging = debate.setup.agent(SUMMARIZER)
-    questions: Sequence[clarifying.MergedQuestion] = (
-        () if turn.round else clarifying.asked_for(debate, turn)
-    )
-    if len({question.agents for question in questions}) <= 1 or merging.provider in {
-        OFFLINE,
-        EXAMPLE,
-    }:
-        return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
-    labels = _labels(debate, turn)
-    try:
-        firsts, call = await ask_for_same(calls, debate, turn, labels, agent=merging)
-    except CallFailed as error:
-        _log.warning("questions not merged", debate=debate.id, reason=str(error))
-        put_all = clarifying.put(debate, turn)
-        return ClarificationsOpened(clarifications=put_all.model_copy(update={"lost": error.usage}))
+    merging, spent = debate.setup.agent(SUMMARIZER), dict[str, object]()
+    firsts: Sequence[int] = ()
+    questions = () if turn.round else clarifying.asked_for(debate, turn)
+    several = len({question.agents for question in questions}) > 1
+    if several and merging.provider not in {OFFLINE, EXAMPLE}:
+        try:
+            labels = _labels(debate, turn)
+            firsts, spent["call"] = await ask_for_same(calls, debate, turn, labels, agent=merging)
+        except CallFailed as error:
+            _log.warning("questions not merged", debate=debate.id, reason=str(error))
+            spent["lost"] = error.usage
     clarifications = clarifying.put(debate, turn, firsts)
-    return ClarificationsOpened(clarifications=clarifications.model_copy(update={"call": call}))
+    return ClarificationsOpened(clarifications=clarifications.model_copy(update=spent))
 
 
 def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
@@ -136,10 +136,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
     )
 
     def checked_reply() -> Contribution:
-        findings = _findings_in(reply.findings, read)
-        return _findings_text(
-            debate, turn, reply.summary, findings, verdict=reply.verdict, call=call
-        )
+        return _findings_text(debate, turn, reply, _findings_in(reply.findings, read), call=call)
 
     return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
@@ -162,9 +159,7 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
         fresh = _findings_in(reply.new, read)
         new = [finding.model_copy(update={"status": FindingStatus.NEW}) for finding in fresh]
         findings = [finding.model_copy(update={"raised_by": ()}) for finding in (*again, *new)]
-        return _findings_text(
-            debate, turn, reply.summary, findings, verdict=reply.verdict, call=call
-        )
+        return _findings_text(debate, turn, reply, findings, call=call)
 
     return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
@@ -197,23 +192,17 @@ def _looked_at(
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:
     """Merge the same findings of several agents: by a model, or by their words where it fails."""
-    findings = raised_findings(debate)
-    if len({finding.raised_by for finding in findings}) <= 1:
-        items = merge_findings(findings, range(len(findings)))
-        return FindingsMerged(findings=Findings(turn=turn, items=items))
-    labels = tuple(f"f{number}" for number, _ in enumerate(findings, start=1))
-    try:
-        firsts, call = await ask_for_same(calls, debate, turn, labels)
-    except CallFailed as error:
-        by_words = Findings(
-            turn=turn,
-            items=merge_findings(findings),
-            lost=error.usage,
-            warnings=(f"{_BY_WORDS} {error}",),
-        )
-        return FindingsMerged(findings=by_words)
+    findings, spent = raised_findings(debate), dict[str, Any]()
+    firsts: Sequence[int] = range(len(findings))
+    if len({finding.raised_by for finding in findings}) > 1:
+        labels = _labels(debate)
+        try:
+            firsts, spent["call"] = await ask_for_same(calls, debate, turn, labels)
+        except CallFailed as error:
+            firsts = ()
+            spent = {"lost": error.usage, "warnings": (f"{_BY_WORDS} {error}",)}
     items = merge_findings(findings, firsts)
-    return FindingsMerged(findings=Findings(turn=turn, items=items, call=call))
+    return FindingsMerged(findings=Findings(turn=turn, items=items, **spent))
 
 
 def _findings_in(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
@@ -238,14 +227,14 @@ def _findings_in(replies: Iterable[FindingReply], read: Sequence[Source]) -> lis
 def _findings_text(
     debate: Debate,
     turn: Turn,
-    summary: str,
+    reply: ReviewReply | SecondLookReply,
     findings: Sequence[ReviewFinding],
     *,
-    verdict: str,
     call: Call,
 ) -> Contribution:
     """The findings of an agent as a text that people and other agents read."""
-    short = " ".join(summary.replace("*", "").split()) or VERDICTS.get(verdict, "No summary.")
+    short = " ".join(reply.summary.replace("*", "").split())
+    short = short or VERDICTS.get(reply.verdict, "No summary.")
     lines = [_line(finding) for finding in findings if finding.counts]
     struck = [_line(finding) for finding in findings if not finding.counts]
     text = "\n".join((f"**{short}**", *(("", *lines) if lines else ())))
@@ -260,7 +249,7 @@ def _findings_text(
         answer=without_quotes(short),
         call=call,
         citations=citations,
-        stance={} if verdict == NOBODY else {verdict: 1.0},
+        stance={} if reply.verdict == NOBODY else {reply.verdict: 1.0},
         findings=tuple(findings),
         warnings=(warning,) if struck else (),
     )
@@ -294,14 +283,14 @@ def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
     }
 
 
+def _labels(debate: Debate) -> tuple[str, ...]:
+    """What the findings to be merged are called."""
+    return tuple(f"f{number}" for number, _ in enumerate(raised_findings(debate), start=1))
+
+
 def _parts_of_merging(debate: Debate, turn: Turn) -> Sequence[Part]:
     """Findings stand with the words they are about: the subject need not be read again."""
     return (asked_parts(debate)[0], *format_of(debate).shown_parts(debate, turn))
-
-
-def _values_of_merging(debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    numbers = range(1, len(raised_findings(debate)) + 1)
-    return {"labels": ", ".join(f"f{number}" for number in numbers)}
 
 
 declare(Act.REVIEW, ActSpec(values=_values_of_review, perform=review))
@@ -312,7 +301,7 @@ declare(
         max_tokens=512,
         effort=Effort.LOW,
         is_posted=False,
-        values=_values_of_merging,
+        values=lambda debate, _: {"labels": ", ".join(_labels(debate))},
         parts=_parts_of_merging,
         perform=merge,
     ),
