@@ -66,38 +66,23 @@ def source_parts(debate: Debate) -> Sequence[Part]:
 
 def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     """Quotes of the agent's last text that were not found; for the judge, everybody's quotes."""
+    said = debate.contributions.values()
     if turn.act is Act.SYNTHESIS:
-        lines = list[str]()
+        label, lines = "Quotes that were checked", list[str]()
         for agent in debate.setup.agents:
-            own = [
-                contribution
-                for contribution in debate.contributions.values()
-                if contribution.turn.agent == agent.id
-            ]
-            quoted = [
-                cited
-                for contribution in own
-                if not contribution.carried_from
-                for cited in contribution.citations
-            ]
-            if quoted:
+            own = [it for it in said if it.turn.agent == agent.id and not it.carried_from]
+            if quoted := [citation for contribution in own for citation in contribution.citations]:
                 verified = sum(citation.status is CitationStatus.VERIFIED for citation in quoted)
                 struck = number(len(_struck(quoted)))
                 lines.append(
                     f"{agent.name}: {quantity(verified, 'quote')} verified, {struck} struck out"
                 )
-        label = "Quotes that were checked"
     else:
-        own = [text for text in debate.contributions.values() if text.turn.agent == turn.agent]
-        last = own[-1].citations if own and ACTS[turn.act].is_speech else ()
-        lines = [
-            f'{citation.source}: "{citation.words}" ({citation.fault})'
-            for citation in _struck(last)
-        ]
         label = "Quotes of your last text that were struck out: they do not stand in the source"
-    if not lines:
-        return ()
-    return (Part(kind=PartKind.OTHER, label=label, text="\n".join(lines)),)
+        own = [text for text in said if text.turn.agent == turn.agent]
+        last = own[-1].citations if own and ACTS[turn.act].is_speech else ()
+        lines = [f'{it.source}: "{it.words}" ({it.fault})' for it in _struck(last)]
+    return (Part(kind=PartKind.OTHER, label=label, text="\n".join(lines)),) if lines else ()
 
 
 def is_to_cite(debate: Debate, turn: Turn) -> bool:

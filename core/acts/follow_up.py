@@ -5,7 +5,7 @@ quotes is checked by the same rules.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.acts.act import ACTS, ActSpec, declare
@@ -78,13 +78,8 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
         return _from_passages(turn, follow_up, entries, _NO_MODEL)
     terms = terms_for(debate, turn, judge)
     parts = await asyncio.to_thread(_parts, debate, turn, follow_up, entries)
-    request = request_with(
-        debate,
-        turn,
-        judge,
-        parts=parts,
-        values={"words": ACTS[turn.act].words},
-    )
+    values = {"words": ACTS[turn.act].words}
+    request = request_with(debate, turn, judge, parts=parts, values=values)
     try:
         text, call = await calls.ask(request, judge, terms)
     except CallFailed as error:
@@ -92,23 +87,20 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
         fallback = _from_passages(turn, follow_up, entries, why).answer
         return FollowUpAnswered(answer=fallback.model_copy(update={"lost": error.usage}))
     # The prompt holds the sources, too, and positions that quote them.
-    record = _sources(entries)
-    quotable = (*record, *debate.evidence)
+    quotable = (*_sources(entries), *debate.evidence)
     text, citations = await asyncio.to_thread(check_citations, text.strip(), quotable)
-    ids = {source.id for source in record}
     named = {
-        citation.source: _entry(entries, citation.source).key
+        citation.source: entries[citation.source].key
         for citation in citations
-        if citation.status is CitationStatus.VERIFIED and citation.source in ids
+        if citation.status is CitationStatus.VERIFIED and citation.source in entries
     }
-    follow_up_answer = FollowUpAnswer(
-        turn=turn, text=text, citations=citations, entries=named, call=call
+    return FollowUpAnswered(
+        answer=FollowUpAnswer(turn=turn, text=text, citations=citations, entries=named, call=call)
     )
-    return FollowUpAnswered(answer=follow_up_answer)
 
 
-def record_of(debate: Debate) -> Sequence[Entry]:
-    """The record as entries: the verdict, contributions in order, decisions."""
+def record_of(debate: Debate) -> Mapping[str, Entry]:
+    """The record as entries r1, r2 and so on: the verdict, contributions in order, decisions."""
     entries = list[Entry]()
     if verdict := debate.verdict:
         by = verdict.dissent_by
@@ -139,15 +131,15 @@ def record_of(debate: Debate) -> Sequence[Entry]:
         who = decision.by.display_name
         words = f"{who} {_STANDING[decision.kind]} on {at}. {decision.why}".strip()
         entries.append(Entry(DECISION_ENTRY, "the team's decision", words))
-    return entries
+    return {f"r{number}": entry for number, entry in enumerate(entries, start=1)}
 
 
 def _parts(
-    debate: Debate, turn: Turn, current: FollowUp, entries: Sequence[Entry]
+    debate: Debate, turn: Turn, current: FollowUp, entries: Mapping[str, Entry]
 ) -> Sequence[Part]:
     """The case as the judge saw it, the verdict, passages that fit, and the question."""
     team, notes = told_by_people(debate)
-    ids = {entry.text: f"r{number}" for number, entry in enumerate(entries, start=1)}
+    ids = {entry.text: name for name, entry in entries.items()}
     case = [
         replace(part, label=f"{ids[part.text]}: {part.label}") if part.text in ids else part
         for part in judged_case(debate, turn)
@@ -155,12 +147,12 @@ def _parts(
     whole = {part.text for part in case}
     case += [
         Part(kind=PartKind.OTHER, label=f"{ids[entry.text]}: {entry.title}", text=entry.text)
-        for entry in entries
+        for entry in entries.values()
         if entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
     ]
     room, fitting = _MOST_EARLIER, list[str]()
     for passage in _passages(entries, current.text):
-        entry = _entry(entries, passage.source)
+        entry = entries[passage.source]
         is_shown = entry.text in whole or entry.key in {VERDICT_ENTRY, DECISION_ENTRY}
         if not is_shown and len(passage.text) <= room:
             room -= len(passage.text)
@@ -181,34 +173,29 @@ def _parts(
     return (*team, *notes, *case, question)
 
 
-def _entry(entries: Sequence[Entry], source: str) -> Entry:
-    """The entry with this id."""
-    return entries[int(source.removeprefix("r")) - 1]
-
-
-def _passages(entries: Sequence[Entry], question: str) -> Sequence[Passage]:
+def _passages(entries: Mapping[str, Entry], question: str) -> Sequence[Passage]:
     """Passages of the record that share words with the question, the best first."""
     everything = [passage for source in _sources(entries) for passage in passages_of(source)]
     return best_first(everything, question)
 
 
-def _sources(entries: Sequence[Entry]) -> Sequence[Source]:
+def _sources(entries: Mapping[str, Entry]) -> Sequence[Source]:
     """The entries as sources r1, r2 and so on, so that quotes of them can be checked."""
     return [
         Source(
-            turn=Turn(act=Act.READING, round=0, agent="engine", target=str(number)),
+            turn=Turn(act=Act.READING, round=0, agent="engine", target=name.removeprefix("r")),
             reference=SourceReference(
                 kind=SourceKind.RECORD, title=entry.title, fetch=entry.key, by=Person(id="")
             ),
-            label=f"r{number}",
+            label=name,
             **dict(joined_sections([(entry.title, "", entry.text, "")])),
         )
-        for number, entry in enumerate(entries, start=1)
+        for name, entry in entries.items()
     ]
 
 
 def _from_passages(
-    turn: Turn, follow_up: FollowUp, entries: Sequence[Entry], why: str
+    turn: Turn, follow_up: FollowUp, entries: Mapping[str, Entry], why: str
 ) -> FollowUpAnswered:
     """Passages of the record that fit the question, where no model can be asked."""
     passages = _passages(entries, follow_up.text)[:_MOST_PASSAGES]
@@ -216,14 +203,14 @@ def _from_passages(
     for passage in passages:
         words = " ".join(passage.text.replace('"', "'").split())
         words = words if len(words) <= _PASSAGE else words[:_PASSAGE].rsplit(None, 1)[0] + " …"
-        title = _entry(entries, passage.source).title
+        title = entries[passage.source].title
         lines.append(f"- {title[0].upper()}{title[1:]} ({passage.source}): {words}")
     opening = "What the record holds on it:" if lines else "Nothing in the record shares its words."
     return FollowUpAnswered(
         answer=FollowUpAnswer(
             turn=turn,
             text="\n".join([opening, *lines]),
-            entries={passage.source: _entry(entries, passage.source).key for passage in passages},
+            entries={passage.source: entries[passage.source].key for passage in passages},
             fault=why,
         )
     )

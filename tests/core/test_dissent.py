@@ -144,7 +144,7 @@ async def test_a_judge_whom_the_longest_text_wins_over_does_not_overturn_the_vot
     assert "Kafka" not in verdict.decision
     assert verdict.dissent.startswith("Use Kafka.")
     assert verdict.dissent_by == JUDGE
-    assert "Dissent, held by Judge: Use Kafka." in record_of(debate)[0].text
+    assert "Dissent, held by Judge: Use Kafka." in record_of(debate)["r1"].text
     # How sure it is rests on the ballots: 60, 60 and 1 %.
     assert verdict.confidence is not None
     assert verdict.confidence < 50
