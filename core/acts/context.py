@@ -95,8 +95,7 @@ def note_labels(debate: Debate) -> tuple[str, ...]:
 
 def earlier_decision_labels(debate: Debate) -> tuple[str, ...]:
     """How the earlier decisions that a debate knows are cited: d1, d2."""
-    decided = (source for source in debate.evidence if source.reference.kind is SourceKind.DECISION)
-    return tuple(source.id for source in decided)
+    return tuple(it.id for it in debate.evidence if it.reference.kind is SourceKind.DECISION)
 
 
 def asked_parts(debate: Debate) -> list[Part]:
@@ -116,10 +115,8 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
     """
     parts = asked_parts(debate)
     # Questions with answers; "NA" and the assumption where nobody answered.
-    lines: list[str] = []
-    for item in (
-        item for clarifications in debate.clarifications.values() for item in clarifications.items
-    ):
+    lines = list[str]()
+    for item in (item for card in debate.clarifications.values() for item in card.items):
         answer = debate.answers.get(item.number)
         words = answer.text if answer else ""
         finding = review.finding_number(debate, item) if to_list else None
@@ -224,13 +221,10 @@ def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     for item in options_of(debate).items:
         line = f"{item.id}: {' '.join(item.name.split())}"
         if by_name:
-            names = ", ".join(debate.setup.agent(agent).name for agent in holders[item.id])
+            names = ", ".join(name_of(debate, agent) for agent in holders[item.id])
             line += f" (stood for by {names})" if names else " (nobody's position stands for it)"
         lines.append(line)
-    if not lines:
-        return ()
-    text = "\n".join(lines)
-    return (Part(kind=PartKind.OPTIONS, label="Options", text=text),)
+    return (Part(kind=PartKind.OPTIONS, label="Options", text="\n".join(lines)),) if lines else ()
 
 
 def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -242,7 +236,8 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
         return ()
     newest = [position.turn.round for position in panel.FORMAT.positions(debate).values()]
     rounds = range(1, max(newest, default=1))
-    summaries: list[tuple[int, str]] = []
+    whose = "" if turn.act is Act.BALLOT else f" ({letters(debate)})"
+    parts = list[Part]()
     for number in rounds:
         # Where a round is not summed up yet: how each statement begins.
         beginnings = (
@@ -250,19 +245,17 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
             + first_paragraphs(statement.text, _STATEMENT_CHARS)
             for statement in panel.statements(debate, number)
         )
-        summaries.append((number, in_short(debate, number) or "\n\n".join(beginnings)))
-    whose = "" if turn.act is Act.BALLOT else f" ({letters(debate)})"
-    return [
-        Part(
-            kind=PartKind.SUMMARY,
-            label=f"Round {number} in short{whose}",
-            text=text,
-            ends_shared=number == rounds[-1],
-            trim_priority=4,
-        )
-        for number, text in summaries
-        if text
-    ]
+        if text := in_short(debate, number) or "\n\n".join(beginnings):
+            parts.append(
+                Part(
+                    kind=PartKind.SUMMARY,
+                    label=f"Round {number} in short{whose}",
+                    text=text,
+                    ends_shared=number == rounds[-1],
+                    trim_priority=4,
+                )
+            )
+    return parts
 
 
 def letters(debate: Debate) -> str:
