@@ -5,10 +5,9 @@ names the requirement that the vote's option breaks, in the team's words, or a q
 words exist is looked up here. Else the vote's option stands, and the objection becomes the dissent.
 """
 
-from collections.abc import Sequence
-
 from core.acts.citing import without_quotes
 from core.acts.replies import first_sentence, label_in
+from core.acts.verdict_faults import stands_in
 from core.debate.evidence import CitationStatus
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
@@ -93,25 +92,13 @@ def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
     if label in musts:
         return musts[str(label)], ""
     named = without_quotes(ground).strip(" \"'“”„")
-    words = words_of(named)
-    if len(words) < _LEAST_WORDS:
+    if len(words_of(named)) < _LEAST_WORDS:
         return "", ""
-    texts = (*_texts_of_team(debate), *musts.values())
-    is_there = any(_holds(words_of(text), words) for text in texts)
-    return (named, "") if is_there else ("", "")
-
-
-def _texts_of_team(debate: Debate) -> Sequence[str]:
-    """What the team wrote: the question, its context, notes and answers."""
     notes = (note.text for note in debate.notes)
     answers = (answer.text for answer in debate.answers.values())
-    return (debate.setup.question, debate.setup.context, *notes, *answers)
-
-
-def _holds(text: Sequence[str], words: Sequence[str]) -> bool:
-    """Whether a text has these words in a row."""
-    count = len(words)
-    return any(text[at : at + count] == words for at in range(len(text) - count + 1))
+    written = (debate.setup.question, debate.setup.context, *notes, *answers, *musts.values())
+    is_there = any(stands_in(named, words_of(text)) for text in written)
+    return (named, "") if is_there else ("", "")
 
 
 def best_holder(debate: Debate) -> str:

@@ -64,13 +64,11 @@ def one_of(labels: Sequence[str]) -> Any:
 
 def narrowed(form: type[M], **types: Any) -> type[M]:
     """The form with these types for some of its fields, which keep their defaults."""
-    fields: dict[str, Any] = {name: (kind, _default(form, name)) for name, kind in types.items()}
+    fields = dict[str, Any]()
+    for name, kind in types.items():
+        field = form.model_fields[name]
+        fields[name] = (kind, ... if field.is_required() else field.default)
     return create_model(form.__name__, __base__=form, **fields)
-
-
-def _default(form: type[BaseModel], name: str) -> Any:
-    field = form.model_fields[name]
-    return ... if field.is_required() else field.default
 
 
 class ChoiceReply(BaseModel):

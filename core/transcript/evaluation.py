@@ -285,7 +285,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     ]
     reasons = {
         f"{item.name} ({item.model})": [
-            _line(f"{criterion.words} ({mark.score}): {mark.reason}")
+            f"{criterion.words} ({mark.score}): {mark.reason}"
             for criterion, mark in item.marks.items()
         ]
         for item in marks
@@ -294,7 +294,7 @@ def as_markdown(evaluation: Evaluation) -> str:
     failed = [f"{failure.name}: {failure.reason}" for failure in evaluation.failed]
     document = blocks(
         f"# Evaluation of debate {evaluation.debate_id}",
-        f"> {_line(evaluation.question)}",
+        f"> {' '.join(evaluation.question.split())}",
         *(_reservations(evaluation) if marks else ()),
         table((*head, "Average") if averages else head, rows)
         or "No evaluator could be heard: there are no scores.",
@@ -353,7 +353,3 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Eva
         for name in criteria
     }
     return Marks(**identity(agent), marks=marks, call=call)
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
