@@ -200,7 +200,7 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
             firsts, spent["call"] = await ask_for_same(calls, debate, turn, labels)
         except CallFailed as error:
             firsts = ()
-            spent = {"lost": error.usage, "warnings": (f"{_BY_WORDS} {error}",)}
+            spent |= {"lost": error.usage, "warnings": (f"{_BY_WORDS} {error}",)}
     items = merge_findings(findings, firsts)
     return FindingsMerged(findings=Findings(turn=turn, items=items, **spent))
 
