@@ -259,7 +259,7 @@ def _dissent(debate: Debate, whole: Verdict, most: int) -> str:
     """The dissent in so many words, and who voted against the verdict; empty: no room."""
     head, against = _dissent_head(debate, whole), gist(against_words(debate, whole), _NOTE_LIMIT)
     # Whose dissent it is tells that already; the dissent's own words go before these.
-    for votes in dict.fromkeys((against or _opponents(debate, whole), against)):
+    for votes in dict.fromkeys((against or _opponents(debate, whole), against, "")):
         room = most - _word_count(head, votes)
         words = whole_sentences(gist(dissent_words(debate, whole), _TEXT_LIMIT), room)
         if room >= 0 and (words or (votes and not whole.dissent)):

@@ -118,6 +118,24 @@ async def test_it_says_that_nobody_voted_against_it_where_there_is_no_dissent() 
     assert all("No agent voted against it." in text for text in texts_of(debate))
 
 
+async def test_the_dissents_own_words_have_room_before_that_nobody_voted_against_it() -> None:
+    dissent = (
+        "Sign only if the price is fixed until the end of 2028; nothing in the offer promises it, "
+        "so stay."
+    )
+    reasons = [f"{number} words {'and more ' * 10}words." for number in ("Many", "More", "Most")]
+    fields = {"dissent": dissent, "dissent_by": "Simplicity", "reasons": reasons}
+
+    def script(request: ModelRequest) -> str:
+        if request.act is Act.SYNTHESIS:
+            return json.dumps(a_verdict_reply(**fields))
+        return a_script(AGREED)(request)
+
+    debate = await Bench(ScriptedProvider(script)).run(a_gated_setup())
+    assert debate.verdict
+    assert dissent in short_text(debate, debate.verdict)
+
+
 #: The architect stands alone for Kafka, writes most and is surest; the others are in doubt.
 ELOQUENT: Minds = {"architect": (99, 99), "security": (40, 40), "simplicity": (40, 40)}
 
