@@ -161,7 +161,7 @@ def confidence(grounds: Grounds) -> Confidence:
     if unknown := grounds.requirements_unknown:
         figure -= min(unknown * _UNKNOWN, _UNKNOWN_AT_MOST)
         which = quantity(unknown, "major requirement")
-        rests_on.append(f"nobody can say yet whether {which} can be met")
+        rests_on.append(f"whether it meets {which} is not known")
     if unmet := grounds.requirements_unmet:
         figure = min(figure, UNMET_AT_MOST)
         rests_on.append(f"{quantity(unmet, 'major requirement')} not met")
