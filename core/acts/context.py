@@ -215,14 +215,14 @@ def _inset(text: str) -> str:
 
 
 def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
-    """The options, and with `by_name` (for the judge) the agents whose positions stand for each."""
+    """The options, and with `by_name` (for the judge) the agents that favour each."""
     holders = by_option(debate)
     lines = list[str]()
     for item in options_of(debate).items:
         line = f"{item.id}: {' '.join(item.name.split())}"
         if by_name:
             names = ", ".join(name_of(debate, agent) for agent in holders[item.id])
-            line += f" (stood for by {names})" if names else " (nobody's position stands for it)"
+            line += f" (favoured by {names or 'nobody'})"
         lines.append(line)
     return (Part(kind=PartKind.OPTIONS, label="Options", text="\n".join(lines)),) if lines else ()
 

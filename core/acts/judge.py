@@ -51,7 +51,7 @@ from core.rules.formats.registry import format_of
 from core.rules.gate import agreed_at_once, closing_gate, in_words
 from core.rules.history.strategies import judge_summary
 from core.rules.judging import auditor_of, judge_of
-from core.rules.options import option_of, options_of
+from core.rules.options import drafted_by, option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.raised import MOST_LONE, raised_points
 from core.rules.schedule import is_cut_short
@@ -394,10 +394,15 @@ def _winner_words(debate: Debate) -> str:
     """Whose position the judge starts from."""
     if not debate.tally or not debate.tally.winners:
         return "the position that meets the requirements best (there was no vote)"
-    names = [debate.setup.agent(agent).name for agent in voting.best_texts(debate.tally)]
     won = [
         options_of(debate).name(option) for option in voting.winning_options(debate.tally.options)
     ]
+    names = list[str]()
+    for agent in voting.best_texts(debate.tally):
+        drafted = options_of(debate).name(drafted_by(debate, agent))
+        # Its author votes for what won, but the text can still argue for the other one.
+        first = f' (whose draft argued for "{drafted}")' if drafted and drafted not in won else ""
+        names.append(f"{debate.setup.agent(agent).name}{first}")
     whose = f"position{'s' if len(names) > 1 else ''} of {' and '.join(names)}"
     if not won:
         tied = "tied winners" if len(names) > 1 else "winner"

@@ -149,16 +149,25 @@ def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
 
 
 def option_of(debate: Debate, agent: str) -> str:
-    """Id of the option that an agent's position stands for; empty where that is not known."""
+    """Id of the option that an agent favours; empty where that is not known.
+
+    The likeliest by what it stated last: its text can argue for another one. Before that, the one
+    that its draft stands for.
+    """
     for contribution in reversed(list(debate.contributions.values())):
         if contribution.turn.agent == agent and (best := leading(stance_in(debate, contribution))):
             return best
+    return drafted_by(debate, agent)
+
+
+def drafted_by(debate: Debate, agent: str) -> str:
+    """Id of the option that an agent's draft stands for; empty where that is not known."""
     drafted = debate.options.stances.get(agent, "") if debate.options else ""
     return options_of(debate).resolve(drafted)
 
 
 def by_option(debate: Debate) -> Mapping[str, Sequence[str]]:
-    """Every option as it stands → ids of the agents whose positions stand for it."""
+    """Every option as it stands → ids of the agents that favour it."""
     option_by_agent = {agent.id: option_of(debate, agent.id) for agent in debate.setup.agents}
     return {
         item.id: [agent for agent, option in option_by_agent.items() if option == item.id]

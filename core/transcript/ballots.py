@@ -196,7 +196,7 @@ def score_rows(debate: Debate, tally: Tally) -> tuple[Sequence[str], Sequence[Se
             sure = _figure(score.mean_confidence if score.first_places else None)
             rows.append((name, *points, sure))
     if tally.options:
-        return ("Text of", "Stands for", "Points", "First places"), rows
+        return ("Text of", "Its author favours", "Points", "First places"), rows
     return ("Position of", "Points", "First places", "Mean confidence"), rows
 
 

@@ -14,6 +14,7 @@ from core.rules.options import (
     NAMES_A_VERDICT,
     after_edits,
     by_option,
+    drafted_by,
     held_by,
     is_listed,
     leading,
@@ -60,35 +61,38 @@ def holds_words(debate: Debate, contribution: Contribution) -> str:
 
 
 def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[str]]]:
-    """The head of a table, and by the options' ids who stands and holds where, the best first."""
+    """The head of a table, and by the options' ids who began and holds where, the best first."""
     options = options_of(debate)
     scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
     holders: dict[str, list[str]] = {}
+    drafters: dict[str, list[str]] = {}
     for agent in debate.setup.agents:
         before = " (before the vote)" if voting.is_uncounted(debate, agent.id) else ""
         favourite = leading(held_by(debate, agent.id))
         holders.setdefault(favourite, []).append(f"{agent.name}{before}")
-    stands = by_option(debate)
+        # A draft can argue for another option than its author holds likeliest.
+        drafted = drafted_by(debate, agent.id) or option_of(debate, agent.id)
+        drafters.setdefault(drafted, []).append(agent.name)
     people = count_people(debate)
-    first = {score.option: score.first_choices for score in people.scores}
+    people_first = {score.option: score.first_choices for score in people.scores}
     rows: dict[str, Sequence[str]] = {}
     listed = listed_scores(options, scores.values())
     places = {score.option: place for place, score in enumerate(listed)}
     for item in sorted(options.items, key=lambda item: places.get(item.id, len(places))):
         score = scores.get(item.id)
-        drafters, holding = stands.get(item.id, ()), holders.get(item.id, ())
+        drafting, holding = drafters.get(item.id, ()), holders.get(item.id, ())
         mean_share = score.mean_probability if score else 0.0
-        by_people = first.get(item.id, 0)
-        if not is_listed(options, item.id, len(drafters), len(holding), mean_share, by_people):
+        by_people = people_first.get(item.id, 0)
+        if not is_listed(options, item.id, len(drafting), len(holding), mean_share, by_people):
             continue
         row = [
             item.name,
-            ", ".join(name_of(debate, agent) for agent in drafters) or "nobody",
+            ", ".join(drafting) or "nobody",
             ", ".join(holding) or "nobody",
             percent(score.mean_probability) if score else "",
         ]
         rows[item.id] = [*row, str(by_people)] if people.voters else row
-    head = ["Option", "Position of", "Held best by", "Mean probability"]
+    head = ["Option", "First position of", "Held best by", "Mean probability"]
     return [*head, "People's first choice"] if people.voters else head, rows
 
 
@@ -212,15 +216,15 @@ def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | No
 
 
 def positions_words(debate: Debate) -> Iterator[str]:
-    """Every option and who stands for it, a line each: `Kafka: Ann, Bob`."""
+    """Every option and who favours it, a line each: `Kafka: Ann, Bob`."""
     options = options_of(debate)
     for option, agents in by_option(debate).items():
         if is_listed(options, option, len(agents)):
             names = ", ".join(name_of(debate, agent) for agent in agents)
-            names = names or ("sealed" if debate.is_sealed else "no agent stands for it")
+            names = names or ("sealed" if debate.is_sealed else "no agent favours it")
             yield f"{options.name(option)}: {names}"
 
 
 def option_behind(debate: Debate, agent: str) -> str:
-    """The name of the option that an agent's position stands for; empty if none is known."""
+    """The name of the option that an agent favours; empty if none is known."""
     return options_of(debate).name(option_of(debate, agent))

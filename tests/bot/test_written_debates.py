@@ -1,9 +1,10 @@
-"""Seven whole debates whose replies a person wrote: every kind of sentence said of them is true.
+"""Eight whole debates whose replies a person wrote: every kind of sentence said of them is true.
 
 In one all say yes, at 60 % each; one is in German, splits, and quotes figures of a source; one is a
 panel that agrees at once; one is a review of a German text, with figures, whose two voters differ;
 in a council one moves to none of the options; in a critique about money the answer alone failed;
-in one a file tells its reviewers what to write, and one agent and the judge do.
+in one a file tells its reviewers what to write, and one agent and the judge do; in one all drafts
+argue for yes, and all ballots hold no more likely.
 """
 
 import json
@@ -19,8 +20,10 @@ from bot.slack.ids import ActionId
 from bot.views.board import board
 from bot.views.verdict import headline
 from bot.views.vote import vote
+from core.acts.request_for import request_for
 from core.debate.log import RecordedEvent, event_from_json, fold
 from core.debate.state import Debate
+from core.debate.turn import JUDGE, Act, Turn
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.report import report
@@ -122,7 +125,7 @@ def surface_text(name: str, surface: str) -> str:
         # The three reasons come before it.
         ("panel", "terminal", "More than 2 % of daily calls come from the old API on 15 March.\n"),
         ("panel", "report", "| Format | panel, only first answers were given |"),
-        ("panel", "record", "- Keep it running: no agent stands for it\n"),
+        ("panel", "record", "- Keep it running: no agent favours it\n"),
         ("panel", "record", "## Recommendations\n\n- Watch the share of calls"),
         ("panel", "report", "| One model alone | alpha/alpha-large | 1 | 1 |"),
         ("panel", "verdict", "*Turn the old mobile API off on 31 March, after two announced"),
@@ -201,12 +204,30 @@ def surface_text(name: str, surface: str) -> str:
         ),
         ("poisoned", "verdict", "\n• … and 1 more doubt\n"),
         ("poisoned", "board", "*Confidence*: low (57 of 100)"),
+        # Whose drafts argued for yes, though all held no likelier from the first ballot on.
+        (
+            "against",
+            "report",
+            "| No | nobody | Finance, Product, Operations | 60% |\n| Yes | Finance, Product, Oper",
+        ),
+        ("against", "report", "| Text of | Its author favours | Points | First places |"),
+        ("against", "record", "- Yes: no agent favours it\n- No: Finance, Product, Operations"),
+        ("against", "verdict", "*No*: 3 of 3 agents, mean likelihood 60%; *Yes*: 0 of 3, mean 40%"),
+        ("against", "terminal", "Confidence: low (60 of 100)."),
         # The judge's own number is a footnote.
         ("german", "terminal", "the judge's own number, which does not count, was 70 of 100."),
     ],
 )
 def test_what_is_said_is_so(name: str, surface: str, words: str) -> None:
     assert words in surface_text(name, surface)
+
+
+def test_a_judge_is_told_that_a_winners_draft_argued_for_another_option() -> None:
+    debate = example("against")
+    verdict_turn = Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE)
+    *quoted, task = (part.text for part in request_for(debate, verdict_turn).parts)
+    assert 'the position of Product (whose draft argued for "Yes").' in task
+    assert any("o2: No (favoured by Finance, Product, Operations)" in text for text in quoted)
 
 
 @pytest.mark.parametrize("surface", ["board", "verdict", "report", "record", "terminal"])

@@ -37,8 +37,8 @@ _HOUR = 3600.0
 #: What a ballot holds where nothing moved the voter.
 _NOBODY = "none"
 _NOTE = "A written example: nobody read this note."
-#: The judge sees behind an option who stands for it.
-_HELD_BY = (" (stood for by ", " (nobody's position ")
+#: The judge sees behind an option who favours it.
+_FAVOURED_BY = " (favoured by "
 #: How often the words of a reply's short form are read: a first answer is seen on the board, a
 #: refinement in a post with what it answers. Other replies are not seen by themselves.
 _TIMES_READ = {Act.PROPOSAL: 0.7, Act.REFINEMENT: 1.8}
@@ -266,8 +266,7 @@ def _options(request: ModelRequest) -> Mapping[str, str]:
     lines = (line.partition(": ") for line in text.splitlines())
     ids = dict[str, str]()
     for option, _, text in lines:
-        marker = next((words for words in _HELD_BY if words in text), None)
-        ids[text.partition(marker)[0] if marker else text] = option
+        ids[text.partition(_FAVOURED_BY)[0]] = option
     return ids
 
 
