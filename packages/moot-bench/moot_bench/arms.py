@@ -166,7 +166,7 @@ def _agents(arm: Arm, settings: Settings) -> Sequence[Agent]:
     if arm.form in {*_ALONE, ArmForm.BEST_OF}:
         agent = agent_for("generalist", none)
         # What an answer may spend decides it, so it is part of the setup.
-        within = f"-{arm.tokens}" if arm.tokens else ""
+        within = f"-{arm.tokens}" if arm.form is ArmForm.THINK else ""
         roster = [
             agent.model_copy(update={"id": f"draft-{n}{within}", "name": f"Draft {n}"})
             for n in range(1, count + 1)

@@ -89,6 +89,14 @@ def test_the_same_work_has_the_same_origin_and_other_work_has_not() -> None:
     assert len({first, *others}) == 7
 
 
+def test_an_answer_that_spends_no_tokens_is_not_taken_for_one_models_first_answer() -> None:
+    origins = {
+        origin_of(the_setup(Arm(form=form, models=(ONE,))), TASK, 0)
+        for form in (ArmForm.SOLO, ArmForm.THINK)
+    }
+    assert len(origins) == 2
+
+
 def test_best_of_has_as_many_drafts_as_the_debate_pays_for() -> None:
     costs = {2: 0.1, 3: 0.2, 4: 0.4}
     assert [drafts_for(target, costs) for target in (0.05, 0.2, 0.39, 9)] == [2, 3, 3, 4]
