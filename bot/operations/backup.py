@@ -100,7 +100,7 @@ def back_up(location: str, target: Path) -> int:
         target: The copy; must not exist.
 
     Raises:
-        BadInput: The target exists, or the database is on a server.
+        BadInput: The target exists or its folder does not, or the database is on a server.
         StoreDown: The database or its copy cannot be read or written.
     """
     url = make_url(database_url(location))
@@ -108,6 +108,8 @@ def back_up(location: str, target: Path) -> int:
         raise BadInput("PostgreSQL is backed up with its own tool: pg_dump --format=custom.")
     if target.exists():
         raise BadInput(f"{target} exists already. Name a new file.")
+    if not target.parent.is_dir():
+        raise BadInput(f"There is no folder {target.parent}.")
     source = Path(url.database or "")
     check_no_log_is_left(source)  # SQLite deletes it, also where it only reads
     if not source.exists():

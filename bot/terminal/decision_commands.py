@@ -4,7 +4,7 @@ What a command needs is imported when it runs, so that help is there at once.
 """
 # ruff: noqa: PLC0415 - see above
 
-from datetime import datetime
+from datetime import date
 from typing import Annotated, Literal
 
 import typer
@@ -50,9 +50,18 @@ def reject(debate_id: DebateId, *, because: Because = "") -> None:
     run_async(decide(debate_id, DecisionKind.REJECT, because))
 
 
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"a day is written like 2027-01-31, not {text!r}.") from None
+
+
 def revisit(
     debate_id: DebateId,
-    on: Annotated[datetime, typer.Option("--on", formats=["%Y-%m-%d"], help="The day.")],
+    on: Annotated[
+        date, typer.Option("--on", parser=_day, metavar="DAY", help="The day, like 2027-01-31.")
+    ],
     *,
     because: Because = "",
 ) -> None:
@@ -60,7 +69,7 @@ def revisit(
     from bot.terminal.calibrating import decide
     from core.debate.follow_up import DecisionKind
 
-    run_async(decide(debate_id, DecisionKind.REVISIT, because, on=on.date()))
+    run_async(decide(debate_id, DecisionKind.REVISIT, because, on=on))
 
 
 def outcome(

@@ -126,8 +126,11 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     """Print the decisions that answer a question, or come closest.
 
     Raises:
+        BadInput: The question is blank.
         StoreDown: The database cannot be opened.
     """
+    if not question.strip():
+        raise BadInput("The question is blank.")
     environment = quiet_settings()
 
     def on_unreadable(debate_id: str, error: StoreError) -> None:

@@ -267,7 +267,7 @@ def config_schema() -> None:
 
 @config.command("import")
 def import_config(file: File, output: Output = None) -> None:
-    """Write another program's configuration file (dialectic's) as one of ours."""
+    """Write another program's file (dialectic's) as settings of Moot."""
     from bot.terminal.configuring import import_config_file
 
     import_config_file(file, output)
