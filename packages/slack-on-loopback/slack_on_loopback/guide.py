@@ -13,8 +13,8 @@ class GuideButton:
 
     Attributes:
         label: what it says.
-        shows: the message it goes to, as `channel` and `ts`, with the focus on the message's first
-            button; None: it stays.
+        shows: the message it goes to, as `channel` and `ts`, with the focus on the message's
+            primary button, if it has one; None: it stays.
         types: what it writes into the channel's box; empty: nothing.
         name: what `Guide.pressed` gets when it is pressed; empty: nothing.
     """

@@ -107,7 +107,7 @@ export class MessageList {
     for (const [ts, row] of this.#rows) row.node.classList.toggle("pinned", set.has(ts));
   }
 
-  /** Brings one message into view, marks it for a moment; puts the focus on it, or on its first button, if asked to. */
+  /** Brings one message into view, marks it for a moment; puts the focus on it, or on its primary button, if asked to. */
   reveal(ts, { focus = false, button = false } = {}) {
     const node = this.#rows.get(ts)?.node;
     if (!node) return;
@@ -117,7 +117,7 @@ export class MessageList {
     if (focus) node.focus({ preventScroll: true });
     if (!button) return;
     this.scroller.release();
-    node.querySelector(".block-actions .button")?.focus();
+    node.querySelector(".block-actions .button.primary")?.focus();
   }
 
   #create(message) {

@@ -646,16 +646,17 @@ async def test_a_message_stays_in_view_while_what_stands_above_it_changes(
     await expect(page.locator("#main .row").first).to_be_in_viewport()
 
 
-async def test_a_button_of_the_guide_puts_the_focus_on_its_messages_first_button_each_time(
+async def test_a_button_of_the_guide_puts_the_focus_on_its_messages_primary_button_each_time(
     open_page: Open, server: PageServer
 ) -> None:
     page = await open_page("#/C1", phone=True)
     shown = {"label": "Vote", "shows": f"#/C1?m={sample.BOARD_TS}&button", "types": "", "name": ""}
     guide = {"text": "Look.", "thread": [], "message": "", "buttons": [shown]}
     await server.emit({"type": "guide", "guide": guide})
-    first = page.locator(f'#main .row[data-ts="{sample.BOARD_TS}"] .actions .button').first
+    row = page.locator(f'#main .row[data-ts="{sample.BOARD_TS}"]')
+    primary = row.get_by_role("button", name="Vote now")
     for _ in range(2):
         await page.locator("#main .scroll-box").evaluate("box => box.scrollTo(0, 0)")
-        await page.get_by_role("region", name="Guide").get_by_role("button", name="Vote").click()
-        await expect(first).to_be_focused()
-        await expect(first).to_be_in_viewport()
+        await page.get_by_role("region", name="Guide").get_by_role("button").click()
+        await expect(primary).to_be_focused()
+        await expect(primary).to_be_in_viewport()
