@@ -157,9 +157,8 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
         put_json(values)
         return
     if not decisions:
-        argument = quote(" ".join(visible(question).split()))
         tell(f"No decision on this is known in {database_place(environment.moot_database)}.")
-        tell(f"To have it debated: moot debate {argument}")
+        tell(f"To have it debated: moot debate {quote(' '.join(visible(question).split()))}")
         return
     is_sure = decisions[0].likeness >= SURE_FROM
     first = recalled_title(decisions[0].debate)
