@@ -100,10 +100,16 @@ def test_the_guide_has_every_default_as_it_is(section: str, model: type[BaseMode
         assert text in in_words or text == plain.removesuffix(".0"), key
 
 
-def test_the_examples_in_the_guide_are_valid() -> None:
-    examples = [part.split("```")[0] for part in GUIDE.split("```yaml\n")[1:]]
+def test_the_examples_in_the_guides_are_valid() -> None:
+    # Those of playbooks are no settings; they have a test of their own.
+    pages = [page for page in DOCS.glob("*.md") if page.name != "playbooks.md"]
+    examples = [
+        (page.name, part.split("```")[0])
+        for page in pages
+        for part in page.read_text(encoding="utf-8").split("```yaml\n")[1:]
+    ]
 
-    assert len(examples) >= 2
-    for example in examples:
-        load(example, "example.yaml", FileDefaults(), prompt_reader(Path()))
-        assert valid(yaml.safe_load(example))
+    assert len(examples) >= 8
+    for name, example in examples:
+        load(example, name, FileDefaults(), prompt_reader(Path()))
+        assert valid(yaml.safe_load(example)), name
