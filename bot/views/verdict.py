@@ -205,11 +205,13 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
     if len(hinges.split()) > _HINGES_WORDS or len(hinges) > _HINGES_LIMIT:
         hinges = ""
     first, *last = _lines_of_any(debate, reached, most)
+    # Stands last: what follows it would be read as the team's reason.
+    decision = last.pop() if debate.decision else ""
     whole = cited_verdict(debate, reached)
     reasons = () if reached.findings else whole.reasons[:most]
     against = (whole.dissent, *whole.overturned_by)
-    names = _names_of(debate, first, *last, *reasons, *against, hinges)
-    room = _MOST_WORDS - _word_count(first, *last, names)
+    names = _names_of(debate, first, *last, decision, *reasons, *against, hinges)
+    room = _MOST_WORDS - _word_count(first, *last, decision, names)
     # What speaks against it has room for a sentence, before the reasons have the rest.
     least = (_shortest(partial(_dissent, debate, whole)), _shortest(partial(_overturns, whole)))
     lines = [*_reasons(reasons, room - _word_count(*least))]
@@ -223,7 +225,8 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
     overturns = _overturns(whole, room - _word_count(*lines))
     text = "\n".join(filter(None, (first, *lines, overturns, *last)))
     # Of what was left out no source is to be named.
-    text = "\n".join(filter(None, (text, _names_of(debate, text, hinges), hinges)))
+    names = _names_of(debate, text, hinges, decision)
+    text = "\n".join(filter(None, (text, names, hinges, decision)))
     is_whole = bool(dissent or not whole.dissent) and bool(overturns or not whole.overturned_by)
     return text, is_whole
 

@@ -1,10 +1,14 @@
 """Without whom the first answers lean elsewhere, and whether one source carries a verdict."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from bot.views.verdict import short_text
 from core.debate.evidence import Citation, CitationStatus
+from core.debate.follow_up import Decision, DecisionKind
+from core.debate.people import Person
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
 from core.rules.hinges import decisive_voters, hinge_words, only_source
@@ -76,3 +80,13 @@ def a_verdict(*quotes: tuple[str, str]) -> Verdict:
 )
 def test_only_verified_quotes_count(quotes: Sequence[tuple[str, str]], source: str) -> None:
     assert only_source(a_verdict(*quotes)) == source
+
+
+def test_what_a_verdict_hangs_on_is_not_read_as_the_teams_reason() -> None:
+    dana = Person(id="U1", name="Dana")
+    decision = Decision(kind=DecisionKind.ACCEPT, by=dana, why="It is quick.", origin="V1")
+    verdict = Verdict(decision="PostgreSQL.", solution="", confidence=None, option="o2")
+    debate = replace(first_ballots(0.9, 0.4, 0.4), verdict=verdict, decisions=(decision,))
+    text = short_text(debate, verdict)
+    assert "Without Architect" in text
+    assert text.endswith("It is quick.")
