@@ -211,9 +211,10 @@ def estimate_words(estimated: Estimate) -> str:
 
 
 def cap_words(setup: Setup, estimated: Estimate) -> str:
-    """What a debate's cap holds, in a sentence; empty without a cap, or where no model is asked."""
+    """What a debate's cap holds, in a sentence; empty without one, or where nothing is paid for."""
     cap = setup.limits.debate_cost
-    if cap is None or not estimated.planned:
+    bounds = estimated.cost_range
+    if cap is None or not estimated.planned or (bounds is not None and not any(bounds)):
         return ""
     if firm_cap(setup, estimated.cost) is None:
         unknown = "calls whose price is unknown do not count towards it"

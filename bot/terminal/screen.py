@@ -178,7 +178,7 @@ def phase_line(debate: Debate, turn: Turn) -> str:
     if turn.act is Act.SYNTHESIS:
         return "Synthesis: the judge writes the verdict"
     if not turn.round:
-        return f"Before round 1: {work_words(debate, turn).lower()}{turns}"
+        return f"{turn.when.capitalize()}: {work_words(debate, turn).lower()}{turns}"
     form = format_of(debate)
     opens = turn.round == 1 and turn.act is form.phases[0] and form.compares_drafts
     if opens and debate.setup.when is not When.ALWAYS:
@@ -211,7 +211,7 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     phase = work_words(debate, turn).lower() + (f" {count}/{len(planned)}" if planned else "")
     names = list(dict.fromkeys(name_of(debate, turn.agent) for turn in working))
     more = f" +{len(names) - _MOST_NAMES}" if len(names) > _MOST_NAMES else ""
-    where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else "before round 1"
+    where = f"round {turn.round}/{debate.setup.rounds}" if turn.round else turn.when
     return f"{where} · {phase} · {', '.join(names[:_MOST_NAMES])}{more} · {cost}"
 
 
@@ -348,7 +348,8 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     ),
     BallotCast: _ballot,
     BallotAbstained: lambda debate, it: (
-        f"  {turn_words(debate, it.abstention.turn)}: abstained: {it.abstention.reason}"
+        f"  {turn_words(debate, it.abstention.turn)}: "
+        f"{'abstained' if it.abstention.declared else 'no ballot'}: {it.abstention.reason}"
     ),
     QuestionsAsked: lambda debate, it: (
         f"  {turn_words(debate, it.questions.turn)}: {len(it.questions.questions)}"

@@ -136,7 +136,7 @@ class DebateSession:
         elif not waiting:
             await self._clock.sleep(_LOOK_AGAIN)
         if due := schedule.due(debate):
-            self._screen.say(f"Answer until {when(due)}; then the assumptions hold.")
+            self._screen.say(f"Answer until {when(due)}; then {_unanswered(debate)}.")
         if waiting and debate.findings and not self._was_asked_for_changes:
             await self._take_changes(debate)
         for clarification in waiting:
@@ -174,7 +174,7 @@ class DebateSession:
             if doing.done():
                 doing.result()
             elif late.done():
-                self._screen.say("The time to answer is over; the assumptions hold.")
+                self._screen.say(f"The time to answer is over; {_unanswered(debate)}.")
         finally:
             for task in (doing, stopped, late):
                 task.cancel()
@@ -187,6 +187,11 @@ class DebateSession:
             return
         while (seconds := (due - self._clock.now()).total_seconds()) > 0:
             await self._clock.sleep(seconds)
+
+
+def _unanswered(debate: Debate) -> str:
+    """What becomes of the questions that nobody answers."""
+    return "the findings stand" if debate.findings else "the assumptions hold"
 
 
 @contextmanager

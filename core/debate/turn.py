@@ -1,5 +1,6 @@
 """Acts and turns: what is done, by whom, in which round."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 from typing import Self
@@ -94,7 +95,7 @@ class Act(StrEnum):
 class Turn(Value):
     """One thing to be done, by one agent, in one round.
 
-    Round 0 is before the first round (clarifying questions, the blind ballot).
+    Round 0 is what no round holds (clarifying questions, the blind ballot).
     """
 
     act: Act
@@ -108,6 +109,21 @@ class Turn(Value):
     def key(self) -> str:
         """The key of this turn's outcome in the log: `r2/critique/ann/bob`."""
         return _key(self.act, self.round, self.agent, self.target)
+
+    @property
+    def when(self) -> str:
+        """When it is taken, in words: `round 2`, `before round 1`, `after the first answers`."""
+        return f"round {self.round}" if self.round else _OF_NO_ROUND.get(self.act, "before round 1")
+
+
+#: When acts of round 0 are taken that are not before round 1; first answers are given in it.
+_OF_NO_ROUND: Mapping[Act, str] = {
+    **dict.fromkeys((Act.OPTIONS, Act.BALLOT, Act.SHADOW_CHOICE), "after the first answers"),
+    **dict.fromkeys((Act.TALLY, Act.CROSS_CHECK, Act.SYNTHESIS), "after the first answers"),
+    Act.AUDIT: "after the first answers",
+    Act.SHADOW: "beside the debate",
+    Act.FOLLOW_UP: "after the verdict",
+}
 
 
 @lru_cache(maxsize=10_000)

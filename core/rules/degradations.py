@@ -122,8 +122,7 @@ def _failed_turns(debate: Debate) -> Iterator[str]:
 def _turn_words(debate: Debate, turn: Turn) -> str:
     names = {agent.id: agent.name for agent in debate.setup.agents}
     whose = f" of {names[turn.target]}" if turn.target in names else ""
-    when = f"round {turn.round}" if turn.round else "before round 1"
-    return f"{turn.act.value}{whose} ({when})"
+    return f"{turn.act.value}{whose} ({turn.when})"
 
 
 def _with_model(debate: Debate, agent: str) -> str:

@@ -64,5 +64,5 @@ def hinge_words(debate: Debate, verdict: Verdict) -> str:
         texts.append(f'Among the first ballots "{options.name(first_lead(debate))}" led; {would}.')
     # A review is about its subject.
     if debate.setup.format != review.NAME and (source := only_source(verdict)):
-        texts.append(f"Its checked quotes all come from one source: {source}.")
+        texts.append(f"The verdict's checked quotes all come from one source: {source}.")
     return " ".join(texts)

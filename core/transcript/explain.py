@@ -15,6 +15,7 @@ from core.acts.context import parts_for
 from core.debate.log import RecordedEvent, fold
 from core.debate.state import Debate, Status
 from core.debate.turn import Act, Turn
+from core.debate.turn_events import VerdictDrafted
 from core.errors import BadInput
 from core.figures import duration, number, quantity
 from core.rules import schedule
@@ -54,6 +55,11 @@ def explain(log: Sequence[RecordedEvent]) -> Sequence[TurnExplanation]:
     debate = fold(log)
     spans = timeline(log)
     calls = {entry.event.key: entry.event.spent.call for entry in log if entry.event.spent}
+    calls |= {
+        entry.event.key: entry.event.verdict.call
+        for entry in log
+        if isinstance(entry.event, VerdictDrafted)
+    }
     missed: dict[str, list[SummaryTiming]] = {}
     for timing in summary_metrics(log, spans=spans).timings:
         for key in timing.missed_by:
@@ -206,6 +212,8 @@ def _ending(debate: Debate, span: Span) -> str:
     contribution = debate.contributions.get(key)
     if contribution and contribution.carried_from:
         return f", carried over from {contribution.carried_from}"
-    if key in debate.abstentions:
+    if abstention := debate.abstentions.get(key):
+        if not abstention.declared:
+            return f", no ballot: {abstention.reason}"
         return f", {name_of(debate, span.turn.agent)} abstained"
     return ""

@@ -150,6 +150,9 @@ def moves_section(debate: Debate) -> ResultSection:
     lines = [*move_lines(debate)] if blind & final else []
     if stayed:
         lines.append(ResultLine(text=f"Stayed with their first choice: {', '.join(stayed)}."))
+    unknown = [a.name for a in debate.setup.agents if a.id in final - blind]
+    if unknown and lines:
+        lines.append(ResultLine(text=f"Without a first ballot: {', '.join(unknown)}."))
     return ResultSection(title="Who changed their mind", lines=lines)
 
 

@@ -84,7 +84,7 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
     yield "Models", debate_models_words(setup)
     if judged := judge_words(debate):
         yield "Judge", judged
-    if debate.options:
+    if debate.options and setup.format != review.NAME:
         yield "What is asked", debate.options.question_kind.words
     yield "Started", when(debate.started_at)
     if debate.ended_at:
@@ -156,7 +156,7 @@ def _in_short(debate: Debate, contribution: Contribution, sentences: set[str]) -
     whole = contribution.answer or few_words(
         link_citations(contribution.text, contribution.citations), _SPEECH_WORDS
     )
-    text = inert_line(new_sentences(" ".join(whole.split()), sentences)) or "Nothing new."
+    text = inert_line(new_sentences(" ".join(whole.split()), sentences)) or "As above."
     if is_solution(debate, contribution):
         text = "The solution in the decision above."
     minds = holds_words(debate, contribution)
@@ -196,8 +196,9 @@ def spending_section(debate: Debate) -> str:
     rows.append(("**All**", "", len(debate.calls), *_figures(debate.usage, waited_words(debate))))
     head = ("Agent", "Models", "Calls", "Requests", "Tokens in", "of these cached", "Tokens out")
     note = (
-        "A call is a request whose reply was used; only calls count as waited. Requests are all "
-        "that were made of a model, also those of failed turns and summaries, repairs and retries."
+        "A call is a turn that a model answered; only calls count as waited. Requests are all that "
+        "were made of a model, also those of failed turns and summaries, repairs, retries and a "
+        "verdict that was written again."
     )
     figures = table((*head, "Waited", "Cost"), rows)
     return titled("Usage and cost", figures, note, forecast_words(debate, debate.setup.forecast))

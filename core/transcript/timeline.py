@@ -7,7 +7,7 @@ from datetime import datetime
 from core.debate.log import RecordedEvent, apply
 from core.debate.state import Debate
 from core.debate.turn import ENGINE, JUDGE, Act, Turn
-from core.debate.turn_events import VerdictReached, VoteTallied
+from core.debate.turn_events import VerdictDrafted, VerdictReached, VoteTallied
 from core.errors import LogBroken
 from core.rules import schedule
 from core.rules.formats.registry import format_of
@@ -84,6 +84,10 @@ def _turn(debate: Debate, recorded: RecordedEvent) -> Turn | None:
     match recorded.event:
         case VoteTallied():
             return Turn(act=Act.TALLY, round=schedule.rounds_open(debate), agent=ENGINE)
+        case VerdictDrafted(turn=turn):
+            return turn
+        case VerdictReached() if debate.audit and not debate.audit.faults:
+            return None  # it was written as a draft, and nothing has changed since
         case VerdictReached():
             return Turn(act=Act.SYNTHESIS, round=schedule.rounds_open(debate), agent=JUDGE)
         case event:

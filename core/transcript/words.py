@@ -146,8 +146,8 @@ def turn_words(debate: Debate, turn: Turn) -> str:
     ids = {agent.id for agent in debate.setup.agents}
     if turn.target in ids:
         what += f" of {name_of(debate, turn.target or '')}"
-    where = f"round {turn.round}" if turn.round else "before round 1"
-    return f"{name_of(debate, turn.agent)}: {what}, {where}"
+    who = "Auditor" if turn.act is Act.AUDIT else name_of(debate, turn.agent)
+    return f"{who}: {what}, {turn.when}"
 
 
 def after(debate: Debate, at: datetime) -> str:

@@ -117,7 +117,7 @@ def surface_text(name: str, surface: str) -> str:
         ("german", "terminal", "sanken auf 9,8 “in der Probezeit 9,8” (e1, line 2)."),
         ("german", "report", "“Zwei von 37 Beschäftigten” (e1, line 4)"),
         ("german", "report", "~~“Kosten steigen um 5 %”~~ (not found in e1)"),
-        ("german", "terminal", "Its checked quotes all come from one source: e1."),
+        ("german", "terminal", "The verdict's checked quotes all come from one source: e1."),
         ("german", "board", "*Summary up to round 3*"),
         # In few words the reasons stand whole, and the option is not named twice.
         ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),

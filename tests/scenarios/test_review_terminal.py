@@ -147,6 +147,8 @@ async def test_changes_of_git_are_reviewed_answered_for_changed_and_exported(fol
     assert code == 0, err
     assert "Ready" in out.splitlines()
     assert "Put to the author: 1 finding" in err
+    assert "; then the findings stand." in err
+    assert "the assumptions hold" not in err
     assert "1. blocker: “queue.clear()” (e1, work.py:2): No job @team runs." in err
     assert "import pickle" not in tasks
     assert "- [x] **blocker** `work.py:2`: No job @\u2060team runs." in tasks

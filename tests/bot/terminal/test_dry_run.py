@@ -1,5 +1,6 @@
 """The estimate people can read before they pay, and how far off it was."""
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from bot.terminal.options import DebateCommand
 from core.debate.rules import USUAL_DEBATE_COST, When
 from core.debate.setup import Setup
 from core.errors import BadInput
-from core.estimate import estimate
+from core.estimate import cap_words, estimate, estimate_words
 from core.figures import money
 from core.testing import a_setup
+from core.usage import Usage
 
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 
@@ -58,6 +60,14 @@ def test_no_cap_is_promised_where_a_price_is_unknown(cap: Decimal, words: str) -
 
     assert words in last
     assert last.startswith("It stops before") is (cap != USUAL_DEBATE_COST)
+
+
+def test_no_cap_is_spoken_of_where_nothing_is_paid_for() -> None:
+    setup = a_setup(rounds=1)
+    free = replace(estimate(setup), least=Usage(), usage=Usage(), most=Usage())
+
+    assert "no cost" in estimate_words(free)
+    assert cap_words(setup, free) == ""
 
 
 def files(folder: Path) -> list[str]:

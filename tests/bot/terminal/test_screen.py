@@ -61,8 +61,8 @@ async def test_lines_are_written_as_things_happen() -> None:
         "    Warning: No critique arrived.",
         "  Architect: refinement, round 1: failed: The provider | does not answer.",
         "  Summarizer: summary, round 1: 1,000 → 150 characters",
-        "  Architect: blind ballot, before round 1: Security first",
-        "  Security: ballot, round 1: abstained: It could not be read.",
+        "  Architect: blind ballot, after the first answers: Security first",
+        "  Security: ballot, round 1: no ballot: It could not be read.",
         "Verdict: confidence 40 of 100, by the judge's own estimate",
     ):
         assert line in lines
@@ -145,7 +145,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
         "Options, and whose text stands for which:",
         "  PostgreSQL: Architect, Simplicity",
         "  Kafka: Security",
-        "  Architect: blind ballot, before round 1: PostgreSQL 90%; Kafka 10%",
+        "  Architect: blind ballot, after the first answers: PostgreSQL 90%; Kafka 10%",
         'First answers differ, most about "PostgreSQL": 80 points apart.',
         'Dana added the option "Kafka, hosted".',
         'Alex merged "Kafka" into "Kafka, hosted": they count as one.',

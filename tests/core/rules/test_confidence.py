@@ -166,6 +166,11 @@ def test_first_answers_are_compared_as_they_were_given_though_ballots_are_lost()
     assert "first answers gave it 50% to 90%" in confidence(lost).rests_on
 
 
+def test_first_ballots_that_are_missing_are_not_spoken_for() -> None:
+    fewer = replace(AGREED, first_votes=at(0.7, 0.75))
+    assert "2 of 3 first answers gave it 70% to 75%" in confidence(fewer).rests_on
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -86,6 +86,14 @@ def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first
     assert headline_option(fold(split_log()[:3])) == ""
 
 
+def test_whose_first_ballot_is_missing_is_said_beside_who_moved() -> None:
+    events = [e.event for e in split_log() if e.event.key != "r0/ballot/architect"]
+    text = report(fold(log_of(events)))
+
+    assert "- Security: from Kafka" in text
+    assert "- Without a first ballot: Architect." in text
+
+
 def keys_in(value: Any) -> set[str]:
     """The keys of objects that are not named by ids of the debate."""
     if isinstance(value, list):

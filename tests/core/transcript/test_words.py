@@ -7,6 +7,7 @@ import pytest
 from bot.mcp.results import verdict as verdict_for_programs
 from bot.slack.mrkdwn.escape import literal
 from bot.views.verdict import headline
+from core.debate.turn import Act, Turn
 from core.debate.verdict import Verdict
 from core.testing import a_setup
 from core.transcript.adr import adr, title_of
@@ -56,3 +57,20 @@ def test_a_text_is_never_cut_in_the_middle_of_a_sentence_where_whole_ones_are_as
     assert whole_sentences(text, 8) == "It is there already. …"
     assert whole_sentences(text, 4) == ""
     assert shared_words(["One two three.", text], 9) == ["One two three.", "It is there already. …"]
+
+
+@pytest.mark.parametrize(
+    ("act", "number", "words"),
+    [
+        (Act.CRITIQUE, 2, "round 2"),
+        (Act.QUESTIONS, 0, "before round 1"),
+        # First answers are given in round 1, whether rounds are held or not.
+        (Act.OPTIONS, 0, "after the first answers"),
+        (Act.BALLOT, 0, "after the first answers"),
+        (Act.AUDIT, 0, "after the first answers"),
+        (Act.SHADOW, 0, "beside the debate"),
+        (Act.FOLLOW_UP, 0, "after the verdict"),
+    ],
+)
+def test_a_turn_of_no_round_is_said_to_come_when_it_does(act: Act, number: int, words: str) -> None:
+    assert Turn(act=act, round=number, agent="judge").when == words
