@@ -78,7 +78,7 @@ async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
 
 def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
     """The verdict and the ballots."""
-    return (*([verdict_part(debate.draft)] if debate.draft else []), *tally_part(debate))
+    return (*([verdict_part(debate, debate.draft)] if debate.draft else []), *tally_part(debate))
 
 
 declare(

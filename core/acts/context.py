@@ -114,7 +114,7 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
         to_list: Whether the findings of a review are listed further down: they are not repeated.
     """
     parts = asked_parts(debate)
-    # Questions with answers; "NA" and the assumption where nobody answered.
+    # Questions with answers; the assumption where nobody answered.
     lines = list[str]()
     for item in (item for card in debate.clarifications.values() for item in card.items):
         answer = debate.answers.get(item.number)
@@ -125,7 +125,7 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
         fallback = (
             "See the changed text." if left_to_text(debate, item) else f"Assume: {item.assumption}"
         )
-        lines.append(f"   Answer: {_inset(words)}" if words else f"   NA. {fallback}")
+        lines.append(f"   Answer: {_inset(words)}" if words else f"   Not answered. {fallback}")
         others = debate.other_answers(item.number) if words else ()
         lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
     if lines:
@@ -357,7 +357,10 @@ def tally_part(debate: Debate) -> Sequence[Part]:
         before, after = options.name(move.before), options.name(move.after)
         who = name_of(debate, move.voter)
         cause = cause_words(debate, move)
-        lines.append(f"{who} held {before} best before the debate, and {after} after it{cause}.")
+        end = "" if cause.endswith(".”") else "."
+        lines.append(
+            f"{who} held {before} best before the debate, and {after} after it{cause}{end}"
+        )
     return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
 
 

@@ -79,20 +79,20 @@ async def synthesise(
         return VerdictReached(verdict=debate.draft, edition=debate.edition)
     verdict = await _first_verdict(calls, debate, turn)
     if debate.draft and debate.audit:
-        verdict = _mended_verdict(debate.draft, debate.audit, verdict)
+        verdict = _mended_verdict(debate, debate.draft, debate.audit, verdict)
     elif verdict.source is not VerdictSource.WINNER and auditor_of(debate):
         return VerdictDrafted(turn=turn, verdict=verdict, edition=debate.edition)
     return VerdictReached(verdict=verdict, edition=debate.edition)
 
 
-def _mended_verdict(draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
+def _mended_verdict(debate: Debate, draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
     """The mended verdict, else the draft, with the audit's open faults as first warnings."""
     spent = draft.lost + (draft.call.usage if draft.call else Usage())
     if verdict.source is VerdictSource.WINNER:  # no judge has mended it
         spent = verdict.lost
         verdict, open_faults = draft, audit.faults
     else:
-        open_faults = left_standing(audit, draft, verdict)
+        open_faults = left_standing(debate, audit, draft, verdict)
         spent += verdict.lost
     # That the vote was left stands above all else: who reads one warning reads this one.
     first = verdict.warnings[: 1 if verdict.overrule else 0]
@@ -350,7 +350,9 @@ def last_words(debate: Debate) -> Sequence[Part]:
 
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    draft = audited_parts(debate.draft, debate.audit) if debate.draft and debate.audit else ()
+    draft = (
+        audited_parts(debate, debate.draft, debate.audit) if debate.draft and debate.audit else ()
+    )
     return (*judged_case(debate, turn), *judges_parts(debate), *draft)
 
 
@@ -386,6 +388,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "missing": bool(missing_evidence(debate)),
         "answered": is_answered(debate),
         "lost": lost_turns(debate),
+        "told": bool(debate.notes or debate.answers),
         "holders": ", ".join(dict.fromkeys(agent.name for agent in debate.setup.agents)),
     }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from core.acts.vote_part import name_of
 from core.debate.state import Debate
 from core.debate.verdict import (
     Audit,
@@ -25,37 +26,46 @@ def stands_in(words: str, text: Sequence[str]) -> bool:
     return bool(phrase) and f" {phrase} " in f" {' '.join(text)} "
 
 
-def verdict_part(verdict: Verdict) -> Part:
-    """The verdict, a line for each of its fields."""
-    return Part(kind=PartKind.OWN, label="The verdict", text="\n".join(_lines(verdict)))
+def verdict_part(debate: Debate, verdict: Verdict) -> Part:
+    """The verdict, a line for each of its fields, under the field's name."""
+    return Part(kind=PartKind.OWN, label="The verdict", text="\n".join(_lines(debate, verdict)))
 
 
-def audited_parts(draft: Verdict, audit: Audit) -> Sequence[Part]:
+def audited_parts(debate: Debate, draft: Verdict, audit: Audit) -> Sequence[Part]:
     """What the judge who is to mend its verdict is shown."""
     faults = (f'- {fault.kind.value}, "{fault.words}": {fault.why}' for fault in audit.faults)
     part = Part(kind=PartKind.CRITIQUE, label="What the audit found", text="\n".join(faults))
-    return (verdict_part(draft), part)
+    return (verdict_part(debate, draft), part)
 
 
-def left_standing(audit: Audit, draft: Verdict, verdict: Verdict) -> Sequence[AuditFault]:
-    """The faults that the verdict has still, as far as its words show."""
-    text = words_of(verdict_part(verdict).text)
-    met = words_of("\n".join(_requirements(verdict, RequirementStatus.MET)))
-    return [
-        fault
-        for fault in audit.faults
-        if (
-            verdict.dissent == draft.dissent
-            if fault.kind is AuditKind.DISSENT
-            else stands_in(fault.words, met if fault.kind is AuditKind.REQUIREMENT else text)
-        )
-    ]
+def left_standing(
+    debate: Debate, audit: Audit, draft: Verdict, verdict: Verdict
+) -> Sequence[AuditFault]:
+    """The faults whose words the judge did not change.
+
+    Of a requirement called met, that is the row that calls it so; of a dropped dissent, whose words
+    stand in a ballot, the dissent and its holder.
+    """
+    before, after = (words_of(verdict_part(debate, each).text) for each in (draft, verdict))
+    was_met, is_met = (
+        words_of("\n".join(_requirements(each, RequirementStatus.MET))) for each in (draft, verdict)
+    )
+
+    def stands(fault: AuditFault) -> bool:
+        if fault.kind is AuditKind.DISSENT:
+            same = (verdict.dissent, verdict.dissent_by) == (draft.dissent, draft.dissent_by)
+            return same and stands_in(fault.words, after) == stands_in(fault.words, before)
+        if fault.kind is AuditKind.REQUIREMENT and stands_in(fault.words, was_met):
+            return stands_in(fault.words, is_met)
+        return stands_in(fault.words, after) if stands_in(fault.words, before) else after == before
+
+    return [fault for fault in audit.faults if stands(fault)]
 
 
 def fault_words(audit: Audit, faults: Sequence[AuditFault]) -> Sequence[str]:
     """Warnings above the answer: faults of the audit that were not mended."""
     return [
-        f'Audit by {audit.auditor}: {fault.why.rstrip(".")}. (About "{fault.words}".)'
+        f'Audit by {audit.auditor}: {fault.why.rstrip(".")}. (About "{fault.words.rstrip(".")}".)'
         for fault in faults
     ]
 
@@ -63,7 +73,7 @@ def fault_words(audit: Audit, faults: Sequence[AuditFault]) -> Sequence[str]:
 def open_faults(debate: Debate) -> Sequence[AuditFault]:
     """What an audit found and the judge did not mend; empty without an audit."""
     audit, draft, verdict = debate.audit, debate.draft, debate.verdict
-    return left_standing(audit, draft, verdict) if audit and draft and verdict else ()
+    return left_standing(debate, audit, draft, verdict) if audit and draft and verdict else ()
 
 
 def is_doubted(debate: Debate, requirement: Requirement) -> bool:
@@ -88,11 +98,9 @@ def audit_words(debate: Debate) -> str:
         return f"{audit.auditor} was to audit the verdict and could not: {audit.failure}"
     if not audit.faults:
         return f"An audit of the verdict by {audit.auditor} found no fault."
-    mended = len(audit.faults) - len(open_faults(debate))
-    text = (
-        f"An audit of the verdict by {audit.auditor} found {quantity(len(audit.faults), 'fault')}"
-    )
-    return f"{text}, of which the judge mended {mended or 'none'}."
+    found, changed = len(audit.faults), len(audit.faults) - len(open_faults(debate))
+    text = f"An audit of the verdict by {audit.auditor} found {quantity(found, 'fault')}"
+    return f"{text}; the judge then changed the words of {changed or 'none'}."
 
 
 def _requirements(verdict: Verdict, *statuses: RequirementStatus) -> Iterator[str]:
@@ -102,18 +110,27 @@ def _requirements(verdict: Verdict, *statuses: RequirementStatus) -> Iterator[st
             yield f"Requirement: {requirement.text}: {requirement.status.value}{text}"
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
+def _lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
     yield f"Decision: {verdict.decision}"
     yield from (f"Reason: {reason}" for reason in verdict.reasons)
-    yield f"Dissent: {verdict.dissent or 'none'}"
+    holder = f" (held by {name_of(debate, verdict.dissent_by)})" if verdict.dissent_by else ""
+    yield f"Dissent: {verdict.dissent or 'none'}{holder}"
     yield from _requirements(verdict, *RequirementStatus)
     yield from (
         f"{judgement.option} by {judgement.criterion}: {judgement.words}"
         for judgement in verdict.criteria
     )
-    yield from filter(None, (verdict.solution, verdict.implementation))
-    yield from (f"{section.title}: {section.text}" for section in verdict.sections)
-    for lines in (verdict.tradeoffs, verdict.recommendations, verdict.overturned_by):
-        yield from lines
+    for title, texts in (
+        ("Solution", (verdict.solution,)),
+        ("First steps", (verdict.implementation,)),
+        *((section.title, (section.text,)) for section in verdict.sections),
+        ("Given up", verdict.tradeoffs),
+        ("Recommended besides", verdict.recommendations),
+        ("Open question", verdict.open_questions),
+        ("Would overturn it, if it were so", verdict.overturned_by),
+    ):
+        yield from (f"{title}: {text}" for text in texts if text)
+    for point in verdict.lone:
+        yield f"Left out, raised by {name_of(debate, point.agent)} alone: {point.text}"
     for citation in verdict.citations:
         yield f'Quote of {citation.source}, {citation.status.value}: "{citation.words}"'

@@ -29,7 +29,7 @@ def judge_of(debate: Debate) -> Agent:
 
 
 def auditor_of(debate: Debate) -> Agent | None:
-    """The judge with a model of another maker, to audit the verdict; None where there is none.
+    """Who audits the verdict: a model of another maker than the judge's; None where there is none.
 
     The model of the background is preferred: it is the cheapest.
     """
@@ -48,4 +48,4 @@ def auditor_of(debate: Debate) -> Agent | None:
     if (other := next(others, None)) is None:
         return None
     served = {"provider": other.provider, "model": other.model}
-    return judge.model_copy(update={**served, "fallbacks": (), "prompts": {}})
+    return judge.model_copy(update={**served, "role": "auditor", "fallbacks": (), "prompts": {}})

@@ -195,7 +195,7 @@ def surface_text(name: str, surface: str) -> str:
             "report",
             "| A restore must take less than 4 hours | met (an audit doubts it) |",
         ),
-        ("poisoned", "report", "found 2 faults, of which the judge mended none."),
+        ("poisoned", "report", "found 2 faults; the judge then changed the words of none."),
         ("poisoned", "report", "verified.** (an audit doubts words of this verdict)"),
         (
             "poisoned",

@@ -16,7 +16,7 @@ from core.request import ModelRequest, PartKind
 from core.rules.judging import auditor_of
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
 from core.transcript.decision import decision_text
-from core.transcript.explain import explanation
+from core.transcript.explain import explain, explanation
 from tests.core.bench import DEBATE, Bench
 
 OTHER_VENDOR = "beta/small"
@@ -44,8 +44,19 @@ PLANTED: list[Planted] = [
     (AuditKind.QUOTE, "the vendor promises", {"solution": "As the vendor promises."}, None),
     (AuditKind.DISSENT, "p1 is clear", {"dissent": ""}, {"dissent": "Security: it is one server."}),
     (AuditKind.DISSENT, "p2 is clear", {"dissent": "Nobody disagreed."}, None),
+    (
+        AuditKind.DISSENT,
+        "held by Architect",
+        {"dissent": "It is one server.", "dissent_by": "Architect"},
+        {"dissent": "It is one server.", "dissent_by": "Security"},
+    ),
     (AuditKind.REQUIREMENT, "a queue keeps jobs", _met("a queue keeps jobs"), _met("", "unknown")),
     (AuditKind.REQUIREMENT, "keep every job", _met("in memory"), None),
+    # A requirement that is called met elsewhere than in its row.
+    (AuditKind.REQUIREMENT, "no job is lost", {"solution": "No job is lost."}, None),
+    (AuditKind.REQUIREMENT, "no job can go", {"solution": "No job can go."}, {"solution": "So."}),
+    # Of the vote, in a ballot's words: as long as the judge repeats its verdict, it stands.
+    (AuditKind.SUM, "the ballot of", {"solution": "All three voted for it."}, None),
 ]
 
 
@@ -97,14 +108,26 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
     assert bool(warnings) == (mended is None)
     text = decision_text(debate)
     assert f"scripted/{OTHER_VENDOR}" in text
-    assert f"found 1 fault, of which the judge mended {'none' if mended is None else 1}" in text
+    assert (
+        f"found 1 fault; the judge then changed the words of {'none' if mended is None else 1}."
+        in text
+    )
     # It is asked for twice, paid for once each, and recorded.
     requests = bench.provider.requests_of(Act.SYNTHESIS)
     assert (len(requests), len(bench.provider.requests_of(Act.AUDIT))) == (2, 1)
     assert debate.usage.attempts == len(bench.provider.requests)
     kinds = [type(entry.event) for entry in await bench.store.events(DEBATE)]
     assert (kinds.count(VerdictDrafted), kinds.count(Audited)) == (1, 1)
-    assert "audit" in explanation(await bench.store.events(DEBATE))
+    # First the draft, then its audit, then what the judge made of it: none waits for a later one.
+    log = await bench.store.events(DEBATE)
+    steps = [step for step in explain(log) if step.span.turn.act in {Act.SYNTHESIS, Act.AUDIT}]
+    assert [step.span.turn.act for step in steps] == [Act.SYNTHESIS, Act.AUDIT, Act.SYNTHESIS]
+    assert all(step.call and step.parts for step in steps)
+    assert "What the audit found" in {part.label for part in steps[-1].parts}
+    for step in steps:
+        assert step.span.ended
+        assert all(need.seq < step.span.ended.seq for need in step.span.needs)
+    assert "Auditor: audit, round 1" in explanation(log)
 
 
 async def test_a_verdict_without_fault_is_not_written_again_and_a_lost_audit_loses_nothing() -> (
@@ -118,6 +141,8 @@ async def test_a_verdict_without_fault_is_not_written_again_and_a_lost_audit_los
         debate = await bench.run(on_two_vendors())
         assert debate.verdict
         assert len(bench.provider.requests_of(Act.SYNTHESIS)) == 1
+        steps = [step.span.turn.act for step in explain(await bench.store.events(DEBATE))]
+        assert steps[-2:] == [Act.SYNTHESIS, Act.AUDIT], "the verdict is the draft, written once"
         assert text in decision_text(debate)
         assert not debate.failures
         assert debate.usage.attempts == len(bench.provider.requests)
@@ -137,10 +162,29 @@ async def test_it_takes_a_second_vendor_and_can_be_switched_off() -> None:
 
 
 async def test_the_auditor_reads_verdict_ballots_and_requirements() -> None:
-    bench = Bench()
+    fields = {
+        "dissent": "It is one server.",
+        "dissent_by": "Security",
+        "implementation": "1. Create the table.",
+        "tradeoffs": ["Throughput for one system less."],
+        "recommendations": ["Watch the queue."],
+        "open_questions": ["How many jobs are there?"],
+        "overturned_by": ["The server cannot be extended."],
+    }
+    bench = Bench(provider=ScriptedProvider(a_script((AuditKind.SUM, "none", fields, None))))
     await bench.run(on_two_vendors())
     (request,) = bench.provider.requests_of(Act.AUDIT)
     texts = {part.kind: part.text for part in request.parts}
-    assert "Decision: Use PostgreSQL." in texts[PartKind.OWN]
+    assert "You audit the verdict" in texts[PartKind.TASK]
+    assert "You are the judge" not in texts[PartKind.TASK]
+    lines = texts[PartKind.OWN].splitlines()
+    assert "Decision: Use PostgreSQL." in lines
+    # Each line says what it is: what would overturn the decision is no claim that it is so.
+    assert "Dissent: It is one server. (held by Security)" in lines
+    assert "First steps: 1. Create the table." in lines
+    assert "Given up: Throughput for one system less." in lines
+    assert "Recommended besides: Watch the queue." in lines
+    assert "Open question: How many jobs are there?" in lines
+    assert "Would overturn it, if it were so: The server cannot be extended." in lines
     assert "It must keep every job" in texts[PartKind.QUESTION]
     assert "The ballot of" in texts[PartKind.TALLY]

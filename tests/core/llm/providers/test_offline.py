@@ -303,7 +303,9 @@ def test_a_verdict_says_who_dissents_and_what_would_overturn_it() -> None:
 
 def test_clarifying_questions_are_asked_once_and_only_about_what_is_open() -> None:
     questions = fill(Act.QUESTIONS)["questions"]
-    before = part(PartKind.CLARIFICATIONS, f"1. {questions[0]['question']}\n   NA. Assume: nothing")
+    before = part(
+        PartKind.CLARIFICATIONS, f"1. {questions[0]['question']}\n   Not answered. Assume: nothing"
+    )
     question = f"{QUEUE} We have 20 jobs per second and use PostgreSQL today."
 
     assert 1 <= len(questions) <= 3
