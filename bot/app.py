@@ -49,7 +49,7 @@ from bot.slack.access import Accesses
 from bot.slack.clients import WorkspaceClients
 from bot.slack.connection.bursts import AtOnce, Bursts
 from bot.slack.connection.error_answers import answer_failures, quiet_logger
-from bot.slack.connection.http import HttpServer, Routes, WebServer, figures_server
+from bot.slack.connection.http import AddRoutes, HttpServer, WebServer, figures_server
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
@@ -208,11 +208,11 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         http = HttpServer(
             parts.environment.moot_host,
             parts.environment.moot_port,
-            health,
+            health.report,
             app=None if gateway else app,
             installing=installation.installing,
             routes=[
-                *([PageRoutes(context.acts.share)] if context.acts.share else []),
+                *([PageRoutes(context.acts.share).add_to] if context.acts.share else []),
                 *await _programs(parts, context, SqlDebateStore(database), stack),
             ],
         )
@@ -386,7 +386,7 @@ async def _connect(
 
 async def _programs(
     parts: Parts, context: ListenerContext, spending: Spending, stack: AsyncExitStack
-) -> Sequence[Routes]:
+) -> Sequence[AddRoutes]:
     """Begin to serve programs over MCP; nothing where nobody has switched that on."""
     if parts.environment.token_holds is None:
         return ()
@@ -408,7 +408,7 @@ async def _programs(
     )
     stack.push_async_callback(routes.close)
     await routes.start()
-    return (routes,)
+    return (routes.add_to,)
 
 
 def _use_cases(

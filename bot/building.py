@@ -106,24 +106,36 @@ def build_providers(
         servers: Those that settings name.
         stall: How long models may be silent.
     """
-    all_records = tuple(records)
-    build = partial(factory.build, records=all_records, stall=stall)
-    urls = {"anthropic": environment.anthropic_base_url, "openai": environment.openai_base_url}
-    keyed = {
-        name: build(name, key, urls.get(name) or None)
-        for name, key in api_keys(environment).items()
-    }
-    ollama = build("ollama", base_url=environment.ollama_host or None)
-    providers = {**keyed, "ollama": ollama, "offline": build("offline")}
-    if environment.openai_base_url:
-        key = environment.openai_api_key.get_secret_value()
-        address = environment.openai_base_url
-        providers[factory.COMPATIBLE] = build(factory.COMPATIBLE, key, address)
+    build = partial(factory.build, records=tuple(records), stall=stall)
+    names = [*api_keys(environment), "ollama", "offline"]
+    names += [factory.COMPATIBLE] if environment.openai_base_url else []
+    access = _access(environment)
+    providers = dict[str, ModelProvider]()
+    for name in names:
+        key, address = access.get(name, ("", ""))
+        providers[name] = build(name, key, address or None)
     for server in servers:
         key = environment.key_in(server.key_variable)
         if key or not server.key_variable:
-            providers[server.name] = factory.build_server(server, key, all_records, stall=stall)
+            providers[server.name] = factory.build_server(server, key, tuple(records), stall=stall)
     return providers
+
+
+def _access(
+    environment: BotSettings, servers: Sequence[ModelServer] = ()
+) -> Mapping[str, tuple[str, str]]:
+    """Key and address of each provider, as far as they are set."""
+    openai, keys = environment.openai_base_url, api_keys(environment)
+    addresses = {"anthropic": environment.anthropic_base_url, "openai": openai}
+    return {
+        **{name: (key, addresses.get(name, "")) for name, key in keys.items()},
+        factory.COMPATIBLE: (environment.openai_api_key.get_secret_value(), openai),
+        "ollama": ("", environment.ollama_host),
+        **{
+            server.name: (environment.key_in(server.key_variable), server.base_url)
+            for server in servers
+        },
+    }
 
 
 def build_calls(
@@ -143,9 +155,8 @@ def build_calls(
         more: Providers that settings cannot choose.
         plugins: What installed packages bring.
     """
-    providers = dict(
-        build_providers(environment, settings.models, settings.servers, settings.stall)
-    )
+    built = build_providers(environment, settings.models, settings.servers, settings.stall)
+    providers = dict(built)
     if offline is not None:
         providers["offline"] = offline(providers["offline"])
     providers |= {provider.name: provider for provider in more}
@@ -406,14 +417,12 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
         ConfigurationBroken: A key or an address is missing; names who needs it and the variable.
             Or nothing that asks MCP servers is installed.
     """
-    named = {
-        "The default model of agents": settings.agent_model,
-        "The default model of the judge": settings.judge_model,
-    }
-    for who, choice in (
-        *named.items(),
+    named = (
+        ("The default model of agents", settings.agent_model),
+        ("The default model of the judge", settings.judge_model),
         *(("A fallback", fallback) for fallback in settings.fallbacks),
-    ):
+    )
+    for who, choice in named:
         check_choice(who, choice.provider, environment, settings.servers)
     for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
         if agent.enabled:
@@ -524,20 +533,8 @@ async def models_there(
         ProviderError: The key is refused, or nobody answers.
         ConfigurationBroken: There is no address.
     """
-    addresses = {
-        "anthropic": environment.anthropic_base_url,
-        "openai": environment.openai_base_url,
-        factory.COMPATIBLE: environment.openai_base_url,
-        "ollama": environment.ollama_host,
-    }
-    keys = {
-        **api_keys(environment),
-        factory.COMPATIBLE: environment.openai_api_key.get_secret_value(),
-    }
-    for server in servers:
-        addresses[server.name] = server.base_url
-        keys[server.name] = environment.key_in(server.key_variable)
-    return await list_models(provider, keys.get(provider, ""), addresses.get(provider) or None)
+    key, address = _access(environment, servers).get(provider, ("", ""))
+    return await list_models(provider, key, address or None)
 
 
 async def context_of(environment: BotSettings, model: str) -> int:

@@ -15,9 +15,9 @@ from bot.listeners.channel_settings import open_settings
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.decide import open_outcome
 from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_findings
+from bot.listeners.follow_up import share_page, withdraw_page
 from bot.listeners.interactions import on_click
 from bot.listeners.linked import start_with_links
-from bot.listeners.share import share_page, withdraw_page
 from bot.listeners.start import open_start_form
 from bot.listeners.token import end_tokens, list_tokens, make_token
 from bot.listeners.typed import (
@@ -161,7 +161,7 @@ async def in_thread(
 ) -> DebateRequest:
     """Return a request with the thread that it was made in as a source."""
     here, by, thread = request.place, request.asked_by, mention.thread
-    address = await context.access.of(here.workspace).link_to(here.channel, thread)
+    address = await context.link_to(here, thread)
     source = thread_reference(here.channel, thread, without=mention.message, by=by, address=address)
     return replace(request, references=(source, *request.references), mention=mention)
 
@@ -258,7 +258,7 @@ async def _export(context: ListenerContext, _command: Command, debate: Debate) -
         "",
     )
     if board and board.ts:
-        thread = await context.access.of(here.workspace).link_to(here.channel, board.ts)
+        thread = await context.link_to(here, board.ts)
     again = before is not None and before.state is PostState.SENT
     return answers.words(answers.export_answer(debate.id, thread, again=again))
 

@@ -173,6 +173,11 @@ class ListenerContext:
             _log.warning("form not opened", reason=code or type(error).__name__)
             raise BadInput(answers.FORM_TOO_LATE) from None
 
+    async def link_to(self, here: Place, ts: str, thread: str = "") -> str:
+        """Return the address of a message; of a reply with the first message of its thread."""
+        identity = (await self.clients.of(here.workspace)).identity
+        return identity.link_to(here.channel, ts, thread)
+
     async def is_repeated(self, kind: str, delivery_id: str) -> bool:
         """Return whether this delivery was answered before.
 

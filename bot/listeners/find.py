@@ -93,8 +93,8 @@ class DebateLists:
             board, address = boards.get(board_key(hit.debate.id)), ""
             if board and board.ts:
                 place = hit.debate.setup.place
-                team_url = (await self.clients.of(place.workspace)).identity.url
-                address = f"{team_url}archives/{place.channel}/p{board.ts.replace('.', '')}"
+                workspace = await self.clients.of(place.workspace)
+                address = workspace.identity.link_to(place.channel, board.ts)
             row = DebateRow(debate=hit.debate, address=address, excerpt=hit.excerpt)
             try:
                 with reading(hit.debate.id):

@@ -30,6 +30,7 @@ class FieldWrong(Exception):
     words: str
 
 
+Body = dict[str, Any]
 #: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
 #: `BadInput`.
 OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
@@ -38,19 +39,16 @@ OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
 OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
 
 
-def on_event(
-    app: AsyncApp,
-    context: ListenerContext,
-    kind: str,
-    take: Callable[[ListenerContext, dict[str, Any]], Awaitable[None]],
-) -> None:
-    """Listen to one kind of event, with what records it.
+def recorded(
+    context: ListenerContext, take: Callable[[ListenerContext, Body], Awaitable[None]]
+) -> Callable[..., Awaitable[None]]:
+    """Return the middleware that records an event, for the listener `acknowledged`.
 
-    Bolt acknowledges events before their listener runs. It is recorded in a middleware, which runs
-    before the acknowledgement: if that fails, Slack delivers the event again.
+    Bolt acknowledges events before their listener runs, and a middleware runs before that: if it
+    fails, Slack delivers the event again.
     """
 
-    async def record(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+    async def record(body: Body, next_: Callable[[], Awaitable[None]]) -> None:
         try:
             await take(context, body)
         except StoreError:
@@ -58,9 +56,11 @@ def on_event(
             raise
         await next_()
 
-    @app.event(kind, middleware=[record])
-    async def acknowledged() -> None:
-        """Everything was done before the acknowledgement."""
+    return record
+
+
+async def acknowledged() -> None:
+    """Do nothing: everything was done before the acknowledgement."""
 
 
 def on_click(
@@ -72,7 +72,7 @@ def on_click(
     """Listen to one button or menu, or to all whose ids look alike."""
 
     @app.action(action_id if isinstance(action_id, re.Pattern) else action_id.value)
-    async def clicked(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
+    async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
         click, is_done = Click.model_validate(body), False
         try:
             async with asyncio.timeout(context.timeouts.answer):
@@ -104,7 +104,7 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
     """Listen to one form: it closes, marks a field, or shows something in its place."""
 
     @app.view(callback_id.value)
-    async def submitted(ack: AsyncAck, body: dict[str, Any]) -> None:
+    async def submitted(ack: AsyncAck, body: Body) -> None:
         form = FormSubmission.model_validate(body)
         try:
             async with asyncio.timeout(context.timeouts.answer):

@@ -88,7 +88,7 @@ async def _board_of(context: ListenerContext, here: Place, debate_id: str) -> st
     board = await context.posts.row_by_key(board_key(debate_id))
     if board is None or not board.ts:
         return ""
-    return f"<{await context.access.of(here.workspace).link_to(here.channel, board.ts)}|The board>."
+    return f"<{await context.link_to(here, board.ts)}|The board>."
 
 
 async def take_links(

@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
-from bot.listeners.interactions import on_event
+from bot.listeners.interactions import acknowledged, recorded
 from bot.listeners.linked import take_links
 from bot.listeners.typed import (
     Order,
@@ -39,6 +39,7 @@ from bot.slack.typed_text import (
     readable,
     split_addressee,
     told_bot,
+    with_names,
 )
 from bot.store.channel import Channel
 from bot.views.clarifications import which_question
@@ -112,8 +113,8 @@ class IncomingMessage:
 
     async def forwarded(self) -> str:
         """The forwarded text, with names in place of ids; empty if none."""
-        texts, access = self.posted.forwarded, self.context.access.of(self.team)
-        return readable("\n".join(texts), await names_of(access, mentioned_in(texts)))
+        text = "\n".join(self.posted.forwarded)
+        return await with_names(self.context.access.of(self.team), text)
 
     async def is_order(self) -> bool:
         """Whether it calls the bot with a subcommand, and tells the agents nothing."""
@@ -164,7 +165,7 @@ class IncomingMessage:
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
     """Listen to messages."""
-    on_event(app, context, "message", take_message)
+    app.event("message", middleware=[recorded(context, take_message)])(acknowledged)
 
 
 async def take_message(context: ListenerContext, body: Body) -> None:

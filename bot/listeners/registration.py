@@ -7,17 +7,15 @@ from collections.abc import Callable, Sequence
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import (
-    ask,
     channel_settings,
     commands,
     decide,
     find,
+    follow_up,
     mentions,
     messages,
     place_gone,
     question_card,
-    read_all,
-    share,
     start,
     steer,
 )
@@ -28,12 +26,10 @@ LISTENERS: Sequence[Callable[[AsyncApp, ListenerContext], None]] = (
     commands.register,
     steer.register,
     question_card.register,
-    read_all.register,
     start.register,
     channel_settings.register,
     decide.register,
-    ask.register,
-    share.register,
+    follow_up.register,
     lambda app, context: find.register(app, context.home),
     messages.register,
     mentions.register,

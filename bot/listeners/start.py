@@ -32,7 +32,7 @@ from bot.slack.payloads import (
     Opener,
     Page,
 )
-from bot.slack.typed_text import mentioned_in, names_of, readable
+from bot.slack.typed_text import with_names
 from bot.store.channel import Channel
 from bot.views.forms import Form, message_form
 from bot.views.start_form import (
@@ -93,10 +93,10 @@ async def open_to_go_on(context: ListenerContext, click: Click) -> None:
     """
     debate = await context.debate(click.value, click)
     context.acts.decide.check_decision(debate)
-    channel = debate.setup.place.channel
-    address = await context.access.of(click.team_id).link_to(channel, click.message_ts)
+    here = debate.setup.place
+    address = await context.link_to(here, click.message_ts, click.thread_ts)
     decision = decision_reference(debate, person(click), address)
-    target = FormTarget(channel=channel, references=(decision,), continues=debate.id)
+    target = FormTarget(channel=here.channel, references=(decision,), continues=debate.id)
     await open_start_form(context, click, target, text=debate.setup.question)
 
 
@@ -173,12 +173,9 @@ def form_options(start: StartDebate) -> FormOptions:
 
 async def open_for_message(context: ListenerContext, used: MessageShortcut) -> None:
     """Open the form with a message as its question; say why where it cannot be."""
-    access, message = context.access.of(used.team_id), used.message
-    # Together: Slack opens a form for three seconds only.
-    link, names = await asyncio.gather(
-        access.link_to(used.channel_id, used.message_ts),
-        names_of(access, mentioned_in([message.all_text])),
-    )
+    message, here = used.message, place(used.team_id, used.channel_id)
+    link = await context.link_to(here, used.message_ts, message.thread_ts)
+    named = await with_names(context.access.of(used.team_id), message.all_text)
     # In a direct message nothing is read again: what is debated in a channel, all may read.
     target = FormTarget(source=link)
     if not used.is_direct:
@@ -190,7 +187,7 @@ async def open_for_message(context: ListenerContext, used: MessageShortcut) -> N
             references=file_references(message.files, person(used))[:_MOST_REMEMBERED],
         )
     try:
-        text = await _question_of(context, used) or readable(message.all_text, names)
+        text = await _question_of(context, used) or named
         await open_start_form(context, used, target, text=text)
     except BadInput as refusal:
         with suppress(BadInput):  # too late for this form as well
@@ -309,8 +306,8 @@ async def _long_message(
     texts = [message.all_text for message in messages if message.ts == target.message]
     if not texts:
         raise SlackSilent
-    names = await names_of(context.access.of(form.team_id), mentioned_in(texts))
-    text, mark = f"The message:\n{readable(texts[0], names)}", " [… cut here]"
+    named = await with_names(context.access.of(form.team_id), texts[0])
+    text, mark = f"The message:\n{named}", " [… cut here]"
     return text if len(text) <= room else text[: max(0, room - len(mark))] + mark
 
 

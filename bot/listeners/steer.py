@@ -6,7 +6,14 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import FieldWrong, OnClick, on_click, on_event, on_form
+from bot.listeners.interactions import (
+    FieldWrong,
+    OnClick,
+    acknowledged,
+    on_click,
+    on_form,
+    recorded,
+)
 from bot.listeners.linked import take_links
 from bot.listeners.messages import IncomingMessage
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId
@@ -30,7 +37,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.OPTIONS_FORM, take_options)
     on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
-    on_event(app, context, "agent_session_stopped", take_stop)
+    app.event("agent_session_stopped", middleware=[recorded(context, take_stop)])(acknowledged)
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:

@@ -1,4 +1,4 @@
-"""What Slack says about channels and people: membership, admins, time zones, links."""
+"""What Slack says about channels and people: membership, admins, time zones."""
 
 import asyncio
 import math
@@ -244,14 +244,6 @@ class Access:
             user = SlackUser.model_validate((await client.users_info(user=person)).data)
         self._people[person] = (time.monotonic(), user)
         return user
-
-    async def link_to(self, channel: str, ts: str) -> str:
-        """Return the address of a message; empty when Slack does not say."""
-        with suppress(SlackSilent):
-            async with self._asking("a message's address", self.timeouts.call) as client:
-                answer = await client.chat_getPermalink(channel=channel, message_ts=ts)
-                return str(body_of(answer)["permalink"])
-        return ""
 
     async def _is_member(self, client: AsyncWebClient, person: str, channel: str) -> bool:
         """Ask for the person's channels first: they are fewer than the members of a large channel.

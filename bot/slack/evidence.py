@@ -17,13 +17,7 @@ from bot.slack.access import UNREACHED, Accesses
 from bot.slack.client import slack_session
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outcomes import Retry, outcome_of
-from bot.slack.payloads import (
-    Page,
-    PostedMessage,
-    SharedFile,
-    body_of,
-    refusal_of,
-)
+from bot.slack.payloads import Page, PostedMessage, SharedFile, body_of, refusal_of
 from bot.slack.typed_text import links_in, people_in, readable
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.people import Person, Place
@@ -118,17 +112,11 @@ def linked_references(
     Raises:
         BadInput: One cannot be a source; says which and why.
     """
-    references = dict[str, SourceReference]()
-    for word in typed.split():
-        link = word.strip("<>,;").partition("|")[0]
-        reference = _linked_reference(link, channel, workspace_url, by)
-        host = urlsplit(link).hostname or ""
-        if reference.kind is SourceKind.LINK and not is_allowed(host, hosts):
-            raise BadInput(
-                f"Pages of {host} are not read here; whoever runs Moot can allow the host. "
-                "Paste what matters as text, or attach it as a file."
-            )
-        references[reference.fetch] = reference
+    targets = [
+        _linked_reference(word, channel, workspace_url=workspace_url, hosts=hosts, by=by)
+        for word in typed.split()
+    ]
+    references = {reference.fetch: reference for reference in targets}
     if len(references) > MOST_SOURCES:
         raise BadInput(f"There are {len(references)} links; {MOST_SOURCES} sources are the most.")
     return tuple(references.values())
@@ -164,52 +152,57 @@ def written_links(
     """
     links = links_in(text)
     references, refusals = dict[str, SourceReference](), dict[str, None]()
-    for link in links[:MOST_SOURCES]:
+    for link in filter(_host_of, links[:MOST_SOURCES]):  # others only begin like an address
         try:
-            if not urlsplit(link).hostname:
-                continue
-        except ValueError:
-            continue  # it only begins like an address
-        try:
-            targets = linked_references(
+            reference = _linked_reference(
                 link, channel, workspace_url=workspace_url, hosts=hosts, by=by
             )
         except BadInput as refusal:
             refusals[str(refusal)] = None
             continue
-        references |= {
-            reference.fetch: reference.model_copy(update={"in_words": True})
-            for reference in targets
-            if not (
-                thread and reference.kind is SourceKind.THREAD and f"/{thread}/" in reference.fetch
-            )
-        }
+        is_thread = reference.kind is SourceKind.THREAD
+        if not (thread and is_thread and f"/{thread}/" in reference.fetch):
+            references[reference.fetch] = reference.model_copy(update={"in_words": True})
     if len(links) > MOST_SOURCES:
         refusals[_FIRST_LINKS] = None
     return WrittenLinks(tuple(references.values()), tuple(refusals))
 
 
-def _linked_reference(link: str, channel: str, workspace_url: str, by: Person) -> SourceReference:
+def _host_of(link: str) -> str:
+    """The host that a link leads to; empty where it is no address."""
+    try:
+        return urlsplit(link).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _linked_reference(
+    word: str, channel: str, *, workspace_url: str, hosts: Sequence[str], by: Person
+) -> SourceReference:
     """What a link leads to.
 
     Raises:
-        BadInput: Nowhere, or into another channel; or it holds a secret, which would be stored.
+        BadInput: Nowhere, into another channel or to a host that is not read; or it holds a secret,
+            which would be stored.
     """
+    link = word.strip("<>,;").partition("|")[0]
     if any(redact(address) != address for address in (link, unquote(link))):
         raise BadInput(_NOT_PUBLIC)
-    try:
-        parts = urlsplit(link)
-        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
-    except ValueError:
-        is_web = False
-        parts = urlsplit("")
-    if not is_web:
-        raise BadInput(f"“{link[:_LONGEST_TITLE]}” is no link. Put links only, one a line.")
+    host, shown = _host_of(link), f"“{link[:_LONGEST_TITLE]}”"
+    if not host or urlsplit(link).scheme not in {"http", "https"}:
+        raise BadInput(f"{shown} is no link. Put links only, one a line.")
+    parts = urlsplit(link)
     if "@" in parts.netloc:
         raise BadInput(_NOT_PUBLIC)
     # A host's capitals say nothing; a port leads elsewhere.
     if parts.netloc.lower() != urlsplit(workspace_url).netloc.lower():
-        return page_reference(link, by)
+        reference = page_reference(link, by)
+        if not is_allowed(host, hosts):
+            raise BadInput(
+                f"Pages of {host} are not read here; whoever runs Moot can allow the host. "
+                "Paste what matters as text, or attach it as a file."
+            )
+        return reference
     path = parts.path.rstrip("/")
     if message := _MESSAGE_LINK.fullmatch(path):
         if message["channel"] != channel:
@@ -217,19 +210,19 @@ def _linked_reference(link: str, channel: str, workspace_url: str, by: Person) -
                 "A link leads to a message of another channel. What was written there stays there: "
                 "only the channel's own threads can be sources of its debates."
             )
-        ts = f"{message['ts'][:-6]}.{message['ts'][-6:]}"
-        root = dict(parse_qsl(parts.query)).get("thread_ts", ts)
-        if not _TS.fullmatch(root):
-            raise BadInput(f"“{link[:_LONGEST_TITLE]}” leads to no message.")
-        return thread_reference(
-            channel, root, by=by, address=link, title="a thread of this channel"
+        root = dict(parse_qsl(parts.query)).get(
+            "thread_ts", f"{message['ts'][:-6]}.{message['ts'][-6:]}"
         )
+        if not _TS.fullmatch(root):
+            raise BadInput(f"{shown} leads to no message.")
+        title = "a thread of this channel"
+        return thread_reference(channel, root, by=by, address=link, title=title)
     if file := _FILE_LINK.fullmatch(path):
         title = unquote(file["name"] or "")[:_LONGEST_TITLE] or file["id"]
         return SourceReference(
             kind=SourceKind.FILE, title=title, address=link, fetch=file["id"], by=by
         )
-    raise BadInput(f"“{link[:_LONGEST_TITLE]}” leads to no message and no file.")
+    raise BadInput(f"{shown} leads to no message and no file.")
 
 
 class SlackSources:
@@ -278,10 +271,9 @@ class SlackSources:
             if message.ts != without and (message.words or message.files)
         ]
         names = await self._names(posts, place.workspace)
-        address = f"{workspace.identity.url}archives/{channel}/p"
-        query = f"?thread_ts={thread_ts}&cid={channel}"
+        link_to = workspace.identity.link_to
         sections = [
-            _section(post, names, f"{address}{post.ts.replace('.', '')}{query}")
+            _section(post, names, link_to(channel, post.ts, thread_ts))
             for post in posts[:_MOST_MESSAGES]
         ]
         cut = f"only the first {_MOST_MESSAGES} messages were read"
@@ -310,10 +302,9 @@ class SlackSources:
     async def link_to(self, place: Place, ts: str) -> str:
         """Return the address of a message; empty where it cannot be known."""
         try:
-            workspace = await self._workspace(place)
+            return (await self._workspace(place)).identity.link_to(place.channel, ts)
         except BadInput:
             return ""
-        return f"{workspace.identity.url}archives/{place.channel}/p{ts.replace('.', '')}"
 
     async def _workspace(self, place: Place) -> WorkspaceClient:
         try:

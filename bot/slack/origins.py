@@ -50,38 +50,33 @@ _NAMES = (("user", "name"), ("user", "username"), ("user_name",))
 _WORD = re.compile(r"\w+")
 
 
-def _at(body: Any, *path: str | int) -> str:
-    """The text at a path; empty where there is none."""
+def text_at(body: Any, *path: str | int) -> str:
+    """Return the text at a path of JSON; empty where there is none."""
     value = value_at(body, *path)
     return value if isinstance(value, str) else ""
 
 
 def _link(element: Any) -> str:
-    label = _at(element, "text")
-    return f"<{_at(element, 'url')}|{label}>" if label else f"<{_at(element, 'url')}>"
-
-
-def _own_text(element: Any) -> str:
-    return _at(element, "text")
+    label = text_at(element, "text")
+    return f"<{text_at(element, 'url')}|{label}>" if label else f"<{text_at(element, 'url')}>"
 
 
 #: Elements of blocks that hold words, by type, and how they read as `mrkdwn`.
 #: Source: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 _LEAVES: Mapping[str, Callable[[Any], str]] = {
-    "text": _own_text,
-    "plain_text": _own_text,
-    "mrkdwn": _own_text,
-    "markdown": _own_text,
-    "raw_text": _own_text,
+    **dict.fromkeys(
+        ("text", "plain_text", "mrkdwn", "markdown", "raw_text"),
+        lambda element: text_at(element, "text"),
+    ),
     "raw_number": lambda element: str(value_at(element, "value") or ""),
     "link": _link,
-    "user": lambda element: f"<@{_at(element, 'user_id')}>",
-    "channel": lambda element: f"<#{_at(element, 'channel_id')}>",
-    "usergroup": lambda element: f"<!subteam^{_at(element, 'usergroup_id')}>",
-    "broadcast": lambda element: f"<!{_at(element, 'range')}>",
-    "emoji": lambda element: f":{_at(element, 'name')}:",
-    "date": lambda element: _at(element, "fallback"),
-    "image": lambda element: _at(element, "alt_text"),
+    "user": lambda element: f"<@{text_at(element, 'user_id')}>",
+    "channel": lambda element: f"<#{text_at(element, 'channel_id')}>",
+    "usergroup": lambda element: f"<!subteam^{text_at(element, 'usergroup_id')}>",
+    "broadcast": lambda element: f"<!{text_at(element, 'range')}>",
+    "emoji": lambda element: f":{text_at(element, 'name')}:",
+    "date": lambda element: text_at(element, "fallback"),
+    "image": lambda element: text_at(element, "alt_text"),
 }
 #: Blocks and elements that hold others: in which fields, and what parts those.
 _CONTAINERS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -128,7 +123,7 @@ def installation_of(body: Mapping[str, Any]) -> Origin:
 
     Ids of workspaces begin with T; an organisation's, which may stand in their place, with E.
     """
-    names = [name for path in _WORKSPACES if (name := _at(body, *path))]
+    names = [name for path in _WORKSPACES if (name := text_at(body, *path))]
     workspaces = [name for name in names if name.startswith("T")]
     # `is_enterprise_install` of an event's authorization counts before the payload's own.
     is_everywhere = value_at(body, "authorizations", 0, "is_enterprise_install")
@@ -155,8 +150,8 @@ def words_of(message: Mapping[str, Any]) -> MessageWords:
     a shorter text for notifications, or none. The preview of a page that a message links to is
     nobody's words, and left out.
     """
-    text, blocks = _at(message, "text"), "\n".join(_texts_in(value_at(message, "blocks")))
-    typed = _at(message, "user") and not _at(message, "bot_id")
+    text, blocks = text_at(message, "text"), "\n".join(_texts_in(value_at(message, "blocks")))
+    typed = text_at(message, "user") and not text_at(message, "bot_id")
     parts = [text] if text.strip() else []
     if blocks and not (typed and parts):
         parts = _with(parts, blocks)
@@ -164,9 +159,9 @@ def words_of(message: Mapping[str, Any]) -> MessageWords:
     for attachment in _objects(value_at(message, "attachments")):
         words = _attachment_words(attachment)
         if _is_forward(attachment, text):
-            author = _at(attachment, "author_name") or _at(attachment, "author_subname")
+            author = text_at(attachment, "author_name") or text_at(attachment, "author_subname")
             forwarded.append(f"[Forwarded from {author or 'another message'}: {words}]")
-        elif words and not _at(attachment, "from_url"):
+        elif words and not text_at(attachment, "from_url"):
             parts = _with(parts, words)
     return MessageWords("\n".join(parts), tuple(forwarded))
 
@@ -178,15 +173,15 @@ def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:
     """
     if not (value_at(attachment, "is_share") or value_at(attachment, "is_msg_unfurl")):
         return False
-    return bool(value_at(attachment, "is_share")) or _at(attachment, "from_url") not in text
+    return bool(value_at(attachment, "is_share")) or text_at(attachment, "from_url") not in text
 
 
 def _attachment_words(attachment: Mapping[str, Any]) -> str:
     fields = (
-        ": ".join(filter(None, (_at(field, "title"), _at(field, "value"))))
+        ": ".join(filter(None, (text_at(field, "title"), text_at(field, "value"))))
         for field in _objects(value_at(attachment, "fields"))
     )
-    own = [*(_at(attachment, name) for name in ("pretext", "title", "text")), *fields]
+    own = [*(text_at(attachment, name) for name in ("pretext", "title", "text")), *fields]
     parts = list(filter(None, own))
     blocks = "\n".join(_texts_in(value_at(attachment, "blocks")))
     blocks = blocks or "\n".join(
@@ -194,7 +189,7 @@ def _attachment_words(attachment: Mapping[str, Any]) -> str:
     )
     if blocks:
         parts = _with(parts, blocks)
-    return "\n".join(parts) or _at(attachment, "fallback")
+    return "\n".join(parts) or text_at(attachment, "fallback")
 
 
 def _with(parts: Sequence[str], more: str) -> list[str]:
@@ -211,15 +206,15 @@ def _said_in(text: str) -> set[str]:
 
 def _texts_in(value: Any) -> Iterator[str]:
     """The texts of a block, or of a list of them; the cells of a table's row are one text."""
-    for item in value if _is_list(value) else [value]:
-        text = " | ".join(_texts_in(item)) if _is_list(item) else _text_of(item)
+    for item in value if is_list(value) else [value]:
+        text = " | ".join(_texts_in(item)) if is_list(item) else _text_of(item)
         if text.strip():
             yield text
 
 
 def _text_of(element: Any) -> str:
     """The words of a block or of an element in it; what people press or choose is none."""
-    kind = _at(element, "type")
+    kind = text_at(element, "type")
     if kind in _LEAVES:
         return _LEAVES[kind](element)
     fields, joint = _CONTAINERS.get(kind, ((), ""))
@@ -227,24 +222,25 @@ def _text_of(element: Any) -> str:
 
 
 def _first(body: Mapping[str, Any], paths: Iterable[tuple[str | int, ...]]) -> str:
-    return next((name for path in paths if (name := _at(body, *path))), "")
+    return next((name for path in paths if (name := text_at(body, *path))), "")
 
 
 def value_at(body: Any, *path: str | int) -> Any:
     """Return what is at a path of JSON; None where there is nothing."""
     for step in path:
         if isinstance(step, int):
-            body = body[step] if _is_list(body) and len(body) > step else None
+            body = body[step] if is_list(body) and len(body) > step else None
         else:
             body = body.get(step) if is_object(body) else None
     return body
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    return (item for item in value if is_object(item)) if _is_list(value) else iter(())
+    return (item for item in value if is_object(item)) if is_list(value) else iter(())
 
 
-def _is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Return whether it is a list of JSON."""
     return isinstance(value, list | tuple)
 
 

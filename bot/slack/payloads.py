@@ -7,7 +7,7 @@ Reason: whoever wonders what Moot reads of Slack has one file to look at.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -27,8 +27,11 @@ from bot.slack.origins import (
     SLACKBOT,
     WRITTEN_BY_PEOPLE,
     installation_of,
+    is_list,
     is_object,
     person_of,
+    text_at,
+    value_at,
     words_of,
 )
 
@@ -289,26 +292,6 @@ class ChangeEvent(Delivery):
     change: ChangeOfMessage = Field(validation_alias="event")
 
 
-class ChosenOption(Payload):
-    """An option of a menu, or a box that is ticked."""
-
-    value: str = ""
-
-
-class FieldState(Payload):
-    """What is in one field of a form; which of these there is depends on its kind.
-
-    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
-    """
-
-    value: str | None = None
-    selected_option: ChosenOption | None = None
-    selected_options: tuple[ChosenOption, ...] | None = None
-    selected_users: tuple[str, ...] | None = None
-    selected_conversation: str | None = None
-    selected_date: str | None = None
-
-
 class FormValues(Interaction):
     """What is in a form: in `block_actions` from a form and in `view_submission`."""
 
@@ -318,9 +301,10 @@ class FormValues(Interaction):
     private_metadata: str = Field(
         default="", validation_alias=AliasPath("view", "private_metadata")
     )
-    #: block id → action id → the element's state.
-    values: Mapping[str, Mapping[str, FieldState]] = Field(
-        default_factory=dict[str, Mapping[str, FieldState]],
+    #: block id → action id → the element's state; which fields that has depends on its kind.
+    #: Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+    values: Mapping[str, Mapping[str, Mapping[str, Any]]] = Field(
+        default_factory=dict[str, Mapping[str, Mapping[str, Any]]],
         validation_alias=AliasPath("view", "state", "values"),
     )
 
@@ -334,38 +318,40 @@ class FormValues(Interaction):
 
     def text_of(self, field: str) -> str:
         """What was typed into a field; empty if nothing."""
-        return (self._state(field).value or "").strip()
+        return self._text(field, "value").strip()
 
     def choice(self, field: str) -> str:
         """The value chosen in a menu; empty if none."""
-        option = self._state(field).selected_option
-        return option.value if option else ""
+        return self._text(field, "selected_option", "value")
 
     def choices(self, field: str) -> tuple[str, ...]:
         """The values chosen in a menu of several, or the boxes ticked."""
-        return tuple(option.value for option in self._state(field).selected_options or ())
+        return tuple(text_at(option, "value") for option in self._list(field, "selected_options"))
 
     def people(self, field: str) -> tuple[str, ...]:
         """The ids of the people chosen."""
-        return self._state(field).selected_users or ()
+        return tuple(map(str, self._list(field, "selected_users")))
 
     def conversation(self, field: str) -> str:
         """The id of the channel chosen; empty if none."""
-        return self._state(field).selected_conversation or ""
+        return self._text(field, "selected_conversation")
 
     def date(self, field: str) -> str:
         """The date chosen, as 2026-03-01; empty if none."""
-        return self._state(field).selected_date or ""
+        return self._text(field, "selected_date")
 
     def block_of(self, field: str) -> str:
         """The id of the block that a field stands in: its own, unless a choice filled it anew."""
         return next((block for block, actions in self.values.items() if field in actions), field)
 
-    def _state(self, field: str) -> FieldState:
-        return self.values.get(self.block_of(field), {}).get(field, _NO_STATE)
+    def _text(self, field: str, *path: str) -> str:
+        return text_at(self.values, self.block_of(field), field, *path)
+
+    def _list(self, field: str, name: str) -> Sequence[Any]:
+        items = value_at(self.values, self.block_of(field), field, name)
+        return items if is_list(items) else ()
 
 
-_NO_STATE = FieldState()
 _KEPT = TypeAdapter(dict[str, str])
 
 
@@ -522,6 +508,11 @@ class Identity(Payload):
     url: str = "https://slack.com/"
     user_id: str
     bot_id: str = ""
+
+    def link_to(self, channel: str, ts: str, thread: str = "") -> str:
+        """The address of a message; of a reply with the first message of its thread."""
+        query = f"?thread_ts={thread}&cid={channel}" if thread not in {"", ts} else ""
+        return f"{self.url}archives/{channel}/p{ts.replace('.', '')}{query}"
 
 
 class Refusal(Payload):

@@ -104,6 +104,11 @@ def readable(text: str, names: Mapping[str, str]) -> str:
     return plain(_MARK.sub(plain_mark, text)).strip()
 
 
+async def with_names(access: Access, text: str) -> str:
+    """Return the same with the names that Slack tells in time."""
+    return readable(text, await names_of(access, mentioned_in([text])))
+
+
 def told_bot(text: str, bot: str) -> str:
     """Return a message to the bot without the bot's mention before or after the words.
 

@@ -11,7 +11,6 @@ import errno
 import re
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
@@ -72,20 +71,8 @@ class HealthReport(Protocol):
         ...
 
 
-class Routes(Protocol):
-    """Serves something else on the same port."""
-
-    def add_to(self, application: web.Application) -> None:
-        """Add its paths."""
-        ...
-
-
-class HealthCheck(Protocol):
-    """Looks whether all is well."""
-
-    async def report(self) -> HealthReport:
-        """What was found; never raises."""
-        ...
+#: Adds the paths of something else that is served on the same port.
+AddRoutes = Callable[[web.Application], None]
 
 
 class WebServer:
@@ -142,81 +129,72 @@ class WebServer:
         await self._runner.cleanup()
 
 
-@dataclass
-class HttpServer:
-    """Listens on one port."""
+class HttpServer(WebServer):
+    """Serves health and readiness, and Slack's requests in HTTP mode."""
 
-    host: str
-    #: 0 for any free one.
-    port: int
-    health: HealthCheck
-    #: Takes Slack's requests; None in Socket Mode.
-    app: AsyncApp | None = None
-    #: Installs the app in more workspaces; None: there is one.
-    installing: AsyncOAuthFlow | None = None
-    #: What else is served.
-    routes: Sequence[Routes] = ()
-    #: Whether everything has begun and nothing is ending yet.
-    is_ready: bool = field(default=False, init=False)
-    _server: WebServer | None = field(default=None, init=False)
-    #: A request without Slack's signature came, and the log says so.
-    _has_refused: bool = field(default=False, init=False)
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        health: Callable[[], Awaitable[HealthReport]],
+        *,
+        app: AsyncApp | None = None,
+        installing: AsyncOAuthFlow | None = None,
+        routes: Sequence[AddRoutes] = (),
+    ) -> None:
+        """Serve these.
 
-    async def start(self) -> None:
-        """Listen.
-
-        Raises:
-            ConfigurationBroken: The port is taken, or the host is not ours.
+        Args:
+            host: Where it listens.
+            port: 0 for any free one.
+            health: Looks whether all is well; never raises.
+            app: Takes Slack's requests; None in Socket Mode.
+            installing: Installs the app in more workspaces; None: there is one.
+            routes: What else is served.
         """
+        self._health = health
+        #: Whether everything has begun and nothing is ending yet.
+        self._is_ready = False
+        #: A request without Slack's signature came, and the log says so.
+        self._has_refused = False
         server = web.Application(client_max_size=LARGEST_REQUEST)
         server.router.add_get(HEALTH_PATH, self._report)
         server.router.add_get(READY_PATH, self._readiness)
-        if self.app is not None:
-            server.router.add_post(EVENTS_PATH, self._take)
-        if (flow := self.installing) is not None:
+        if app is not None:
+            server.router.add_post(EVENTS_PATH, partial(self._take, app))
+        if installing is not None:
             # The page with the button that leads to Slack; then Slack sends a code for a token.
-            server.router.add_get(flow.install_path, partial(_show, flow.handle_installation))
-            server.router.add_get(flow.redirect_uri_path, partial(_show, flow.handle_callback))
-        for routes in self.routes:
-            routes.add_to(server)
-        self._server = WebServer(server, self.host, self.port)
-        await self._server.start()
-        self.port = self._server.port
+            for path, step in (
+                (installing.install_path, installing.handle_installation),
+                (installing.redirect_uri_path, installing.handle_callback),
+            ):
+                server.router.add_get(path, partial(_show, step))
+        for add in routes:
+            add(server)
+        super().__init__(server, host, port)
 
     @contextmanager
     def ready(self) -> Generator[None]:
         """Say that work may be sent here, for as long as the block lasts."""
-        self.is_ready = True
+        self._is_ready = True
         try:
             yield
         finally:
-            self.is_ready = False
-
-    @property
-    def address(self) -> str:
-        """Where it listens, once it does."""
-        return f"http://{self.host}:{self.port}"
-
-    async def close(self) -> None:
-        """Answer what is being answered, then stop."""
-        if self._server is not None:
-            await self._server.close()
+            self._is_ready = False
 
     async def _report(self, request: web.Request) -> web.Response:
         del request
-        report = await self.health.report()
+        report = await self._health()
         status = 200 if report.healthy else _UNHEALTHY
         return web.json_response(report.as_json(), status=status)
 
     async def _readiness(self, request: web.Request) -> web.Response:
         """Say whether work may be sent here: begun, not ending, and healthy."""
         del request
-        ready = self.is_ready and (await self.health.report()).healthy
+        ready = self._is_ready and (await self._health()).healthy
         return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
 
-    async def _take(self, request: web.Request) -> web.StreamResponse:
-        if self.app is None:
-            return web.json_response({"error": "invalid request"}, status=401)
+    async def _take(self, app: AsyncApp, request: web.Request) -> web.StreamResponse:
         headers: dict[str, str | Sequence[str]] = {
             name: request.headers[name]
             for name, form in _HEADERS.items()
@@ -227,7 +205,7 @@ class HttpServer:
             readable = AsyncBoltRequest(body=body, headers=headers)
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             return web.json_response({"error": "malformed request"}, status=400)  # it is no object
-        response = await dispatch(self.app, readable)
+        response = await dispatch(app, readable)
         if response.status == _UNSIGNED_STATUS:
             # From the second time on only when debugging, as anybody may send anything.
             write = _log.debug if self._has_refused else _log.warning

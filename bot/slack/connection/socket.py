@@ -7,8 +7,9 @@ die with the connection (bolt-python issue 1529), so we check both ourselves.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
@@ -18,15 +19,25 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.log import logger
 from bot.slack.access import UNREACHED
 from bot.slack.connection.bursts import Bursts
 from bot.slack.outcomes import REFUSED_TOKENS, Rejection, outcome_of
-from bot.slack.payloads import Identity, refusal_of
+from bot.slack.payloads import Identity, body_of, refusal_of
 from core.errors import ConfigurationBroken, MootError
 from core.retry import RetryPolicy, retry
 
+_log = logger(__name__)
+
+#: Seconds between the SDK's pings.
+PING_SECONDS = 10.0
+#: Seconds between our own looks, and how many bad ones in a row make a new connection.
+WATCH_SECONDS = 15.0
+_BAD_LOOKS = 2
+_CLOSE_SECONDS = 2.0
+_CONNECT_SECONDS = 30.0
 _WE_ARE_REFUSED = "Slack refuses SLACK_BOT_TOKEN; install the app anew and copy its token."
 _SOCKET_REFUSED = (
     "Slack refuses SLACK_APP_TOKEN; it needs the scope connections:write, and Socket Mode must "
@@ -45,12 +56,8 @@ async def identify(client: AsyncWebClient, retries: RetryPolicy = _ONCE) -> Iden
         ConfigurationBroken: Slack refuses the token.
         MootError: Slack cannot be reached.
     """
-
-    async def ask() -> Any:
-        call = lambda: client.auth_test()  # noqa: E731, PLW0108 - the SDK leaves its type open
-        return await _answer_body(client, call, _WE_ARE_REFUSED)
-
-    return Identity.model_validate(await _answer_after_retries(ask, retries))
+    answer = await _answer(client, client.auth_test, _WE_ARE_REFUSED, retries)
+    return Identity.model_validate(answer)
 
 
 async def open_socket(client: AsyncWebClient, app_token: str, retries: RetryPolicy = _ONCE) -> str:
@@ -60,17 +67,29 @@ async def open_socket(client: AsyncWebClient, app_token: str, retries: RetryPoli
         ConfigurationBroken: Slack refuses the app token.
         MootError: Slack cannot be reached.
     """
-
-    async def ask() -> Any:
-        return await _answer_body(
-            client, lambda: client.apps_connections_open(app_token=app_token), _SOCKET_REFUSED
-        )
-
-    return str((await _answer_after_retries(ask, retries))["url"])
+    call = partial(client.apps_connections_open, app_token=app_token)
+    return str((await _answer(client, call, _SOCKET_REFUSED, retries))["url"])
 
 
-async def _answer_after_retries(ask: Callable[[], Awaitable[Any]], retries: RetryPolicy) -> Any:
-    """Return the answer of one of several tries; a refused token is tried once."""
+async def _answer(
+    client: AsyncWebClient,
+    call: Callable[[], Awaitable[AsyncSlackResponse]],
+    refused: str,
+    retries: RetryPolicy,
+) -> Mapping[str, Any]:
+    """Return the body of the answer to one of several tries; a refused token is tried once."""
+
+    async def ask() -> Mapping[str, Any]:
+        try:
+            return body_of(await call())
+        except (SlackApiError, *UNREACHED) as error:
+            code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+            outcome = outcome_of(error)
+            if code and (isinstance(outcome, Rejection) or code in REFUSED_TOKENS):
+                raise ConfigurationBroken(f"{refused} ({code})") from None
+            words = outcome.words
+            raise MootError(f"{client.base_url} cannot be reached: {words}.") from None
+
     return await retry(
         ask,
         retries,
@@ -78,32 +97,6 @@ async def _answer_after_retries(ask: Callable[[], Awaitable[Any]], retries: Retr
         on=MootError,
         again=lambda error, wait: None if isinstance(error, ConfigurationBroken) else wait,
     )
-
-
-async def _answer_body(
-    client: AsyncWebClient, call: Callable[[], Awaitable[Any]], refused: str
-) -> Any:
-    """Return the body of an answer."""
-    try:
-        return (await call()).data
-    except (SlackApiError, *UNREACHED) as error:
-        code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
-        outcome = outcome_of(error)
-        if code and (isinstance(outcome, Rejection) or code in REFUSED_TOKENS):
-            raise ConfigurationBroken(f"{refused} ({code})") from None
-        words = outcome.words
-        raise MootError(f"{client.base_url} cannot be reached: {words}.") from None
-
-
-_log = logger(__name__)
-
-#: Seconds between the SDK's pings.
-PING_SECONDS = 10.0
-#: Seconds between our own looks, and how many bad ones in a row make a new connection.
-WATCH_SECONDS = 15.0
-_BAD_LOOKS = 2
-_CLOSE_SECONDS = 2.0
-_CONNECT_SECONDS = 30.0
 
 
 def _tasks_of(client: Any) -> set[asyncio.Future[Any]]:
