@@ -412,44 +412,54 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
         ConfigurationBroken: One or more are missing or have the wrong form; says what each should
             look like and where to find it.
     """
-    is_oauth, is_http = wants_oauth(settings), mode is Mode.HTTP
+    if wants_oauth(settings):
+        return _oauth_access(settings, mode)
     bot, app = _plain(settings.slack_bot_token), _plain(settings.slack_app_token)
+    signing = _plain(settings.slack_signing_secret)
+    second = (_APP_TOKEN, app) if mode is Mode.SOCKET else (_SIGNING_SECRET, signing)
+    results = [credential.problem(value) for credential, value in ((_BOT_TOKEN, bot), second)]
+    if not _API_URL.fullmatch(settings.slack_api_url):
+        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    problems = [problem for problem in results if problem]
+    if problems:
+        raise ConfigurationBroken("\n".join(problems))
+    if mode is Mode.SOCKET:
+        return SlackAccess(bot_token=bot, app_token=app, api_url=settings.slack_api_url)
+    return SlackAccess(bot_token=bot, signing_secret=signing, api_url=settings.slack_api_url)
+
+
+def _oauth_access(settings: BotSettings, mode: Mode) -> SlackAccess:
+    """Check the credentials of an app that many workspaces install."""
     signing, secret = _plain(settings.slack_signing_secret), _plain(settings.slack_client_secret)
     client_id = settings.slack_client_id.strip()
     public_url = settings.moot_public_url.strip().rstrip("/")
-    own = ((_CLIENT_ID, client_id), (_CLIENT_SECRET, secret)) if is_oauth else ((_BOT_TOKEN, bot),)
-    second = (_SIGNING_SECRET, signing) if is_oauth or is_http else (_APP_TOKEN, app)
-    problems = [variable.problem(value) for variable, value in (*own, second)]
-    if is_oauth and (not is_http or app):
-        problems.append("OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty.")
-    if is_oauth and bot:
-        problems.append(
+    pairs = ((_CLIENT_ID, client_id), (_CLIENT_SECRET, secret), (_SIGNING_SECRET, signing))
+    results = [credential.problem(value) for credential, value in pairs]
+    if mode is not Mode.HTTP or _plain(settings.slack_app_token):
+        results.append("OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty.")
+    if _plain(settings.slack_bot_token):
+        results.append(
             "SLACK_BOT_TOKEN is one workspace's; with SLACK_CLIENT_ID every workspace that "
             "installs Moot has its own. Leave one of the two empty."
         )
-    if is_oauth and not _PUBLIC_URL.fullmatch(public_url):
-        problems.append(
+    if not _PUBLIC_URL.fullmatch(public_url):
+        results.append(
             "MOOT_PUBLIC_URL is missing or has the wrong form: it is where browsers find Moot, "
             'like "https://moot.example.com".'
         )
     if not _API_URL.fullmatch(settings.slack_api_url):
-        problems.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
-    if any(problems):
-        raise ConfigurationBroken("\n".join(filter(None, problems)))
-    keys = map(str.strip, _plain(settings.moot_token_keys).split(","))
+        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    problems = [problem for problem in results if problem]
+    if problems:
+        raise ConfigurationBroken("\n".join(problems))
+    keys = [key.strip() for key in _plain(settings.moot_token_keys).split(",")]
     oauth = OAuthAccess(
         client_id=client_id,
         client_secret=secret,
-        token_keys=tuple(filter(None, keys)),
+        token_keys=tuple(key for key in keys if key),
         public_url=public_url,
     )
-    return SlackAccess(
-        bot_token="" if is_oauth else bot,
-        app_token="" if is_oauth or is_http else app,
-        signing_secret=signing if is_oauth or is_http else "",
-        api_url=settings.slack_api_url,
-        oauth=oauth if is_oauth else None,
-    )
+    return SlackAccess(signing_secret=signing, api_url=settings.slack_api_url, oauth=oauth)
 
 
 def _plain(secret: SecretStr) -> str:

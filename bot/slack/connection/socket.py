@@ -56,8 +56,8 @@ async def identify(client: AsyncWebClient, retries: RetryPolicy = _ONCE) -> Iden
         ConfigurationBroken: Slack refuses the token.
         MootError: Slack cannot be reached.
     """
-    answer = await _answer(client, client.auth_test, _WE_ARE_REFUSED, retries)
-    return Identity.model_validate(answer)
+    call = lambda: client.auth_test()  # noqa: E731, PLW0108 - the SDK leaves its type open
+    return Identity.model_validate(await _answer(client, call, _WE_ARE_REFUSED, retries))
 
 
 async def open_socket(client: AsyncWebClient, app_token: str, retries: RetryPolicy = _ONCE) -> str:

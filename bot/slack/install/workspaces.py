@@ -110,13 +110,6 @@ async def many_workspaces(
         ) -> AuthorizeResult | None:
             return await tokens.authorize(enterprise_id, team_id)
 
-        async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
-            """Keep which organisation a workspace belongs to."""
-            origin = installation_of(body)
-            if origin.workspace and origin.organisation:
-                await organisations.note(origin.workspace, origin.organisation)
-            await next_()
-
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
         yield Installation(
@@ -124,9 +117,21 @@ async def many_workspaces(
             clients=tokens,
             client=nobody,
             authorize=authorize,
-            watch=note,
+            watch=_noting(organisations),
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
+
+
+def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
+    """Return a middleware that keeps which organisation a workspace belongs to."""
+
+    async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        origin = installation_of(body)
+        if origin.workspace and origin.organisation:
+            await organisations.note(origin.workspace, origin.organisation)
+        await next_()
+
+    return note
 
 
 def _settings(
