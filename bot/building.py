@@ -128,7 +128,7 @@ def _access(
     openai, keys = environment.openai_base_url, api_keys(environment)
     addresses = {"anthropic": environment.anthropic_base_url, "openai": openai}
     return {
-        **{name: (key, addresses.get(name, "")) for name, key in keys.items()},
+        **{name: (keys.get(name, ""), addresses.get(name, "")) for name in (*keys, *addresses)},
         factory.COMPATIBLE: (environment.openai_api_key.get_secret_value(), openai),
         "ollama": ("", environment.ollama_host),
         **{

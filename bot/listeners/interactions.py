@@ -17,7 +17,7 @@ from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Click, FormSubmission
 from bot.views.forms import Form, message_form
 from bot.views.message import MessageView
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, MootError, StoreError
 
 _log = logger(__name__)
 
@@ -96,7 +96,7 @@ def on_click(
                 )
             else:  # in App Home or a form there is no message to answer beside
                 await context.open(click, message_form("Not done", view.text))
-        except (BadInput, SlackClientError, *UNREACHED) as error:
+        except (MootError, SlackClientError, *UNREACHED) as error:
             _log.warning("refusal not shown", reason=type(error).__name__)
 
 
