@@ -208,7 +208,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         http = HttpServer(
             parts.environment.moot_host,
             parts.environment.moot_port,
-            health.report,
+            health,
             app=None if gateway else app,
             installing=installation.installing,
             routes=[

@@ -57,14 +57,6 @@ _LONGEST_WAIT = 10.0
 Method = Callable[[AsyncWebClient, dict[str, Any]], Awaitable[Any]]
 
 
-class SlackAway(MootError):
-    """Slack does not show it now."""
-
-
-class SlackRefuses(MootError):
-    """Slack does not show it to us."""
-
-
 class Scope(NamedTuple):
     """What is read: a debate's thread, a channel, a workspace's channels, or (empty) all of it."""
 
@@ -150,12 +142,14 @@ class CatchUp:
                 await self._read_channel(what.workspace, what.channel)
             else:
                 await self._read_workspace(what.workspace)
-        except (StoreError, MootError, SlackApiError, *UNREACHED) as error:
+        except (MootError, SlackApiError, *UNREACHED) as error:
             event = "thread not read" if what.debate_id else "channel not looked through"
-            reason = str(error) if isinstance(error, MootError) else type(error).__name__
+            outcome = None if isinstance(error, MootError) else outcome_of(error)
+            reason = outcome.words if outcome else str(error)
             _log.warning(event, **{k: v for k, v in what._asdict().items() if v}, reason=reason)
-            is_final = isinstance(error, StoreError) and not isinstance(error, StoreDown)
-            return is_final or isinstance(error, NotInstalled | SlackRefuses)
+            if isinstance(error, StoreError):
+                return not isinstance(error, StoreDown)
+            return isinstance(error, NotInstalled) or isinstance(outcome, Rejection)
         return True
 
     async def _read_thread(self, debate_id: str) -> None:
@@ -248,25 +242,19 @@ class CatchUp:
 
         Raises:
             NotInstalled: Moot is not installed there.
-            SlackAway: A later call may succeed.
-            SlackRefuses: Slack refuses the call for good.
             StoreError: The database does not answer.
+            SlackApiError: Slack refuses the call; an OSError if it cannot be reached.
         """
-        try:
-            client = (await self._context.clients.of(team)).client
-        except (SlackApiError, *UNREACHED) as error:
-            raise SlackAway(outcome_of(error).words) from None
+        client = (await self._context.clients.of(team)).client
         arguments, clock = {"limit": PAGE, **values}, self._context.clock
         while True:
             await clock.sleep(self._pace.look)
             try:
                 answer = await method(client, arguments)
-            except (SlackApiError, *UNREACHED) as error:
+            except SlackApiError as error:
                 outcome = outcome_of(error)
-                if isinstance(outcome, Rejection):
-                    raise SlackRefuses(outcome.words) from None
                 if not isinstance(outcome, Retry) or outcome.after is None:
-                    raise SlackAway(outcome.words) from None
+                    raise
                 await clock.sleep(outcome.after)
                 continue
             page = Page.model_validate(answer.data)

@@ -71,6 +71,14 @@ class HealthReport(Protocol):
         ...
 
 
+class HealthCheck(Protocol):
+    """Looks whether all is well."""
+
+    async def report(self) -> HealthReport:
+        """What was found; never raises."""
+        ...
+
+
 #: Adds the paths of something else that is served on the same port.
 AddRoutes = Callable[[web.Application], None]
 
@@ -136,7 +144,7 @@ class HttpServer(WebServer):
         self,
         host: str,
         port: int,
-        health: Callable[[], Awaitable[HealthReport]],
+        health: HealthCheck,
         *,
         app: AsyncApp | None = None,
         installing: AsyncOAuthFlow | None = None,
@@ -147,14 +155,14 @@ class HttpServer(WebServer):
         Args:
             host: Where it listens.
             port: 0 for any free one.
-            health: Looks whether all is well; never raises.
+            health: Looks whether all is well.
             app: Takes Slack's requests; None in Socket Mode.
             installing: Installs the app in more workspaces; None: there is one.
             routes: What else is served.
         """
-        self._health = health
+        self.health = health
         #: Whether everything has begun and nothing is ending yet.
-        self._is_ready = False
+        self.is_ready = False
         #: A request without Slack's signature came, and the log says so.
         self._has_refused = False
         server = web.Application(client_max_size=LARGEST_REQUEST)
@@ -176,22 +184,22 @@ class HttpServer(WebServer):
     @contextmanager
     def ready(self) -> Generator[None]:
         """Say that work may be sent here, for as long as the block lasts."""
-        self._is_ready = True
+        self.is_ready = True
         try:
             yield
         finally:
-            self._is_ready = False
+            self.is_ready = False
 
     async def _report(self, request: web.Request) -> web.Response:
         del request
-        report = await self._health()
+        report = await self.health.report()
         status = 200 if report.healthy else _UNHEALTHY
         return web.json_response(report.as_json(), status=status)
 
     async def _readiness(self, request: web.Request) -> web.Response:
         """Say whether work may be sent here: begun, not ending, and healthy."""
         del request
-        ready = self._is_ready and (await self._health()).healthy
+        ready = self.is_ready and (await self.health.report()).healthy
         return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
 
     async def _take(self, app: AsyncApp, request: web.Request) -> web.StreamResponse:
