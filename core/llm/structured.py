@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from itertools import islice
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -21,17 +20,12 @@ T = TypeVar("T", bound=BaseModel)
 Check = Callable[[T], str | None]
 
 _KEPT = ("type", "description", "enum", "const")
-_FENCE = "```"
 #: What may be the beginning of an object.
 _OBJECT = re.compile(r"\{\s*[\"}]")
-#: How many of them are tried in one text, and how often all of the text is read.
-_MOST_TRIES, _MOST_READINGS = 200, 4
 #: Characters of broken JSON that a library may mend: it is slow.
 _MENDED_CHARS = 60_000
-#: Layers that models put around an answer.
-_MOST_LAYERS = 3
-#: Quotation marks of word processors.
-_STRAIGHT = str.maketrans("“”„‟", '""""')
+#: Layers that models put around an answer, and values that are looked at in one of them.
+_MOST_LAYERS, _MOST_VALUES = 3, 200
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -74,12 +68,7 @@ def _resolved(node: Mapping[str, Any], shared: Mapping[str, Any]) -> Mapping[str
 def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) -> T:
     """The value in a reply, as models write it: fenced, among words, a layer too deep, broken.
 
-    The last object counts that fits the form, and one inside another only if it fits.
-
-    Args:
-        text: The reply.
-        answer_type: What it must be.
-        check: Further conditions.
+    The last object counts that fits the form.
 
     Raises:
         ReplyUnreadable: There is none, or none that fits; the message lists, for the model, all
@@ -87,7 +76,9 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
     """
     names = _names(answer_form(answer_type).schema)
     nearest, fewest = "", len(names) + 1
-    for candidate in _objects(text, names):
+    # The likeliest first.
+    inner = (value for outer in _values(text) for value in _unwrapped(outer, names))
+    for candidate in (cast("dict[str, Any]", _tidy(value, names)) for value in inner):
         try:
             value = answer_type.model_validate(candidate)
         except ValidationError as error:
@@ -116,64 +107,22 @@ def _names(schema: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(fields).union(*(_names(schema) for schema in inner))
 
 
-def _objects(text: str, names: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """The JSON objects that a reply may mean, the likeliest first."""
-    for outer in _values(text):
-        for value in _unwrapped(outer, names):
-            yield cast("dict[str, Any]", _tidy(value, names))
-
-
 def _values(text: str) -> Iterator[object]:
-    """The JSON values in a text: whole ones, then what can be mended, then inner ones."""
-    fences = [fence.partition("\n") for fence in text.split(_FENCE)[1::2]]
-    blocks = [body for name, _, body in fences if name.strip().lower() in {"", "json"}]
-    blocks = [block.strip() for block in (*reversed(blocks), text) if block.strip()]
-    for block in blocks:
-        with suppress(ValueError, RecursionError):
-            yield _DECODER.decode(block)
-    outer, inner = _objects_in(text)
-    yield from reversed(outer)
-    if not _is_cut(text):
-        for block in blocks:
-            begin, end = block.find("{"), block.rfind("}")
-            if 0 <= begin < end and end - begin < _MENDED_CHARS:
-                yield _repaired_value(block[begin : end + 1])
-                yield _repaired_value(block[begin : end + 1].translate(_STRAIGHT))
-    yield from inner
-
-
-def _objects_in(text: str) -> tuple[list[object], list[object]]:
-    """The whole objects in a text, and those inside others that are broken.
-
-    Every brace is tried, within bounds: else a text of broken objects would be read again from
-    each of them.
-    """
-    outer: list[object] = []
-    inner: list[object] = []
-    read, end, is_broken = 0, 0, False
-    for match in islice(_OBJECT.finditer(text), _MOST_TRIES):
-        if match.start() < end or read > _MOST_READINGS * len(text):
-            continue
-        try:
+    """The JSON values in a text: all of it, the whole objects in it, what a library can mend."""
+    with suppress(ValueError, RecursionError):
+        yield _DECODER.decode(text)
+    whole, end = list[object](), 0
+    with suppress(ValueError, RecursionError):  # the next object may be a part of a broken one
+        while match := _OBJECT.search(text, end):
             value, end = _DECODER.raw_decode(text, match.start())
-        except json.JSONDecodeError as error:
-            read += error.pos - match.start()
-            is_broken = True
-        except (ValueError, RecursionError):  # a number of 5,000 digits; a thousand objects deep
-            break
-        else:
-            (inner if is_broken else outer).append(value)
-    return outer, inner
+            whole.append(value)
+    yield from reversed(whole)
+    begin, end = text.find("{"), text.rfind("}")
+    if 0 <= begin < end < begin + _MENDED_CHARS and not _is_cut(text):
+        from json_repair import loads  # noqa: PLC0415 - few replies need it
 
-
-def _repaired_value(text: str) -> object:
-    """What a library makes of broken JSON: trailing commas, comments, single quotes; or nothing."""
-    from json_repair import loads  # noqa: PLC0415 - few replies need it
-
-    try:
-        return loads(text)
-    except Exception:  # noqa: BLE001 - it shall mend, and what it cannot is no answer
-        return None
+        with suppress(Exception):  # what it cannot mend is no answer
+            yield loads(text[begin : end + 1])
 
 
 def _is_cut(text: str) -> bool:
@@ -190,7 +139,7 @@ def _unwrapped(value: object, names: frozenset[str]) -> Iterator[dict[str, Any]]
             if not names.isdisjoint(map(_plain, fields)):
                 has_fields = True
                 yield fields
-        layers = [inner for layer in layers for inner in _inside(layer)][:_MOST_TRIES]
+        layers = [inner for layer in layers for inner in _inside(layer)][:_MOST_VALUES]
     if isinstance(value, dict) and not has_fields:
         yield cast("dict[str, Any]", value)
 
@@ -240,12 +189,7 @@ _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_without_later_nulls
 
 
 def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:
-    """What to add to a request after a reply that could not be read.
-
-    Args:
-        reply: The reply; it goes back as data.
-        problem: What is wrong with it.
-    """
+    """What to add to a request after a reply that could not be read; it goes back as data."""
     task = (
         f"Your previous reply could not be used: {problem}\n"
         "Answer again. Reply with the JSON object alone, with every field filled."
