@@ -6,7 +6,7 @@ process that dies holds its worst case only for as long as its call might have t
 """
 
 import secrets
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,10 +15,9 @@ from decimal import Decimal
 import structlog
 
 from core.errors import StoreError
-from core.llm.attempt import Attempt
 from core.llm.prices import check_caps
 from core.ports import Clock, Reservation, Reservations
-from core.usage import Cap
+from core.usage import Cap, Usage
 
 _log = structlog.get_logger(__name__)
 
@@ -27,6 +26,23 @@ LOOK_AGAIN_SECONDS = 0.5
 #: How long what an attempt did cost counts without being recorded: longer than any turn takes, and
 #: than a database is away.
 RECORDED_WITHIN = timedelta(minutes=10)
+
+
+class Attempt:
+    """Passes on that a reply began; remembers it and what it has cost."""
+
+    def __init__(self) -> None:
+        #: Told that the reply begins: others that share its beginning may go on.
+        self.warmup: Callable[[], None] = lambda: None
+        #: Whether the reply has begun: only then the prompt is paid for.
+        self.begun = False
+        #: Its cost is nothing before it began, and None when nobody knows.
+        self.usage = Usage()
+
+    def __call__(self) -> None:
+        """The reply begins."""
+        self.begun = True
+        self.warmup()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +63,7 @@ class Budget:
         Most calls cost far less than their worst case. So a call that only does not fit because
         of what others hold waits until they have settled.
 
-        Args:
-            caps: All of the call.
-            worst: The most the attempt can cost.
-            seconds: The longest that the attempt can take.
-            attempt: Says at the end of the block what it did cost.
-            clock: Of the reservations.
+        The attempt takes `seconds` at most, and says at the end of the block what it did cost.
 
         Raises:
             CapReached: A cap could be passed, whatever the others will have cost.

@@ -30,14 +30,8 @@ from core.errors import (
     TimeUp,
 )
 from core.figures import duration
-from core.llm.attempt import Attempt
-from core.llm.availability import (
-    ALL_WAIT_FOR,
-    FAILURES,
-    PROBES,
-    ModelAvailability,
-    is_outage,
-)
+from core.llm.availability import ALL_WAIT_FOR, FAILURES, PROBES, ModelAvailability, is_outage
+from core.llm.budget import Attempt
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     LOCAL_PARALLEL,
@@ -101,14 +95,8 @@ class ModelCalls:
     ) -> None:
         """Keep what is needed to ask.
 
-        Args:
-            providers: By the name agents call them.
-            clock: Time for waits and latencies.
-            tables: Settings' capabilities and prices.
-            retries: How often an attempt that failed is repeated, and when.
-            probes: When a model that is away is tried again.
-            parallel: Attempts under way at the same time, per provider; fewer at one's own machine.
-            jitter: A random share between 0 and 1 of each wait.
+        So many attempts are under way in `parallel` per provider, fewer at one's own machine;
+        `retries` are for attempts that fail, `probes` for models that are away.
         """
         self._providers = providers
         self._clock = clock
@@ -138,12 +126,7 @@ class ModelCalls:
     async def ask(
         self, request: ModelRequest, agent: Agent, options: CallOptions = USUAL_OPTIONS
     ) -> ModelAnswer[str]:
-        """Ask for text.
-
-        Args:
-            request: What to ask; its model and temperature are replaced by the agent's.
-            agent: Who asks.
-            options: Time, money, fallbacks.
+        """Ask for text, on behalf of an agent, with the agent's model and temperature.
 
         Raises:
             LimitReached: A cap on money could be passed, or the prompt does not fit the model.
@@ -166,19 +149,11 @@ class ModelCalls:
     ) -> ModelAnswer[M]:
         """Ask for a structured answer; one repair names what is wrong with the first.
 
-        Args:
-            request: What to ask; the form of the answer is made from `answer_type`.
-            agent: Who asks.
-            answer_type: A flat model: text, numbers, booleans, lists, objects.
-            check: Says in a sentence what is wrong with a value, or None.
-            options: Time, money, fallbacks.
+        `answer_type` is a flat model: text, numbers, booleans, lists, objects.
 
         Raises:
             ReplyUnreadable: Not even the repair could be read; its `call` is the call.
-            LimitReached: A cap on money could be passed, or the prompt does not fit the model.
-            ModelsAway: No model can be asked now, and the question can be put later.
-            ProviderError: No model could be asked; its `usage` is what that cost.
-            ProviderMissing: The agent's provider is not set up.
+            MootError: As `ask` does.
         """
         request = replace(self._for(agent, request), answer=answer_form(answer_type))
         async with self._usage_of(options, agent) as so_far:
@@ -230,10 +205,8 @@ class ModelCalls:
         Raises:
             ModelsAway: None can, and the question is a patient one.
         """
-        refs, options = (
-            (ModelRef(agent.provider, agent.model), *so_far.options.fallbacks),
-            so_far.options,
-        )
+        options = so_far.options
+        refs = (ModelRef(agent.provider, agent.model), *options.fallbacks)
         try:
             return await self._first_reply(refs, request, so_far)
         except (ProviderDown, ProviderBusy) as error:
