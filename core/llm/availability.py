@@ -34,6 +34,7 @@ def is_outage(error: Exception) -> bool:
 class _ModelOutage:
     """A model that was given up and has not answered since."""
 
+    #: Words for people.
     reason: str
     probe_at: datetime
     probes: int = 0
@@ -56,12 +57,8 @@ class ModelAvailability:
     async def wait_for_rate(self, ref: ModelRef, seconds_left: float) -> None:
         """Wait until the model wants to be asked.
 
-        Args:
-            ref: Which one.
-            seconds_left: How long can be waited at most.
-
         Raises:
-            ProviderBusy: That is later.
+            ProviderBusy: That is later than in `seconds_left`.
         """
         now = self._clock.now()
         wait = (self._limited.get(ref, now) - now).total_seconds()
@@ -72,12 +69,7 @@ class ModelAvailability:
         await self._clock.sleep(wait)
 
     def gave_up(self, ref: ModelRef, reason: str) -> None:
-        """Note that a call gave the model up: it is down, hangs, or stayed busy.
-
-        Args:
-            ref: The model.
-            reason: Words for people.
-        """
+        """Note that a call gave the model up: it is down, hangs, or stayed busy."""
         now = self._clock.now()
         outage = self._away.setdefault(ref, _ModelOutage(reason=reason, probe_at=now))
         outage.reason = reason
@@ -102,12 +94,7 @@ class ModelAvailability:
         return ""
 
     def until(self, refs: Sequence[ModelRef], wait: float) -> datetime:
-        """When one of these models is worth asking again.
-
-        Args:
-            refs: The models.
-            wait: Seconds that a vendor asks us to wait.
-        """
+        """When one of these models is worth asking again; a vendor may ask us to `wait`."""
         now = self._clock.now()
         probes = [self._away[ref].probe_at for ref in refs if ref in self._away]
         soon = now + timedelta(seconds=max(wait, 0.0 if probes else self._probes.first_wait))

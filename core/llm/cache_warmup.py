@@ -26,13 +26,6 @@ class CacheWarmup:
     def __init__(
         self, clock: Clock, *, remembered: int = _REMEMBERED, longest_wait: float = _LONGEST_WAIT
     ) -> None:
-        """Begin with nothing written.
-
-        Args:
-            clock: Tells how old an entry is.
-            remembered: Beginnings to keep in mind; the oldest are forgotten.
-            longest_wait: Seconds to wait for a leader at most.
-        """
         self._longest_wait = longest_wait
         self._clock = clock
         self._remembered = remembered
@@ -45,10 +38,8 @@ class CacheWarmup:
     ) -> AsyncGenerator[Callable[[], None]]:
         """Wait until everything cached that this call can share is there.
 
-        Args:
-            beginnings: Keys of the beginnings of this call's prompt, shortest first.
-            lifetime: Seconds an unused entry lives.
-            leads: Whether others may have to wait for this call.
+        The keys of the beginnings come shortest first; an unused entry lives for `lifetime`
+        seconds. A call that does not lead is waited for by nobody.
 
         Yields:
             What is to be called when the reply begins: others may wait for that.
@@ -110,9 +101,7 @@ class CacheWarmup:
 def beginning_keys(scope: str, texts: Sequence[str]) -> list[str]:
     """Keys of growing beginnings: one per text, each covering all texts up to it.
 
-    Args:
-        scope: What else must be equal for the cache to hit (model, effort, …).
-        texts: The pieces of the prompt between breakpoints, in order.
+    `scope` is what else must be equal for the cache to hit (model, effort, …).
     """
     digest = hashlib.sha256(scope.encode())
     keys: list[str] = []

@@ -14,9 +14,7 @@ _DEBATE_REMEDY = (
     "To go further, raise the cap of a debate in its form or in the settings "
     "(limits.debate_cost), or ask with fewer agents or rounds."
 )
-_PERSON_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.person_day_cost."
-_TOKENS_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.token_day_cost."
-_DAY_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.day_cost."
+_SHARED_REMEDY = "Ask again tomorrow (UTC), or let whoever runs Moot raise limits.{}."
 
 
 def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
@@ -32,7 +30,7 @@ def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
                 f"person/{workspace}/{person.id}/{day}",
                 f"{person.name or 'one person'} today",
                 caps.person_day_cost,
-                remedy=_PERSON_REMEDY,
+                remedy=_SHARED_REMEDY.format("person_day_cost"),
                 scope=SpendingScope(day, workspace, person.id),
             )
         )
@@ -42,7 +40,7 @@ def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
                 f"token/{token}/{day}",
                 "this token today",
                 caps.token_day_cost,
-                remedy=_TOKENS_REMEDY,
+                remedy=_SHARED_REMEDY.format("token_day_cost"),
                 scope=SpendingScope(day, workspace, token=token),
             )
         )
@@ -52,7 +50,7 @@ def caps_of(debate: Debate, caps: Caps, now: datetime) -> Sequence[Cap]:
                 f"day/{workspace}/{day}",
                 "all debates today",
                 caps.day_cost,
-                remedy=_DAY_REMEDY,
+                remedy=_SHARED_REMEDY.format("day_cost"),
                 scope=SpendingScope(day, workspace),
             )
         )
@@ -86,10 +84,7 @@ def firm_cap(setup: Setup, cost: Decimal | None) -> Decimal | None:
     """What the debate never costs more than; None: there is no such amount.
 
     Calls whose price is unknown are made under the usual cap, and nobody can tell what they cost.
-
-    Args:
-        setup: Of the debate.
-        cost: What it is expected to cost; None: a price is unknown, or it was not estimated.
+    `cost` is what the debate is expected to cost (None: a price is unknown).
     """
     cap = setup.limits.debate_cost
     if cap is None or (cost is None and not is_chosen(cap)):

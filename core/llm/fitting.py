@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from os.path import commonprefix
 
 from core.capabilities import Capability
 from core.errors import LimitReached
@@ -38,11 +39,6 @@ def fit_request(
 ) -> ModelRequest:
     """The request as it fits: what has the highest `trim_priority` is shortened first, and says so.
 
-    Args:
-        request: What shall be asked.
-        limits: What the model can take.
-        tokens: Estimates the tokens of a prompt.
-
     Raises:
         LimitReached: It does not fit even then.
     """
@@ -78,19 +74,15 @@ def fit_request(
 
 
 def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]:
-    """The sent and left-out characters of each part but the task, for the record.
-
-    Args:
-        whole: The request before fitting.
-        short: The request after fitting.
-    """
+    """The sent and left-out characters of each part but the task, for the record."""
     records: list[SentPart] = []
     for part, sent in zip(whole.parts, short.parts, strict=True):
         if part.kind is PartKind.TASK:
             continue
         sent_chars = len(part.text)
         if sent.text != part.text:  # its beginning or its end, and a mark
-            sent_chars = max(_alike(part.text, sent.text), _alike(part.text[::-1], sent.text[::-1]))
+            texts = (part.text, sent.text)
+            sent_chars = max(_alike(*texts), _alike(*(text[::-1] for text in texts)))
         left_out = len(part.text) - sent_chars
         records.append(
             SentPart(label=part.label, kind=part.kind.value, chars=sent_chars, left_out=left_out)
@@ -100,10 +92,7 @@ def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]
 
 def _alike(text: str, other: str) -> int:
     """Length of the common beginning of two texts, in characters."""
-    pairs = enumerate(zip(text, other, strict=False))
-    return next(
-        (at for at, (sign, other_sign) in pairs if sign != other_sign), min(len(text), len(other))
-    )
+    return len(commonprefix((text, other)))  # noqa: RUF071 - of texts, not of paths
 
 
 def _level(part: Part) -> int:

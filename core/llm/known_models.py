@@ -4,11 +4,11 @@ Known are the models of the public price list that comes with `genai-prices`, an
 settings describe or price. Names of one's own machine and of compatible servers are not checked.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from functools import cache
 
 from genai_prices.data_snapshot import get_snapshot
+from genai_prices.types import Provider as ListedProvider
 
 from core.capabilities import PRICE_BOOKS, Price, Record, fits
 
@@ -24,11 +24,7 @@ def is_known(
 ) -> bool:
     """Whether there is such a model, as far as anybody can tell.
 
-    Args:
-        provider: The provider's name in settings.
-        model: The model's name at that provider.
-        records: Settings' records of capabilities; one with a pattern of its own names a model.
-        prices: Settings' prices.
+    A record of settings with a pattern of its own names a model, and so does a price.
     """
     if provider not in CHECKED:
         return True
@@ -37,23 +33,15 @@ def is_known(
         return True
     if any(record.get("match", "*") != "*" and fits(record, provider, model) for record in records):
         return True
-    catalogue = get_snapshot().find_provider(None, PRICE_BOOKS.get(provider, provider), None)
-    return catalogue.find_model(model) is not None
+    return _listed(provider).find_model(model) is not None
 
 
 def nearest_model(provider: str, model: str) -> str:
     """The model that may have been meant; empty if no name is close."""
-    matches = get_close_matches(model.lower(), _names(provider), n=1, cutoff=0.6)
-    return matches[0] if matches else ""
+    names = [listed.id for listed in _listed(provider).models]
+    return next(iter(get_close_matches(model.lower(), names, n=1, cutoff=0.6)), "")
 
 
-@cache
-def _names(provider: str) -> Sequence[str]:
-    """The models the price list has for a provider."""
-    book = PRICE_BOOKS.get(provider, provider)
-    return [
-        model.id
-        for provider in get_snapshot().providers
-        if provider.id == book
-        for model in provider.models
-    ]
+def _listed(provider: str) -> ListedProvider:
+    """What the price list has of a provider."""
+    return get_snapshot().find_provider(None, PRICE_BOOKS.get(provider, provider), None)

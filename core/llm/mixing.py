@@ -20,11 +20,7 @@ _UNKNOWN = Decimal("Infinity")
 
 
 def strongest(providers: Iterable[str]) -> tuple[ModelChoice, ...]:
-    """The strongest model of each provider with a key, each maker's once; empty for one maker.
-
-    Args:
-        providers: Those with a key, the first choice first.
-    """
+    """The strongest model of each provider with a key, each maker's once; empty for one maker."""
     usual, choices = usual_models(), list[ModelChoice]()
     keyed = [name for name in providers if name in usual]
     # A reseller comes last: a maker's own key is preferred.

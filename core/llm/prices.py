@@ -31,17 +31,12 @@ _LEARNING = 0.2
 
 
 def estimate_tokens(text: str, factor: float = 1.0) -> int:
-    """About how many tokens a text is; no tokenizer is needed.
-
-    Args:
-        text: The text.
-        factor: The model's own factor, from its capability or its correction.
-    """
+    """About how many tokens a text is for a model with this factor; no tokenizer is needed."""
     return tokens_of(size_of(text), factor)
 
 
 def tokens_of(size: int, factor: float = 1.0) -> int:
-    """About how many tokens texts of this size are, together; `factor` as above."""
+    """About how many tokens texts of this size (`size_of`) are, together."""
     return math.ceil(size / _CHARS_PER_TOKEN * factor)
 
 
@@ -75,12 +70,7 @@ def price(
 ) -> Decimal | None:
     """The cost of a usage in US dollars; None: the price is unknown ("n/a").
 
-    Args:
-        provider: The provider's name in settings.
-        model: The model's name at that provider.
-        usage: Tokens, cached and written ones counted within the input.
-        prices: Settings' own prices, which win.
-        at: When the call was made; vendors change prices. None: now.
+    Settings' own prices win. Vendors change theirs: `at` is when the call was made (None: now).
     """
     # Reports may be inconsistent (more cached than input).
     listed = ListedUsage(
@@ -115,27 +105,17 @@ def worst_cost(
 ) -> Decimal | None:
     """The most a call can cost: no cache reads, all input written to the cache, maximal output.
 
-    Args:
-        provider: The provider's name in settings.
-        model: The model's name at that provider.
-        sizes: Input tokens and output tokens (hidden reasoning included).
-        prices: Settings' own prices.
-        at: As for `price`.
+    `sizes` are input tokens and output tokens, hidden reasoning included; the rest as in `price`.
     """
     tokens_in, tokens_out = sizes
     plain = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
     cold = plain.model_copy(update={"written_tokens": tokens_in})
     costs = [price(provider, model, usage, prices, at=at) for usage in (plain, cold)]
-    known_costs = [cost for cost in costs if cost is not None]
-    return max(known_costs) if known_costs else None
+    return max((cost for cost in costs if cost is not None), default=None)
 
 
 def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
     """Make sure that a call cannot pass any cap, even in the worst case.
-
-    Args:
-        caps: The bounds, each with its spent and held amount.
-        worst: The most the call can cost; None when its price is unknown.
 
     Raises:
         CapReached: It could pass one, or its price is unknown.

@@ -39,9 +39,7 @@ _MARKS = str.maketrans(dict.fromkeys('"“”„‟«»″〝〞〟\uff02', "'")
 def quote(part: Part, delimiter: str) -> str:
     """The part as it stands in a prompt: a task as it is, anything else as labelled data.
 
-    Args:
-        part: The piece of the prompt.
-        delimiter: Random per debate; where the text itself has it, it is broken up.
+    The delimiter is random per debate; where the text itself has it, it is broken up.
 
     Raises:
         ValueError: The delimiter is too short to be one.
@@ -70,12 +68,7 @@ def _without_claim(label: str) -> str:
 # Most come out as they went in, and are not kept twice: 13 MB where all have 50,000 characters.
 @lru_cache(maxsize=256)
 def as_data(text: str, delimiter: str) -> str:
-    """The text as it stands between delimiters: nothing hidden, no secret, no delimiter.
-
-    Args:
-        text: Foreign text.
-        delimiter: Broken up wherever the text has it.
-    """
+    """The text as it stands between delimiters: nothing hidden, no secret, no delimiter."""
     return _without(delimiter, redact(clean(text)))
 
 
