@@ -27,6 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+import httpx2
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -64,7 +65,7 @@ from core.debate.log import fold
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade
-from core.errors import BadInput, ReplyUnreadable, RequestRejected
+from core.errors import BadInput, ReplyUnreadable
 from core.llm import quoting
 from core.llm.prices import estimate_tokens, size_of
 from core.llm.providers.error_bodies import read_body, wait_in_words
@@ -579,9 +580,7 @@ def _amount(text: str) -> None:
 
 
 def _rejected(text: str) -> None:
-    error = RequestRejected(text)
-    vars(error).update(status_code=400)
-    lacks_responses(error)
+    lacks_responses(httpx2.Response(400, content=text.encode("utf-8", "replace")))
 
 
 def _debate(text: str) -> Debate:

@@ -3,6 +3,7 @@
 Reason: only here providers and the store are picked, for every surface (`pyproject.toml`).
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -37,8 +38,7 @@ from core.llm.caps import caps_of
 from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
-from core.llm.providers.listing import list_models, ollama_context
-from core.ports import ModelProvider, SourceReader
+from core.ports import ContextSizes, ModelLists, ModelProvider, SourceReader
 from core.proxies import check_proxies
 from core.rules.formats.registry import FORMATS
 from core.settings import (
@@ -519,6 +519,24 @@ async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
         yield SqlDebateStore(database)
 
 
+@asynccontextmanager
+async def _serving(
+    environment: BotSettings, name: str, servers: Sequence[ModelServer] = ()
+) -> AsyncGenerator[ModelProvider]:
+    """A provider for as long as the block lasts.
+
+    Raises:
+        ConfigurationBroken: Its key or its address is missing.
+    """
+    providers = build_providers(environment, servers=servers)
+    try:
+        if name not in providers:
+            raise ConfigurationBroken(f"The provider {name!r} needs a key or an address.")
+        yield providers[name]
+    finally:
+        await asyncio.gather(*(provider.close() for provider in providers.values()))
+
+
 async def models_there(
     environment: BotSettings, provider: str, servers: Sequence[ModelServer] = ()
 ) -> Sequence[str]:
@@ -531,10 +549,10 @@ async def models_there(
 
     Raises:
         ProviderError: The key is refused, or nobody answers.
-        ConfigurationBroken: There is no address.
+        ConfigurationBroken: Its key or its address is missing.
     """
-    key, address = _access(environment, servers).get(provider, ("", ""))
-    return await list_models(provider, key, address or None)
+    async with _serving(environment, provider, servers) as serving:
+        return await serving.models() if isinstance(serving, ModelLists) else ()
 
 
 async def context_of(environment: BotSettings, model: str) -> int:
@@ -543,7 +561,8 @@ async def context_of(environment: BotSettings, model: str) -> int:
     Raises:
         ProviderError: Ollama does not answer.
     """
-    return await ollama_context(model, environment.ollama_host or None)
+    async with _serving(environment, "ollama") as ollama:
+        return await ollama.context(model) if isinstance(ollama, ContextSizes) else 0
 
 
 def is_database_in_use(file: Path) -> bool:

@@ -85,6 +85,19 @@ class ContextSizes(Protocol):
 
 
 @runtime_checkable
+class ModelLists(Protocol):
+    """A provider that lists the models there are for its key."""
+
+    async def models(self) -> Sequence[str]:
+        """Their names.
+
+        Raises:
+            ProviderError: The key is refused, or nobody answers.
+        """
+        ...
+
+
+@runtime_checkable
 class SlowLoadingProvider(Protocol):
     """A provider that takes long to load; it is loaded with the first request at last."""
 

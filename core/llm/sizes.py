@@ -11,8 +11,8 @@ from itertools import accumulate
 from core.capabilities import Capability, Record, capability, says_context
 from core.llm.cache_warmup import beginning_keys
 from core.llm.fitting import fit_request
-from core.llm.prices import Prices, corrected_factor, output_reserve, size_of, tokens_of, worst_cost
-from core.llm.prompt_text import pieces, prompt_size
+from core.llm.prices import Prices, corrected_factor, estimate_tokens, output_reserve, worst_cost
+from core.llm.prompt_text import pieces, prompt_text
 from core.request import ModelRequest
 from core.usage import Usage
 
@@ -55,11 +55,8 @@ class Measure:
     ) -> None:
         """Learn that a prompt was too long for a model.
 
-        Args:
-            provider: Who serves it.
-            request: What was asked, before it was fitted.
-            window: What the model was taken to hold then.
-            tokens: What the server says that the model holds; 0: it does not say.
+        `request` is the one before it was fitted, `window` what the model was taken to hold then,
+        `tokens` what the server says that it holds (0: it does not say).
         """
         limits = self.capability(provider, request.model)
         if limits.context_tokens < window:
@@ -71,16 +68,12 @@ class Measure:
 
     def tokens(self, provider: str, model: str, text: str) -> int:
         """About how many tokens the model makes of the text."""
-        return self.tokens_of(provider, model, size_of(text))
-
-    def tokens_of(self, provider: str, model: str, size: int) -> int:
-        """About how many tokens the model makes of texts of this size, which `size_of` tells."""
         factor = self._factors.get((provider, model))
-        return tokens_of(size, factor or self.capability(provider, model).token_factor)
+        return estimate_tokens(text, factor or self.capability(provider, model).token_factor)
 
     def prompt_tokens(self, provider: str, request: ModelRequest) -> int:
         """About how many tokens the request's model makes of its prompt."""
-        return self.tokens_of(provider, request.model, prompt_size(request))
+        return self.tokens(provider, request.model, prompt_text(request))
 
     def learn(self, provider: str, request: ModelRequest, usage: Usage) -> None:
         """Correct the estimate by what a reply reported."""
@@ -111,11 +104,9 @@ class Measure:
         """The usage, estimated where the provider did not report any."""
         if usage.input_tokens or usage.output_tokens or usage.cost is not None:
             return usage
-        counts = {
-            "input_tokens": self.prompt_tokens(provider, request),
-            "output_tokens": self.tokens(provider, request.model, text),
-        }
-        return usage.model_copy(update=counts)
+        read = self.prompt_tokens(provider, request)
+        written = self.tokens(provider, request.model, text)
+        return usage.model_copy(update={"input_tokens": read, "output_tokens": written})
 
     def fit(self, provider: str, request: ModelRequest) -> ModelRequest:
         """The request, parts that may be trimmed shortened where the model's context is too small.
@@ -151,7 +142,6 @@ class Measure:
         form = json.dumps(dict(request.answer.schema)) if request.answer else ""
         scope = (provider, request.model, request.effort, request.cache_key, form)
         keys = beginning_keys("\0".join(scope), texts)[1:]
-        upto = accumulate((piece.size for piece in shared), initial=size_of(request.system))
-        sizes = [self.tokens_of(provider, request.model, size) for size in upto][1:]
+        sizes = [self.tokens(provider, request.model, text) for text in accumulate(texts)][1:]
         pairs = zip(keys, sizes, strict=True)
         return {key: size for key, size in pairs if size >= limits.cache_min_tokens}

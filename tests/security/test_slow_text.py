@@ -92,14 +92,11 @@ OURS = {
     "core.llm.prices.price",
     "core.llm.prices.worst_cost",
     "core.llm.providers.errors.check_key",
-    "core.llm.providers.errors.cut_off",
-    "core.llm.providers.errors.empty",
     "core.llm.providers.errors.ended_early",
     "core.llm.providers.errors.refusal",
     "core.llm.providers.errors.too_long",
     "core.llm.providers.errors.translate",
-    "core.llm.providers.listing.list_models",
-    "core.llm.providers.listing.ollama_context",
+    "core.llm.providers.openai.openai_client",
     "core.llm.providers.factory.build",
 }
 

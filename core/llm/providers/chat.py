@@ -6,21 +6,15 @@ from typing import Any, cast
 
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
-from core.llm.prompt_text import Piece, pieces
-from core.llm.providers.errors import ReplyFailed, cut_off, ended_early, refusal
-from core.llm.providers.fields import count, dig, items, money, words
-from core.llm.providers.reading import check_end
-from core.llm.providers.schema_text import in_words
+from core.llm.prompt_text import Piece, pieces, schema_in_words
+from core.llm.providers.errors import ReplyFailed, refusal
+from core.llm.providers.fields import dig, items, openai_usage, words
+from core.llm.providers.reading import Reading
 from core.request import ModelRequest
 from core.usage import Usage
 
 _OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 _ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
-#: Words for a whole reply: the standard one, and those of odd servers.
-_WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete"})
-_CUT_OFF = frozenset({"length", "max_tokens", "max_length", "model_length"})
-#: Fields of a piece that are read in any case.
-_ALWAYS = frozenset({"role", "content"})
 #: What thoughts are called beside the text.
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 
@@ -47,7 +41,7 @@ def parameters(request: ModelRequest, limits: Capability, dialect: Dialect) -> d
     """What to send."""
     cut = pieces(request)
     if request.answer and limits.answers != "strict":
-        cut.append(Piece(in_words(request.answer)))
+        cut.append(Piece(schema_in_words(request.answer)))
     # Plain text, unless places must be marked.
     content: object = "".join(piece.text for piece in cut)
     if limits.cache == "explicit":
@@ -90,25 +84,17 @@ def _form(request: ModelRequest, limits: Capability) -> Mapping[str, Any] | None
     return {"type": "json_schema", "json_schema": form}
 
 
-class ChatReading:
+class ChatReading(Reading):
     """A reply of the Chat Completions API while it arrives, in whatever fields and parts."""
 
     def __init__(self, vendor: str) -> None:
-        self.vendor = vendor
-        self.model = ""
-        self.length = 0
-        self._texts: list[str] = []
+        super().__init__(vendor)
         self._thoughts: list[str] = []
-        self._reason = ""
         self._refusal = ""
         self._usage: object = None
 
     def take(self, event: object) -> bool:
-        """Add one chunk of the stream, or the whole reply in one piece.
-
-        Raises:
-            ReplyFailed: The chunk says that the reply failed.
-        """
+        """Add one chunk of the stream, or the whole reply in one piece."""
         choices = items(event, "choices")
         for failed in (event, *choices):
             if dig(failed, "error"):
@@ -117,52 +103,24 @@ class ChatReading:
         self._usage = dig(event, "usage") or self._usage
         for choice in choices:
             message = dig(choice, "message") or dig(choice, "delta")
-            text = _text_of(dig(message, "content")) or words(choice, "text")
-            self._texts.append(text)
-            self.length += len(text)
-            self._reason = words(choice, "finish_reason") or self._reason
-            fields = cast("dict[str, object]", message) if isinstance(message, dict) else {}
-            if fields.keys() - _ALWAYS:  # few pieces have more
-                self._take_beside(fields)
+            self._add(_text_of(dig(message, "content")) or words(choice, "text"))
+            self._end = words(choice, "finish_reason") or self._end
+            # Besides text: thoughts, a refusal, an answer sent as a tool call.
+            calls = (words(call, "function", "arguments") for call in items(message, "tool_calls"))
+            thoughts = (words(message, name) for name in _THOUGHTS)
+            self._thoughts += [next(filter(None, thoughts), ""), *calls]
+            self._refusal += words(message, "refusal")
         return bool(choices)
-
-    def _take_beside(self, message: Mapping[str, object]) -> None:
-        """What a piece holds besides text: thoughts, a refusal, an answer sent as a tool call."""
-        calls = (words(call, "function", "arguments") for call in items(message, "tool_calls"))
-        thoughts = (words(message, name) for name in _THOUGHTS)
-        self._thoughts += [next(filter(None, thoughts), ""), *calls]
-        self._refusal += words(message, "refusal")
 
     def usage(self) -> Usage:
         """The reported usage; cached input is part of the input."""
-        report = self._usage
-        return Usage(
-            input_tokens=count(report, "prompt_tokens"),
-            output_tokens=count(report, "completion_tokens"),
-            cached_tokens=count(report, "prompt_tokens_details", "cached_tokens")
-            or count(report, "cached_tokens"),
-            written_tokens=count(report, "prompt_tokens_details", "cache_write_tokens"),
-            reasoning_tokens=count(report, "completion_tokens_details", "reasoning_tokens"),
-            cost=money(report, "cost"),
-            attempts=1,
-        )
+        return openai_usage(self._usage, "prompt", "completion")
 
     def text(self) -> str:
-        """The text of the complete reply.
-
-        Raises:
-            ProviderError: It is refused or cut off, or the stream just ended.
-        """
-        reason = self._reason.lower()
-        text = "".join(self._texts)
+        """The text of the complete reply."""
         if self._refusal:
             raise refusal(self.vendor, self._refusal)
-        if reason in _CUT_OFF:
-            raise cut_off(self.vendor)
-        if not reason:
-            raise ended_early(self.vendor)
-        if reason not in _WHOLE:
-            check_end(self, self._reason)
+        text = super().text()
         return text if text.strip() else "".join(self._thoughts)
 
 

@@ -1,14 +1,13 @@
 """Meanings of texts as vectors, from OpenAI or any server that speaks its Embeddings API."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import httpx2
 
 from core.errors import ProviderDown
-from core.llm.providers.reading import BROKEN, http_client
+from core.llm.providers.openai import OPENAI, openai_client
 from core.values import Value
 
 if TYPE_CHECKING:
@@ -36,18 +35,11 @@ class OpenAIEmbedder:
     """The `Embedder` of the core, over the Embeddings API."""
 
     def __init__(self, key: str, model: str, base_url: str = "", *, seconds: float = 2.0) -> None:
-        """Keep what is needed to connect; nothing is sent yet.
-
-        Args:
-            key: The API key; a server may want none.
-            model: Makes the vectors.
-            base_url: Another address that speaks the same protocol; empty: OpenAI's own.
-            seconds: How long a call may take: a person waits.
-        """
+        """Keep what is needed to connect; a call may take so many seconds, as a person waits."""
         self._key, self._model, self._base_url = key, model, base_url
         self._seconds = seconds
         self._sdk: AsyncOpenAI | None = None
-        self._loading = asyncio.Lock()
+        self._making = asyncio.Lock()
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """A vector for each text, in their order.
@@ -55,10 +47,8 @@ class OpenAIEmbedder:
         Raises:
             ProviderDown: There is no answer in time, or it cannot be read.
         """
-        async with self._loading:
+        async with self._making:
             sdk = self._sdk = self._sdk or await asyncio.to_thread(self._new_client)
-        from openai import OpenAIError  # noqa: PLC0415 - it is loaded by now
-
         vectors = list[Sequence[float]]()
         try:
             for begin in range(0, len(texts), _AT_ONCE):
@@ -73,7 +63,7 @@ class OpenAIEmbedder:
                 answer = _Vectors.model_validate(raw)
                 by_place = {vector.index: vector.embedding for vector in answer.data}
                 vectors += [by_place[at] for at in range(len(part))]
-        except (OpenAIError, *BROKEN, KeyError, TypeError, ValueError) as error:
+        except Exception as error:
             reason = type(error).__name__
             raise ProviderDown(f"The server for embeddings does not answer ({reason}).") from error
         return vectors
@@ -85,15 +75,5 @@ class OpenAIEmbedder:
             self._sdk = None
 
     def _new_client(self) -> "AsyncOpenAI":
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415 - a second
-
-        # At DEBUG the SDK prints whole texts.
-        logging.getLogger("openai").setLevel(logging.WARNING)
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
-        return AsyncOpenAI(
-            api_key=self._key or "none",
-            base_url=self._base_url or "https://api.openai.com/v1",
-            max_retries=0,
-            timeout=httpx2.Timeout(self._seconds),
-            http_client=http_client(DefaultAsyncHttpxClient),
-        )
+        address, timeout = self._base_url or OPENAI.base_url, httpx2.Timeout(self._seconds)
+        return openai_client(self._key or "none", address, timeout=timeout)

@@ -7,10 +7,11 @@ and its own reason; never a key, and nothing of the prompt.
 
 import html
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import chain
-from typing import cast
+
+import httpx2
 
 from core.errors import (
     KeyRefused,
@@ -19,7 +20,6 @@ from core.errors import (
     ProviderDown,
     ProviderError,
     ProviderSilent,
-    ReplyCutOff,
     ReplyUnusable,
     RequestRejected,
 )
@@ -34,7 +34,6 @@ from core.llm.providers.error_bodies import (
     wait_in,
     wait_in_words,
 )
-from core.llm.providers.fields import dig
 from core.proxies import proxy_hint
 from core.redaction import clean, redact
 
@@ -87,15 +86,11 @@ class ServerFailure:
     #: Seconds it asks us to wait.
     wait: float | None = None
 
-    @property
-    def detail(self) -> str:
-        """Status and code, for brackets."""
-        return ", ".join(part for part in (str(self.status or ""), self.code) if part) or "no code"
-
     def say(self, what: str, advice: str = "") -> str:
         """A sentence about the vendor, with what it says itself."""
-        reason = self.reason.rstrip(".")
-        text = f"{self.vendor} {what} ({self.detail}){f': {reason}' if reason else ''}."
+        detail = ", ".join(part for part in (str(self.status or ""), self.code) if part)
+        reason = f": {self.reason.rstrip('.')}" if self.reason else ""
+        text = f"{self.vendor} {what} ({detail or 'no code'}){reason}."
         return f"{text} {advice}".rstrip()
 
 
@@ -238,30 +233,29 @@ def meaning(failure: ServerFailure) -> ProviderError:
 def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "") -> ProviderError:
     """The provider error for an error of an SDK or of the network.
 
-    Args:
-        vendor: Its name, for people.
-        error: The exception.
-        key: Our API key, to be kept out of the message.
-        prompt: The sent prompt, to be kept out of the message.
+    Its words hold neither our key nor a quotation of the prompt.
     """
     if isinstance(error, ProviderError):
         return error
-    status = dig(error, "status_code")
-    body = dig(error, "body")
-    if isinstance(status, int) or body is not None or dig(error, "code"):
-        error_status = status if isinstance(status, int) and status >= _FIRST_ERROR else 0
-        headers = dig(error, "response", "headers")
-        wait = wait_in(cast("Mapping[str, str]", headers)) if isinstance(headers, Mapping) else None
-        content = body
-        if not isinstance(body, str) and not code_of(body):
-            content = {"code": dig(error, "code") or dig(error, "type"), "error": body}
-        return from_body(vendor, error_status, content, wait=wait, key=key, prompt=prompt)
+    if isinstance(error, ReplyFailed):
+        return from_body(vendor, 0, error.body, key=key, prompt=prompt)
+    answer = answer_in(error)
+    if answer is not None:
+        wait, status = wait_in(answer.headers), answer.status_code
+        return from_body(vendor, status, answer.text, wait=wait, key=key, prompt=prompt)
     kind = type(error).__name__
     if "Timeout" in kind:
         return ProviderSilent(f"{vendor} stopped answering.")
-    if isinstance(error, ValueError | TypeError | AttributeError | RecursionError):
-        return ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
-    return ProviderDown(f"The connection to {vendor} failed ({kind}){proxy_hint()}.")
+    if isinstance(error, httpx2.RequestError) or "Connection" in kind:
+        return ProviderDown(f"The connection to {vendor} failed ({kind}){proxy_hint()}.")
+    return ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
+
+
+def answer_in(error: Exception) -> httpx2.Response | None:
+    """What a server answered, where an SDK or httpx raised an error for its status."""
+    answer = getattr(error, "response", None)
+    is_error = isinstance(answer, httpx2.Response) and answer.status_code >= _FIRST_ERROR
+    return answer if is_error else None
 
 
 def from_body(
@@ -273,15 +267,10 @@ def from_body(
     key: str = "",
     prompt: str = "",
 ) -> ProviderError:
-    """What the answer of a server that failed means.
+    """What the answer of a server that failed means; its words as in `translate`.
 
-    Args:
-        vendor: Its name, for people.
-        status: Of HTTP; 0: none, it failed in the middle of a reply.
-        body: What it sent: JSON as read, or text.
-        wait: Seconds it asks us to wait.
-        key: Our API key, which no words may hold.
-        prompt: What was sent, which no words may quote.
+    The status is that of HTTP (0: it failed in the middle of a reply), the body JSON as read or
+    text, `wait` the seconds it asks us to wait.
     """
     if isinstance(body, str):
         text = body[:MESSAGE_MAX_CHARS]
@@ -323,14 +312,9 @@ def _fit_for_people(reason: str, key: str, prompt: str) -> str:
         text = f"{text[:_REASON_CHARS].rsplit(' ', 1)[0]} …"
     spoken, sent = text.split(), " ".join(prompt.split())
     runs = (
-        " ".join(spoken[at : at + _QUOTED_WORDS])
-        for at in range(max(1, len(spoken) - _QUOTED_WORDS + 1))
+        " ".join(spoken[at : at + _QUOTED_WORDS]) for at in range(len(spoken) - _QUOTED_WORDS + 1)
     )
-    return (
-        ""
-        if sent and any(len(run.split()) >= _QUOTED_WORDS and run in sent for run in runs)
-        else text
-    )
+    return "" if any(run in sent for run in runs) else text
 
 
 def check_key(vendor: str, key: str) -> None:
@@ -354,11 +338,6 @@ def ended_early(vendor: str) -> ProviderDown:
     return ProviderDown(f"{vendor} ended the reply early.")
 
 
-def cut_off(vendor: str) -> ReplyCutOff:
-    """The reply reached its token limit."""
-    return ReplyCutOff(f"The reply of {vendor} was cut off at its length limit.")
-
-
 def too_long(vendor: str, after: str) -> ReplyUnusable:
     """A reply that went on far beyond its cap."""
     return ReplyUnusable(
@@ -370,8 +349,3 @@ def refusal(vendor: str, reason: str = "") -> ReplyUnusable:
     """The model refused to answer."""
     text = f": {_fit_for_people(reason, '', '').rstrip('.')}" if reason else ""
     return ReplyUnusable(f"{vendor} refused to answer{text}.")
-
-
-def empty(vendor: str) -> ReplyUnusable:
-    """The reply has no text."""
-    return ReplyUnusable(f"The reply of {vendor} holds no text.")

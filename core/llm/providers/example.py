@@ -130,11 +130,7 @@ def examples() -> Mapping[str, Example]:
 
 
 def example_settings(name: str, wait_seconds: float) -> Settings:
-    """The settings under which a written debate is played.
-
-    Args:
-        name: Which one.
-        wait_seconds: How long its agents wait for answers.
+    """The settings under which a written debate is played; its agents wait so long for answers.
 
     Raises:
         KeyError: There is none of this name.
@@ -165,13 +161,10 @@ class ExampleProvider:
         words_per_second: float = 0.0,
         read: Callable[[float], Awaitable[None]] | None = None,
     ) -> None:
-        """Set how fast it is played.
+        """Set how fast people read: a reply comes when the one before it has been read.
 
-        Args:
-            clock: Passes the time.
-            words_per_second: How fast people read; a reply comes when what is shown of the one
-                before it has been read. 0: all at once.
-            read: Waits for seconds of reading; None: the clock does.
+        At 0 words per second all come at once. `read` waits for seconds of reading (None: the
+        clock does).
         """
         self._clock = clock
         self._read = read or clock.sleep

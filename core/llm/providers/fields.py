@@ -1,22 +1,21 @@
 """Reads fields of vendors' replies, which may be missing, null or of another type."""
 
-from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
+from core.usage import Usage
+
 
 def dig(source: object, *path: str | int) -> Any:
-    """What lies at the end of the path, through attributes, keys and list positions, or None."""
+    """What lies at the end of the path, through keys and list positions, or None."""
     for step in path:
-        if isinstance(source, dict):  # nearly all are, and an abstract class takes longer to ask
+        if isinstance(source, dict):
             source = cast("dict[str | int, object]", source).get(step)
-        elif isinstance(step, int):
-            items = cast("list[object]", source) if isinstance(source, list) else []
-            source = items[step] if -len(items) <= step < len(items) else None
-        elif isinstance(source, Mapping):
-            source = cast("Mapping[str, object]", source).get(step)
+        elif isinstance(source, list) and isinstance(step, int):
+            values = cast("list[object]", source)
+            source = values[step] if -len(values) <= step < len(values) else None
         else:
-            source = getattr(source, step, None)
+            return None
     return source
 
 
@@ -49,3 +48,24 @@ def money(source: object, *path: str | int) -> Decimal | None:
     except InvalidOperation:
         return None
     return amount if amount.is_finite() and amount >= 0 else None
+
+
+def openai_usage(report: object, read: str, written: str) -> Usage:
+    """What a reply in one of OpenAI's protocols reports; cached input is part of the input.
+
+    Args:
+        report: The object.
+        read: What the protocol calls the tokens that were read: "prompt" or "input".
+        written: And those that were written: "completion" or "output".
+    """
+    details = f"{read}_tokens_details"
+    return Usage(
+        input_tokens=count(report, f"{read}_tokens"),
+        output_tokens=count(report, f"{written}_tokens"),
+        # Moonshot reports it beside the details.
+        cached_tokens=count(report, details, "cached_tokens") or count(report, "cached_tokens"),
+        written_tokens=count(report, details, "cache_write_tokens"),
+        reasoning_tokens=count(report, f"{written}_tokens_details", "reasoning_tokens"),
+        cost=money(report, "cost"),
+        attempts=1,
+    )

@@ -13,20 +13,12 @@ from typing import Any, cast
 import httpx2
 
 from core.capabilities import Capability, Record, capability, says_context
-from core.errors import ProviderDown, ProviderError, RequestRejected
+from core.errors import ProviderDown, RequestRejected
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
-from core.llm.providers.error_bodies import wait_in
-from core.llm.providers.errors import ReplyFailed, cut_off, ended_early, from_body
+from core.llm.providers.errors import ReplyFailed, translate
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.reading import (
-    BROKEN,
-    check_end,
-    failure,
-    http_client,
-    read_reply,
-    stall_timeout,
-)
+from core.llm.providers.reading import Reading, failure, http_client, read_reply, stall_timeout
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 from core.usage import Usage
@@ -36,7 +28,7 @@ _VENDOR = "Ollama"
 _SMALLEST_WINDOW = 4096
 #: Debates whose windows are remembered; the oldest are forgotten.
 _REMEMBERED = 256
-_BAD_STATUS, _NOT_FOUND = 400, 404
+_NOT_FOUND = 404
 
 
 class OllamaProvider:
@@ -53,10 +45,7 @@ class OllamaProvider:
     ) -> None:
         """Keep what is needed to connect; nothing is sent yet.
 
-        Args:
-            base_url: Where Ollama listens.
-            records: Settings' own records of capabilities.
-            stall: How long a model may be silent; loading it counts.
+        Loading a model counts as its silence.
         """
         # People also write `host:port`, or the path of its OpenAI-like API.
         url = base_url or DEFAULT_URL
@@ -72,11 +61,7 @@ class OllamaProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask once.
-
-        Raises:
-            ProviderError: What went wrong, with what it cost.
-        """
+        """Ask once."""
         reading = _OllamaStream()
         try:
             params = self._parameters(request)
@@ -84,11 +69,11 @@ class OllamaProvider:
                 stall_timeout(reading, self._stall) as came,
                 self._client().stream("POST", "/api/chat", json=params) as response,
             ):
-                if response.status_code >= _BAD_STATUS:
+                if response.is_error:
                     await response.aread()
-                    raise _http_error(response, prompt_text(request))
+                    _check_status(response)
                 return await read_reply(reading, response, request, on_first_token, came=came)
-        except (ProviderError, *BROKEN) as error:
+        except Exception as error:  # noqa: BLE001 - whatever the network raises
             raise failure(reading, error, request) from None
 
     async def models(self) -> tuple[str, ...]:
@@ -97,12 +82,7 @@ class OllamaProvider:
         Raises:
             ProviderError: Nobody answers as Ollama does.
         """
-        try:
-            response = await self._client().get("/api/tags", timeout=3.0)
-            response.raise_for_status()
-            answer = response.json()
-        except BROKEN as error:
-            raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
+        answer = await self._json("GET", "/api/tags")
         if not isinstance(dig(answer, "models"), list):
             raise ProviderDown("What answers is not Ollama.")
         return tuple(name for model in items(answer, "models") if (name := words(model, "name")))
@@ -113,13 +93,7 @@ class OllamaProvider:
         Raises:
             ProviderError: Nobody answers as Ollama does, or the model is not there.
         """
-        try:
-            response = await self._client().post("/api/show", json={"model": model}, timeout=3.0)
-            if response.status_code >= _BAD_STATUS:
-                raise _http_error(response)
-            answer = response.json()
-        except BROKEN as error:
-            raise ProviderDown(f"No Ollama answers ({type(error).__name__}).") from None
+        answer = await self._json("POST", "/api/show", json={"model": model})
         facts = dig(answer, "model_info")
         fields = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
         lengths = [count(fields, name) for name in fields if name.endswith(".context_length")]
@@ -127,6 +101,14 @@ class OllamaProvider:
         if tokens and not says_context(self.name, model, self._records):
             self._contexts[model] = tokens
         return tokens
+
+    async def _json(self, method: str, path: str, **options: Any) -> Any:
+        try:
+            response = await self._client().request(method, path, timeout=3.0, **options)
+            _check_status(response)
+            return response.json()
+        except Exception as error:  # noqa: BLE001 - whatever the network raises
+            raise translate(_VENDOR, error) from None
 
     async def close(self) -> None:
         """Free connections."""
@@ -144,14 +126,29 @@ class OllamaProvider:
         if request.model in self._contexts:
             changes = {"context_tokens": self._contexts[request.model]}
             limits = limits.model_copy(update=changes)
-        params = parameters(request, limits)
+        reply = output_reserve(limits, request.max_output_tokens, request.effort)
         key = (request.model, request.cache_key)
-        size = max(params["options"]["num_ctx"], self._windows.get(key, 0))
-        params["options"]["num_ctx"] = self._windows[key] = size
+        size = max(window(request, limits, reply), self._windows.get(key, 0))
+        self._windows[key] = size
         self._windows.move_to_end(key)
         while len(self._windows) > _REMEMBERED:
             self._windows.popitem(last=False)
-        return params
+        options: dict[str, Any] = {"num_ctx": size, "num_predict": reply}
+        if limits.sampling and request.temperature is not None:
+            options["temperature"] = request.temperature
+        prompt = "".join(piece.text for piece in pieces(request))
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        form = {"format": dict(request.answer.schema)} if request.answer else {}
+        return {
+            "model": request.model,
+            "messages": [*system, {"role": "user", "content": prompt}],
+            "options": options,
+            "stream": True,
+            "think": False,
+            "truncate": False,
+            "shift": False,
+            **form,
+        }
 
     def _client(self) -> httpx2.AsyncClient:
         """The connection pool, made on first use."""
@@ -160,37 +157,16 @@ class OllamaProvider:
         return self._http
 
 
-def _http_error(response: httpx2.Response, prompt: str = "") -> ProviderError:
-    """What an HTTP error means."""
-    if response.status_code == _NOT_FOUND:
-        return RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
-    wait, status = wait_in(response.headers), response.status_code
-    return from_body(_VENDOR, status, response.text, wait=wait, prompt=prompt)
-
-
-def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """What to send.
+def _check_status(response: httpx2.Response) -> None:
+    """Make sure that an answer is no error.
 
     Raises:
-        RequestRejected: The prompt and the reply do not fit into the model's context.
+        RequestRejected: There is no such model.
+        HTTPStatusError: It is any other one.
     """
-    reply = output_reserve(limits, request.max_output_tokens, request.effort)
-    options: dict[str, Any] = {"num_ctx": window(request, limits, reply), "num_predict": reply}
-    if limits.sampling and request.temperature is not None:
-        options["temperature"] = request.temperature
-    prompt = "".join(piece.text for piece in pieces(request))
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    form = {"format": dict(request.answer.schema)} if request.answer else {}
-    return {
-        "model": request.model,
-        "messages": [*system, {"role": "user", "content": prompt}],
-        "options": options,
-        "stream": True,
-        "think": False,
-        "truncate": False,
-        "shift": False,
-        **form,
-    }
+    if response.status_code == _NOT_FOUND:
+        raise RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
+    response.raise_for_status()
 
 
 def window(request: ModelRequest, limits: Capability, reply: int) -> int:
@@ -216,31 +192,22 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
     return min(size, limits.context_tokens)
 
 
-class _OllamaStream:
+class _OllamaStream(Reading):
     """A reply while it arrives."""
 
-    vendor = _VENDOR
-
     def __init__(self) -> None:
-        self.model = ""
-        self.length = 0
-        self._texts: list[str] = []
+        super().__init__(_VENDOR)
         self._last: object = None
 
     def take(self, event: object) -> bool:
-        """Add one line of the stream, or the whole reply, which looks like the last one.
-
-        Raises:
-            ReplyFailed: The line says that the reply failed.
-        """
+        """Add one line of the stream, or the whole reply, which looks like the last one."""
         if dig(event, "error"):
             raise ReplyFailed(event)
         self.model = words(event, "model") or self.model
-        text = words(event, "message", "content")
-        self._texts.append(text)
-        self.length += len(text)
+        self._add(words(event, "message", "content"))
         if dig(event, "done") is True:
-            self._last = event
+            self._last, end = event, words(event, "done_reason") or "stop"
+            self._end = "" if end == "unload" else end  # it was unloaded amid its reply
         return True
 
     def usage(self) -> Usage:
@@ -251,18 +218,3 @@ class _OllamaStream:
             cost=Decimal(0),
             attempts=1,
         )
-
-    def text(self) -> str:
-        """The text of the complete reply.
-
-        Raises:
-            ProviderError: It is cut off, or the stream just ended.
-        """
-        reason = words(self._last, "done_reason")
-        if reason == "length":
-            raise cut_off(_VENDOR)
-        if self._last is None or reason == "unload":
-            raise ended_early(_VENDOR)
-        if reason not in {"stop", ""}:
-            check_end(self, reason)
-        return "".join(self._texts)

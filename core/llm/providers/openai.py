@@ -5,30 +5,22 @@ known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at
 refuses of a request and can be spared is left out, and that is remembered, too.
 """
 
-import asyncio
-import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.capabilities import Capability, Record, capability
-from core.errors import ProviderError, RequestRejected
+import httpx2
+
+from core.capabilities import Capability, Record
+from core.errors import RequestRejected
 from core.llm.providers import chat, responses
 from core.llm.providers.chat import Dialect
-from core.llm.providers.error_bodies import MESSAGE_MAX_CHARS, code_of, said_in
-from core.llm.providers.errors import check_key, says_too_long
-from core.llm.providers.fields import dig
-from core.llm.providers.reading import (
-    BROKEN,
-    Reading,
-    failure,
-    http_client,
-    read_reply,
-    stall_timeout,
-)
+from core.llm.providers.error_bodies import code_of, read_body, said_in
+from core.llm.providers.errors import answer_in, check_key, says_too_long
+from core.llm.providers.reading import Reading, failure, http_client
+from core.llm.providers.sdk import SDKProvider
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -36,7 +28,11 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 Api = Literal["chat", "responses"]
-_PATHS: Mapping[Api, str] = {"responses": "/responses", "chat": "/chat/completions"}
+#: The path of each, and what reads its replies.
+_APIS: Mapping[Api, tuple[str, Callable[[str], Reading]]] = {
+    "responses": ("/responses", responses.ResponsesReading),
+    "chat": ("/chat/completions", chat.ChatReading),
+}
 _NO_SUCH_METHOD = frozenset({404, 405})
 _MAYBE_UNSUPPORTED = frozenset({400, 501})
 #: Together they say that the message is about the address asked, not a field of the request.
@@ -69,7 +65,6 @@ _OPTIONAL = (
     *("prompt_cache_key", "prompt_cache_options", "safety_identifier", "max_output_tokens"),
 )
 _MARKS = re.compile(r"cache_control|prompt_cache_breakpoint", re.IGNORECASE)
-
 
 OPENAI = Dialect(
     name="openai",
@@ -116,17 +111,14 @@ class Refusals:
                 sent[other] = params[name]
         return sent
 
-    def note(self, error: Exception, params: Mapping[str, Any], answers: str) -> bool:
-        """Remember what the error says that the server refuses; False: nothing to be spared.
+    def note(self, answer: httpx2.Response, params: Mapping[str, Any], answers: str) -> bool:
+        """Remember what a server refuses of these parameters; False: nothing that can be spared.
 
-        Args:
-            error: Of the SDK.
-            params: What was sent.
-            answers: How a structured answer was asked for.
+        `answers` is how a structured answer was asked for.
         """
-        if dig(error, "status_code") not in _WRONG_REQUEST:
+        if answer.status_code not in _WRONG_REQUEST:
             return False
-        text = said_in(dig(error, "body")) or str(error)[:MESSAGE_MAX_CHARS]
+        text = said_in(read_body(answer.text))
         if {"response_format", "text"} & {*params} and _FORM_REFUSED.search(text):
             self.failed[answers] += 1
             if not (_FAILED_ONCE.search(text) and self.failed[answers] == 1):
@@ -154,7 +146,7 @@ def _names(message: str, name: str) -> bool:
     return bool(re.search(rf"(?<![A-Za-z_])(?:{words_for})(?![A-Za-z_])", message))
 
 
-class OpenAIProvider:
+class OpenAIProvider(SDKProvider):
     """Serves models of OpenAI, or of a vendor that speaks like it."""
 
     def __init__(
@@ -166,56 +158,35 @@ class OpenAIProvider:
         records: tuple[Record, ...] = (),
         stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
-        """Keep what is needed to connect; nothing is sent yet.
-
-        Args:
-            key: The API key.
-            base_url: Another address that speaks the same protocol.
-            dialect: How to speak to the vendor.
-            records: Settings' own records of capabilities.
-            stall: How long a model may be silent.
-        """
-        self.name = dialect.name
-        self._key = key
+        """Keep what is needed to connect; `dialect` says how to speak to the vendor."""
+        self.name, self.vendor, self.address = dialect.name, dialect.vendor, dialect.base_url
+        super().__init__(key, base_url, records=records, stall=stall)
         self._dialect = dialect
-        self._base_url = base_url or dialect.base_url
-        self._limits = lru_cache(maxsize=64)(partial(capability, dialect.name, overrides=records))
-        self._stall = stall
         self._api: Api = "responses" if dialect.responses else "chat"
         #: By model.
         self._refusals: dict[str, Refusals] = {}
-        self._sdk: AsyncOpenAI | None = None
-        self._loading = asyncio.Lock()
-
-    async def load(self) -> None:
-        """Load the SDK, in a thread: that takes up to a second."""
-        async with self._loading:
-            self._sdk = self._sdk or await asyncio.to_thread(self._new_client)
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask once; again only without what the server refuses.
-
-        Raises:
-            ProviderError: What went wrong, with what it cost.
-        """
-        check_key(self._dialect.vendor, self._key)
-        await self.load()
-        from openai import OpenAIError  # noqa: PLC0415 - slow, and not always needed
-
+        """Ask once; again only without what the server refuses."""
+        check_key(self.vendor, self._key)
         api = self._api
         refusals = self._refusals.setdefault(request.model, Refusals())
         while True:
             limits = refusals.limit_capability(self._limits(request.model))
             params = refusals.accepted_parameters(self._parameters(api, request, limits))
-            reading = _READINGS[api](self._dialect.vendor)
+            path, reader = _APIS[api]
+            reading = reader(self.vendor)
             try:
-                reply = await self._attempt(params, request, reading, on_first_token)
-            except (ProviderError, *BROKEN, OpenAIError) as error:
-                if refusals.note(error, params, limits.answers):
+                reply = await self._send(
+                    path, params, request, reading=reading, began=on_first_token
+                )
+            except Exception as error:  # noqa: BLE001 - whatever the SDK and the network raise
+                answer = answer_in(error)
+                if answer is not None and refusals.note(answer, params, limits.answers):
                     continue
-                if api == "responses" and lacks_responses(error):
+                if answer is not None and api == "responses" and lacks_responses(answer):
                     api = "chat"
                     continue
                 failed = failure(reading, error, request, self._key)
@@ -233,12 +204,6 @@ class OpenAIProvider:
         weaker = [] if refusals.answers == _ANSWERS[0] else [f"answers by {_ANSWERS[0]} schema"]
         return [*sorted(refusals.fields), *weaker]
 
-    async def close(self) -> None:
-        """Free connections."""
-        if self._sdk:
-            await self._sdk.close()
-            self._sdk = None
-
     def _parameters(self, api: Api, request: ModelRequest, limits: Capability) -> dict[str, Any]:
         """What to send; OpenAI alone is told who asks, as others do not know the field."""
         params: dict[str, Any] = {"stream": True}
@@ -249,66 +214,40 @@ class OpenAIProvider:
         own = self._dialect.openai_fields
         return responses.parameters(request, limits, openai_fields=own) | params
 
-    async def _attempt(
-        self,
-        params: Mapping[str, Any],
-        request: ModelRequest,
-        reading: Reading,
-        began: Callable[[], None],
-    ) -> ModelReply:
-        """The reply, with the SDK's errors as they are."""
+    def _new_client(self) -> tuple[Any, Any]:
         from openai import AsyncStream  # noqa: PLC0415 - slow, and not always needed
 
-        self._sdk = sdk = self._sdk or self._new_client()
-        async with stall_timeout(reading, self._stall) as came:
-            stream = await sdk.post(
-                _PATHS["chat" if "messages" in params else "responses"],
-                cast_to=object,
-                body=dict(params),
-                stream=True,
-                stream_cls=AsyncStream[object],
-            )
-            async with stream:
-                return await read_reply(reading, stream.response, request, began, came=came)
-
-    def _new_client(self) -> "AsyncOpenAI":
-        """A client of the SDK."""
-        from openai import (  # noqa: PLC0415 - slow, and not always needed
-            AsyncOpenAI,
-            DefaultAsyncHttpxClient,
-        )
-
-        # At DEBUG the SDK prints whole prompts.
-        logging.getLogger("openai").setLevel(logging.WARNING)
-        logging.getLogger("httpx2").setLevel(logging.WARNING)
-        client = AsyncOpenAI(
-            api_key=self._key,
-            base_url=self._base_url,
-            max_retries=0,
-            http_client=http_client(DefaultAsyncHttpxClient),
-        )
+        client = openai_client(self._key, self._base_url)
         if not self._dialect.openai_fields:
             # The SDK takes them from the environment and would send them to any server.
             client.organization = client.project = None
-        return client
+        return client, AsyncStream[object]
+
+    async def _listed(self, client: Any) -> object:
+        if self.name == OPENROUTER.name:  # everybody may see its models; only this shows the key
+            await client.get("/key", cast_to=object)
+        return await client.get("/models", cast_to=object)
 
 
-_READINGS: Mapping[Api, Callable[[str], Reading]] = {
-    "chat": chat.ChatReading,
-    "responses": responses.ResponsesReading,
-}
+def openai_client(key: str, base_url: str, **options: Any) -> "AsyncOpenAI":
+    """A client of OpenAI's SDK; importing that takes up to a second."""
+    from openai import (  # noqa: PLC0415 - slow, and not always needed
+        AsyncOpenAI,
+        DefaultAsyncHttpxClient,
+    )
+
+    http = http_client(DefaultAsyncHttpxClient)
+    return AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=http, **options)
 
 
-def lacks_responses(error: Exception) -> bool:
-    """Whether the error says that this address has no Responses API.
+def lacks_responses(answer: httpx2.Response) -> bool:
+    """Whether a server's answer says that its address has no Responses API.
 
     Never for a refused key, a rate limit or a failing server, and not for a model that is unknown.
     """
-    status = dig(error, "status_code")
-    if status in _NO_SUCH_METHOD:
-        return "model" not in code_of(dig(error, "body"))
-    if status not in _MAYBE_UNSUPPORTED:
-        return False
-    # Some servers quote the prompt in their message, after what is wrong with it.
-    text = str(error)[:MESSAGE_MAX_CHARS]
-    return bool(_UNSUPPORTED.search(text) and _ADDRESS.search(text))
+    body = read_body(answer.text)
+    if answer.status_code in _NO_SUCH_METHOD:
+        return "model" not in code_of(body)
+    text = said_in(body)
+    is_unsure = answer.status_code in _MAYBE_UNSUPPORTED
+    return is_unsure and bool(_UNSUPPORTED.search(text) and _ADDRESS.search(text))

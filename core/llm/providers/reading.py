@@ -7,25 +7,20 @@ JSON, and endless ones.
 
 import asyncio
 import json
+import logging
 import re
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol
+from typing import Any
 
 import httpx2
 import structlog
 
-from core.errors import ProviderError
+from core.errors import ProviderError, ReplyCutOff, ReplyUnusable
 from core.figures import quantity, size
 from core.llm.prompt_text import prompt_text
-from core.llm.providers.errors import (
-    ReplyFailed,
-    empty,
-    from_body,
-    refusal,
-    too_long,
-    translate,
-)
+from core.llm.providers.errors import ended_early, from_body, refusal, too_long, translate
 from core.llm.providers.fields import dig
 from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
@@ -34,13 +29,6 @@ from core.usage import Usage
 
 _log = structlog.get_logger(__name__)
 
-#: What SDKs raise besides their own errors: a bad body or chunk is a ValueError, and odd shapes
-#: trip them as TypeError or AttributeError. JSON in JSON a thousand times over is a RecursionError;
-#: a silence that is too long is a TimeoutError.
-BROKEN = (
-    *(httpx2.HTTPError, httpx2.StreamError, ValueError, TypeError, AttributeError),
-    *(RecursionError, TimeoutError, ReplyFailed),
-)
 #: Characters of a reply for each token asked for at most; a token of prose has about four. A server
 #: may ignore the limit of tokens.
 _CHARACTERS_PER_TOKEN = 16
@@ -62,41 +50,71 @@ _THOUGHT_BEGINS = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
 _THOUGHT_ENDS = re.compile(rf"^[ \t]*</(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
 
 
-#: Words of servers for the end of a reply that a filter stopped, and of one that failed.
+#: Words of servers for the end of a whole reply: those of the protocols, and of odd servers.
+_WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete"})
+_CUT_OFF = frozenset(
+    {"length", "max_tokens", "max_length", "model_length", "model_context_window_exceeded"}
+)
+#: And for the end of one that a filter stopped, and of one that failed.
 _FILTERED = re.compile(
     r"filter|safety|sensitive|recitation|prohibited|blocklist|spii|refus", re.IGNORECASE
 )
 _FAILED = re.compile(r"error|abort|fail|cancel|time_?out|insufficient|overload", re.IGNORECASE)
 
 
-class Reading(Protocol):
+class Reading(ABC):
     """A reply while it arrives."""
 
-    vendor: str
-    #: As the server names it; empty until it does.
-    model: str
-    #: Characters of text that came so far.
-    length: int
+    def __init__(self, vendor: str) -> None:
+        self.vendor = vendor
+        #: As the server names it; empty until it does.
+        self.model = ""
+        #: Characters of text that came so far.
+        self.length = 0
+        #: The server's word for the end of the reply; empty until it comes.
+        self._end = ""
+        self._texts: list[str] = []
 
-    def take(self, event: Any) -> bool:
+    @abstractmethod
+    def take(self, event: object) -> bool:
         """Add one event, or all of a reply in one piece; True when the reply itself has begun.
 
         Raises:
             ReplyFailed: The event says that the reply failed.
         """
-        ...
 
+    @abstractmethod
     def usage(self) -> Usage:
-        """What was reported so far; its cost is None where the vendor does not name it."""
-        ...
+        """What was reported so far; its cost is None where the vendor does not name it.
+
+        Input that was read from a cache or written to it is part of the input.
+        """
 
     def text(self) -> str:
-        """The whole reply.
+        """The whole reply. Text with an end that no protocol names counts, if the end is neutral.
 
         Raises:
-            ProviderError: It is not complete.
+            ProviderError: It failed, is refused or cut off, or the stream just ended.
         """
-        ...
+        end = self._end.lower()
+        if not end:
+            raise ended_early(self.vendor)
+        if end in _CUT_OFF:
+            raise ReplyCutOff
+        if _FILTERED.search(end):
+            raise refusal(self.vendor, f"the reply ended with {end[:40]}")
+        if _FAILED.search(end):
+            raise from_body(self.vendor, 0, {"message": f"the reply ended with {end[:40]}"})
+        if end not in _WHOLE:
+            _log.warning(
+                "unknown end of a reply", vendor=self.vendor, model=self.model, reason=end[:40]
+            )
+        return "".join(self._texts)
+
+    def _add(self, text: str) -> None:
+        """Keep a piece of text."""
+        self._texts.append(text)
+        self.length += len(text)
 
 
 async def read_reply(
@@ -107,14 +125,7 @@ async def read_reply(
     *,
     came: Callable[[], None],
 ) -> ModelReply:
-    """The whole reply; says once when it begins.
-
-    Args:
-        reading: What the reply becomes.
-        response: What the server sends.
-        request: What was asked; far more than it allows is not read to its end.
-        began: Called once, when the reply begins.
-        came: Called whenever something came.
+    """The whole reply; calls `began` once when it begins, and `came` whenever something came.
 
     Raises:
         ProviderError: It is not complete, or empty, or far longer than was asked for.
@@ -132,7 +143,7 @@ async def read_reply(
     if len(text) > most:
         raise too_long(reading.vendor, quantity(most, "character"))
     if not text.strip():
-        raise empty(reading.vendor)
+        raise ReplyUnusable(f"The reply of {reading.vendor} holds no text.")
     if not begun:
         began()
     headers = response.headers
@@ -156,31 +167,11 @@ def without_thoughts(text: str) -> str:
     return text[end.end() :].lstrip()
 
 
-def check_end(reading: Reading, reason: str) -> None:
-    """Take an end of a reply that the protocol does not name; text with a neutral end counts.
-
-    Raises:
-        ReplyUnusable: The word is that of a filter.
-        ProviderDown: The word is that of a failure.
-    """
-    if _FILTERED.search(reason):
-        raise refusal(reading.vendor, f"the reply ended with {reason[:40]}")
-    if _FAILED.search(reason):
-        raise from_body(reading.vendor, 0, {"message": f"the reply ended with {reason[:40]}"})
-    _log.warning(
-        "unknown end of a reply", vendor=reading.vendor, model=reading.model, reason=reason[:40]
-    )
-
-
 @asynccontextmanager
 async def stall_timeout(reading: Reading, stall: StallLimits) -> AsyncGenerator[Callable[[], None]]:
     """End the block when a server sends nothing for too long; a model may think before it writes.
 
     How long a reply may take altogether is its caller's business.
-
-    Args:
-        reading: What the reply becomes.
-        stall: How long the server may be silent.
 
     Yields:
         What is to be called whenever bytes came. Pings and comments count, too.
@@ -258,10 +249,7 @@ async def _lines(
 ) -> AsyncIterator[bytes]:
     """The lines of a body up to the one that ends a stream.
 
-    Args:
-        pieces: The body as it comes.
-        vendor: Its name, for people.
-        came: Called when something came, after its lines were taken.
+    `came` is called for each piece, after its lines were taken.
 
     Raises:
         ReplyUnusable: A line does not end.
@@ -317,12 +305,11 @@ def http_client(
 
     Proxies and certificates are those of the environment; addresses of this machine are asked
     directly. Errors are read to a point. Only making a connection has a limit of time: what comes
-    over it is bounded by `stall_timeout`.
-
-    Args:
-        kind: The class of it; an SDK has its own.
-        options: What is different.
+    over it is bounded by `stall_timeout`. An SDK has a class of its own for it.
     """
+    # At DEBUG they write whole prompts.
+    for name in ("openai", "anthropic", "httpx2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     usual = dict[str, Any](
         mounts=DIRECT,
         event_hooks={"response": [_bound_error]},

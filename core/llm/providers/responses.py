@@ -3,17 +3,12 @@
 from typing import Any
 
 from core.capabilities import Capability
+from core.errors import ReplyCutOff
 from core.llm.prices import output_reserve
-from core.llm.prompt_text import pieces
-from core.llm.providers.errors import (
-    ReplyFailed,
-    cut_off,
-    ended_early,
-    from_body,
-    refusal,
-)
-from core.llm.providers.fields import count, dig, items, money, words
-from core.llm.providers.schema_text import in_words
+from core.llm.prompt_text import pieces, schema_in_words
+from core.llm.providers.errors import ReplyFailed, ended_early, from_body, refusal
+from core.llm.providers.fields import dig, items, openai_usage, words
+from core.llm.providers.reading import Reading
 from core.request import ModelRequest
 from core.usage import Usage
 
@@ -24,12 +19,8 @@ def parameters(
     """What to send.
 
     Nothing is stored at the vendor. Where it caches by marked places, the places are marked and
-    its own choice (after the last message, which is never shared) is switched off.
-
-    Args:
-        request: What to ask.
-        limits: What the model can take.
-        openai_fields: Whether the server knows OpenAI's own fields (store, cache).
+    its own choice (after the last message, which is never shared) is switched off. Only OpenAI
+    itself gets `openai_fields` (store, cache).
     """
     marks = openai_fields and limits.cache == "explicit"
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if marks else {}
@@ -38,7 +29,7 @@ def parameters(
         for piece in pieces(request)
     ]
     if request.answer and limits.answers != "strict":
-        content.append({"type": "input_text", "text": in_words(request.answer)})
+        content.append({"type": "input_text", "text": schema_in_words(request.answer)})
     # Models without a cache may refuse its fields.
     is_cached = openai_fields and limits.cache != "none"
     effort = limits.efforts.get(request.effort)
@@ -72,27 +63,18 @@ def _form(request: ModelRequest, limits: Capability) -> dict[str, Any] | None:
     return {"format": form}
 
 
-class ResponsesReading:
+class ResponsesReading(Reading):
     """A reply of the Responses API while it arrives."""
 
     def __init__(self, vendor: str) -> None:
-        self.vendor = vendor
-        self.model = ""
-        self.length = 0
-        self._deltas: list[str] = []
+        super().__init__(vendor)
         self._response: object = None
 
     def take(self, event: object) -> bool:
-        """Add one event of the stream, or the whole reply in one piece.
-
-        Raises:
-            ReplyFailed: The event says that the reply failed.
-        """
+        """Add one event of the stream, or the whole reply in one piece."""
         kind = words(event, "type")
         if kind == "response.output_text.delta":  # nearly all are
-            delta = words(event, "delta")
-            self._deltas.append(delta)
-            self.length += len(delta)
+            self._add(words(event, "delta"))
             return True
         if dig(event, "output") is not None or words(event, "object") == "response":
             self._response, self.model = event, words(event, "model")
@@ -106,23 +88,10 @@ class ResponsesReading:
 
     def usage(self) -> Usage:
         """The reported usage; cached input is part of the input."""
-        report = dig(self._response, "usage")
-        return Usage(
-            input_tokens=count(report, "input_tokens"),
-            output_tokens=count(report, "output_tokens"),
-            cached_tokens=count(report, "input_tokens_details", "cached_tokens"),
-            written_tokens=count(report, "input_tokens_details", "cache_write_tokens"),
-            reasoning_tokens=count(report, "output_tokens_details", "reasoning_tokens"),
-            cost=money(report, "cost"),
-            attempts=1,
-        )
+        return openai_usage(dig(self._response, "usage"), "input", "output")
 
     def text(self) -> str:
-        """The text of the complete reply.
-
-        Raises:
-            ProviderError: It failed, is refused or cut off, or the stream just ended.
-        """
+        """The text of the complete reply."""
         match words(self._response, "status"):
             case "completed":
                 # Compatible servers may have sent the text only in pieces.
@@ -138,10 +107,10 @@ class ResponsesReading:
                 texts = [
                     words(part, "text") for part in content if words(part, "type") == "output_text"
                 ]
-                return "".join(texts or self._deltas)
+                return "".join(texts or self._texts)
             case "incomplete":
                 reason = words(self._response, "incomplete_details", "reason")
-                raise refusal(self.vendor) if reason == "content_filter" else cut_off(self.vendor)
+                raise refusal(self.vendor) if reason == "content_filter" else ReplyCutOff()
             case "failed":
                 raise from_body(self.vendor, 0, {"error": dig(self._response, "error")})
             case _:

@@ -21,6 +21,7 @@ from core.debate.vote import QuestionKind
 from core.errors import RequestRejected
 from core.llm.providers.offline_engine.checklists import (
     ANY,
+    GENERALIST,
     Technology,
     checklists,
     mentions,
@@ -65,7 +66,8 @@ class _Reader:
 
     def __init__(self, request: ModelRequest) -> None:
         self.request = request
-        self.role = checklists().role(request.role)
+        roles = checklists().roles
+        self.role = roles.get(request.role, roles[GENERALIST])
         self.reading = read_question(self.joined(PartKind.QUESTION), self.joined(PartKind.CONTEXT))
 
     @cached_property

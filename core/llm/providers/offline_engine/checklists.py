@@ -79,10 +79,6 @@ class Checklists(_Entry):
     open_points: Mapping[str, OpenPoint]
     roles: Mapping[str, RoleChecklist]
 
-    def role(self, name: str) -> RoleChecklist:
-        """The role's checklist; the generalist's if there is none."""
-        return self.roles.get(name, self.roles[GENERALIST])
-
 
 @cache
 def checklists() -> Checklists:

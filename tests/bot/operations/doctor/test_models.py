@@ -26,7 +26,7 @@ def listing(*models: str) -> Reject:
 def vendors(request: VendorRequest) -> Say | Reject:
     """Anthropic and OpenAI with lists of models, and Ollama with one model."""
     match request.path:
-        case "/v1/models" if request.headers.get("x-api-key", KEY) == KEY:
+        case "/v1/models" if request.headers["authorization"] in {f"Bearer {KEY}", "Bearer none"}:
             return listing("claude-sonnet-5-5", "claude-haiku-5-5-20261001", "gpt-6-luna")
         case "/v1/models":
             return Reject(status=401, code="authentication_error", message=f"Bad key {KEY}")

@@ -1,50 +1,46 @@
 """What a vendor's failures mean, beyond their status."""
 
-from dataclasses import dataclass, field
-
+import httpx2
 import pytest
 
 from core.errors import KeyRefused, ProviderBusy, ProviderDown, ProviderError, RequestRejected
 from core.llm.providers.error_bodies import code_of, wait_in
-from core.llm.providers.errors import translate
+from core.llm.providers.errors import ReplyFailed, translate
 from core.llm.providers.fields import count, dig, items, money, words
 
 
-@dataclass
-class Raised(Exception):
-    """An SDK's error."""
-
-    status_code: int | None = None
-    code: str | None = None
-    body: object = field(default_factory=dict[str, object])
-
-
 @pytest.mark.parametrize(
-    ("raised", "kind"),
+    ("status", "body", "kind"),
     [
-        (Raised(status_code=429, code="insufficient_quota"), KeyRefused),
-        (Raised(status_code=429, code="rate_limit_exceeded"), ProviderBusy),
-        (Raised(status_code=400, code="invalid_api_key"), KeyRefused),
-        (Raised(status_code=200, body={"error": {"type": "overloaded_error"}}), ProviderBusy),
-        (Raised(status_code=200, body={"error": {"type": "api_error"}}), ProviderDown),
-        (
-            Raised(status_code=200, body={"error": {"type": "invalid_request_error"}}),
-            RequestRejected,
-        ),
-        (Raised(code="rate_limit_exceeded"), ProviderBusy),
-        (Raised(code="server_error"), ProviderDown),
-        (Raised(body={"code": 429}), ProviderBusy),
-        (Raised(body={"code": 502}), ProviderDown),
-        (Raised(body="text"), ProviderDown),
-        (Raised(), ProviderDown),
-        (KeyError("choices"), ProviderDown),
-        (ValueError("Expecting value"), ProviderDown),
+        (429, {"error": {"code": "insufficient_quota"}}, KeyRefused),
+        (429, {"error": {"code": "rate_limit_exceeded"}}, ProviderBusy),
+        (400, {"error": {"code": "invalid_api_key"}}, KeyRefused),
+        (0, {"error": {"type": "overloaded_error"}}, ProviderBusy),
+        (0, {"error": {"type": "api_error"}}, ProviderDown),
+        (0, {"error": {"type": "invalid_request_error"}}, RequestRejected),
+        (0, {"code": "rate_limit_exceeded"}, ProviderBusy),
+        (0, {"code": "server_error"}, ProviderDown),
+        (0, {"code": 429}, ProviderBusy),
+        (0, {"code": 502}, ProviderDown),
+        (0, "text", ProviderDown),
+        (0, {}, ProviderDown),
     ],
 )
 def test_a_failure_is_what_it_says_rather_than_how_it_came(
-    raised: Exception, kind: type[ProviderError]
+    status: int, body: object, kind: type[ProviderError]
 ) -> None:
+    raised: Exception = ReplyFailed(body)
+    if status:
+        request = httpx2.Request("POST", "http://127.0.0.1/")
+        answer = httpx2.Response(status, json=body, request=request)
+        raised = httpx2.HTTPStatusError("It failed.", request=request, response=answer)
+
     assert type(translate("Vendor", raised)) is kind
+
+
+@pytest.mark.parametrize("error", [KeyError("choices"), ValueError("Expecting value")])
+def test_what_cannot_be_read_is_a_failure_of_the_vendor(error: Exception) -> None:
+    assert type(translate("Vendor", error)) is ProviderDown
 
 
 def test_our_own_errors_stay_as_they_are() -> None:
@@ -57,7 +53,7 @@ def test_our_own_errors_stay_as_they_are() -> None:
     "code", ["sk-ant-secret key", "the merger with Initech", "x" * 80, "1234", "", "naïve"]
 )
 def test_only_what_looks_like_a_code_is_repeated(code: str) -> None:
-    assert code_of(Raised(code=code)) == ""
+    assert code_of({"code": code}) == ""
 
 
 @pytest.mark.parametrize(
