@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from mcp_types import Tool, ToolAnnotations
 from pydantic import BaseModel
@@ -38,46 +38,24 @@ from core.use_cases.revise import SubmitRevision
 
 _log = logger(__name__)
 
-A = TypeVar("A", bound=BaseModel)
+P = TypeVar("P", bound=Callable[..., Awaitable[BaseModel]])
 S = TypeVar("S")
 #: Seconds between two looks at a debate that is waited for.
 _LOOK_AGAIN = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToolKind(Generic[A]):
+class ToolKind:
     """One tool."""
 
-    name: str
-    title: str
-    description: str
-    arguments: type[A]
-    result: type[BaseModel]
-    #: It changes nothing.
-    reads_only: bool = False
-    #: It ends something that cannot be begun again.
-    ends: bool = False
-    perform: Callable[[CallerDebates, A], Awaitable[BaseModel]]
+    definition: Tool
+    arguments: type[BaseModel]
+    perform: Callable[[CallerDebates, Any], Awaitable[BaseModel]]
 
     @property
-    def definition(self) -> Tool:
-        """The tool as clients are told of it."""
-        return Tool(
-            name=self.name,
-            title=self.title,
-            description=self.description,
-            input_schema=self.arguments.model_json_schema(),
-            output_schema=self.result.model_json_schema(mode="serialization"),
-            annotations=ToolAnnotations(
-                title=self.title,
-                read_only_hint=self.reads_only,
-                destructive_hint=self.ends,
-                # Every request has an origin made of what it says: its repetition is recognised.
-                idempotent_hint=True,
-                # Models are asked, and pages of the web are read as sources.
-                open_world_hint=self.arguments is StartArguments,
-            ),
-        )
+    def name(self) -> str:
+        """What programs call it by."""
+        return self.definition.name
 
     async def call(self, debates: CallerDebates, arguments: Mapping[str, Any]) -> BaseModel:
         """Validate the arguments and run the tool.
@@ -94,14 +72,63 @@ class ToolKind(Generic[A]):
         return await self.perform(debates, self.arguments.model_validate(arguments))
 
 
-async def _start(debates: CallerDebates, arguments: StartArguments) -> BaseModel:
+#: In the order in which clients are told of them.
+TOOLS = list[ToolKind]()
+
+
+def _tool(title: str, *, reads_only: bool = False, ends: bool = False) -> Callable[[P], P]:
+    """Make a tool of a function: of its name, its docstring, the types it takes and returns.
+
+    Args:
+        title: Its title.
+        reads_only: It changes nothing.
+        ends: It ends something that cannot be begun again.
+    """
+
+    def register(perform: P) -> P:
+        types = get_type_hints(perform)
+        definition = Tool(
+            name=perform.__name__,
+            title=title,
+            description=" ".join((perform.__doc__ or "").split()),
+            input_schema=types["arguments"].model_json_schema(),
+            output_schema=types["return"].model_json_schema(mode="serialization"),
+            annotations=ToolAnnotations(
+                title=title,
+                read_only_hint=reads_only,
+                destructive_hint=ends,
+                # Every request has an origin made of what it says: its repetition is recognised.
+                idempotent_hint=True,
+                # Models are asked, and pages of the web are read as sources.
+                open_world_hint=types["arguments"] is StartArguments,
+            ),
+        )
+        TOOLS.append(ToolKind(definition=definition, arguments=types["arguments"], perform=perform))
+        return perform
+
+    return register
+
+
+@_tool("Start a debate")
+async def start_debate(debates: CallerDebates, arguments: StartArguments) -> results.StartResult:
+    """Have agents with different points of view debate a question until a judge writes a verdict.
+
+    Returns the debate's id within a second; the debate takes minutes and costs money where
+    models do. The same question asked again while it runs is the same debate. Then call
+    debate_status until it has ended, then get_verdict.
+    """
     if not any(map(str.isalnum, arguments.question)):
         raise BadInput("The question is blank. Say in “question” what is to be debated.")
     return results.start_result(await (await debates.actions()).start(arguments))
 
 
-async def _status(debates: CallerDebates, arguments: StatusArguments) -> BaseModel:
-    """Answer when the state changes, or after `wait_seconds`."""
+@_tool("See how far a debate is", reads_only=True)
+async def debate_status(debates: CallerDebates, arguments: StatusArguments) -> results.StatusResult:
+    """How far a debate has come, what its agents ask the person, its options and its cost.
+
+    With wait_seconds it answers as soon as there is news, and after 50 seconds at most;
+    waits_for says who or what the debate waits for.
+    """
     debate = fold(await debates.log(arguments.debate_id))
     before, clock = _moment(debate), debates.clock
     until = clock.now().timestamp() + arguments.wait_seconds
@@ -131,7 +158,15 @@ def _moment(debate: Debate) -> tuple[object, ...]:
     return state_of(debate), numbers, stage(debate) if _waits(debate) else ""
 
 
-async def _answer(debates: CallerDebates, arguments: AnswerArguments) -> BaseModel:
+@_tool("Answer the agents' questions")
+async def answer_question(
+    debates: CallerDebates, arguments: AnswerArguments
+) -> results.AnswerResult:
+    """Record the person's answers to open questions of a debate, one or several.
+
+    Ask the person. An empty text is *skip*: the question is closed at once and its assumption
+    holds. A question that is left holds the debate up until its time is over.
+    """
     numbers = [answer.number for answer in arguments.answers]
     if len(set(numbers)) < len(numbers):
         raise BadInput("A question is answered twice in this call. Nothing was recorded.")
@@ -163,7 +198,16 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) or "none"
 
 
-async def _submit_revision(debates: CallerDebates, arguments: RevisionArguments) -> BaseModel:
+@_tool("Hand in the changed text")
+async def submit_revision(
+    debates: CallerDebates, arguments: RevisionArguments
+) -> results.RevisionResult:
+    """Of a review: hand in the text after its author has changed it, as files or as text.
+
+    Files are read anew. The agents then look again at what they found, and only a changed text
+    resolves a finding. It takes the place of answers to findings that are still open: answer
+    first what the text does not say. Not after the second look.
+    """
     if not arguments.sources and not arguments.text.strip():
         raise BadInput(
             "There is no changed text: name its file in “sources”, or give it as “text”."
@@ -188,7 +232,12 @@ async def _submit_revision(debates: CallerDebates, arguments: RevisionArguments)
     )
 
 
-async def _add_note(debates: CallerDebates, arguments: NoteArguments) -> BaseModel:
+@_tool("Add a note")
+async def add_note(debates: CallerDebates, arguments: NoteArguments) -> results.NoteResult:
+    """Tell the agents of a running debate something they should know.
+
+    They read it from their next turn on.
+    """
     if not arguments.text.strip():
         raise BadInput("The note is blank. Write what the agents should know.")
     can = await debates.actions()
@@ -200,20 +249,24 @@ async def _add_note(debates: CallerDebates, arguments: NoteArguments) -> BaseMod
     return results.NoteResult(debate_id=debate.id, taken=is_taken)
 
 
-async def _stop(debates: CallerDebates, arguments: DebateArguments) -> BaseModel:
-    can = await debates.actions()
-    debate = fold(await debates.log(arguments.debate_id, to_change=True))
-    await can.steer.stop(debate, debates.person)
-    debate = fold(await debates.log(debate.id))
-    return results.StopResult(debate_id=debate.id, state=state_of(debate))
+@_tool("Read the verdict", reads_only=True)
+async def get_verdict(debates: CallerDebates, arguments: DebateArguments) -> results.VerdictResult:
+    """The decision of a debate with reasons, steps, requirements, vote, dissent and confidence.
 
-
-async def _verdict(debates: CallerDebates, arguments: DebateArguments) -> BaseModel:
+    Of a review the findings, too. It is the agents' verdict; people accept or reject it.
+    """
     debate = fold(await debates.log(arguments.debate_id))
     return results.verdict(debate, await debates.address(debate))
 
 
-async def _decide(debates: CallerDebates, arguments: DecisionArguments) -> BaseModel:
+@_tool("Accept, reject or revisit a verdict")
+async def decide_on_verdict(
+    debates: CallerDebates, arguments: DecisionArguments
+) -> results.DecisionResult:
+    """Record what the person decides on a verdict, and why; the newest decision stands.
+
+    Only where the person says so: never decide in their place.
+    """
     if (arguments.decision == DecisionKind.REVISIT) != (arguments.revisit_on is not None):
         raise BadInput("“revisit_on” names the day to revisit the verdict on, and goes with that.")
     can = await debates.actions()
@@ -233,7 +286,14 @@ async def _decide(debates: CallerDebates, arguments: DecisionArguments) -> BaseM
     return results.DecisionResult(debate_id=debate.id, standing=standing_words(debate))
 
 
-async def _search(debates: CallerDebates, arguments: SearchArguments) -> BaseModel:
+@_tool("Search earlier decisions", reads_only=True)
+async def search_decisions(
+    debates: CallerDebates, arguments: SearchArguments
+) -> results.SearchResult:
+    """What was decided before about something, the best fit first.
+
+    Asks no model and costs nothing: look here before starting a debate.
+    """
     decisions = await debates.recall(arguments.query)
     return results.found_decisions(
         [
@@ -244,7 +304,9 @@ async def _search(debates: CallerDebates, arguments: SearchArguments) -> BaseMod
     )
 
 
-async def _list(debates: CallerDebates, arguments: ListArguments) -> BaseModel:
+@_tool("List debates", reads_only=True)
+async def list_debates(debates: CallerDebates, arguments: ListArguments) -> results.ListResult:
+    """The newest debates the person may see."""
     newest = await debates.newest(arguments.limit, running_only=arguments.running_only)
     return results.list_result(
         [debate for debate in newest if _can_show(debate.id, results.list_result, [debate])]
@@ -262,107 +324,15 @@ def _can_show(debate_id: str, show: Callable[[Sequence[S]], object], items: Sequ
     return True
 
 
-TOOLS: tuple[ToolKind[Any], ...] = (
-    ToolKind(
-        name="start_debate",
-        title="Start a debate",
-        description="Have agents with different points of view debate a question until a judge "
-        "writes a verdict. Returns the debate's id within a second; the debate takes minutes and "
-        "costs money where models do. The same question asked again while it runs is the same "
-        "debate. Then call debate_status until it has ended, then get_verdict.",
-        arguments=StartArguments,
-        result=results.StartResult,
-        perform=_start,
-    ),
-    ToolKind(
-        name="debate_status",
-        title="See how far a debate is",
-        description="How far a debate has come, what its agents ask the person, its options and "
-        "its cost. With wait_seconds it answers as soon as there is news, and after 50 seconds at "
-        "most; waits_for says who or what the debate waits for.",
-        arguments=StatusArguments,
-        result=results.StatusResult,
-        reads_only=True,
-        perform=_status,
-    ),
-    ToolKind(
-        name="answer_question",
-        title="Answer the agents' questions",
-        description="Record the person's answers to open questions of a debate, one or several. "
-        "Ask the person. An empty text is *skip*: the question is closed at once and its "
-        "assumption holds. A question that is left holds the debate up until its time is over.",
-        arguments=AnswerArguments,
-        result=results.AnswerResult,
-        perform=_answer,
-    ),
-    ToolKind(
-        name="submit_revision",
-        title="Hand in the changed text",
-        description="Of a review: hand in the text after its author has changed it, as files that "
-        "are read anew or as text. The agents then look again at what they found, and only a "
-        "changed text resolves a finding. It takes the place of answers to findings that are "
-        "still open: answer first what the text does not say. Not after the second look.",
-        arguments=RevisionArguments,
-        result=results.RevisionResult,
-        perform=_submit_revision,
-    ),
-    ToolKind(
-        name="add_note",
-        title="Add a note",
-        description="Tell the agents of a running debate something they should know. They read it "
-        "from their next turn on.",
-        arguments=NoteArguments,
-        result=results.NoteResult,
-        perform=_add_note,
-    ),
-    ToolKind(
-        name="get_verdict",
-        title="Read the verdict",
-        description="The decision of a debate with reasons, steps, requirements, vote, dissent and "
-        "confidence; of a review the findings, too. It is the agents' verdict; people accept or "
-        "reject it.",
-        arguments=DebateArguments,
-        result=results.VerdictResult,
-        reads_only=True,
-        perform=_verdict,
-    ),
-    ToolKind(
-        name="decide_on_verdict",
-        title="Accept, reject or revisit a verdict",
-        description="Record what the person decides on a verdict, and why; the newest decision "
-        "stands. Only where the person says so: never decide in their place.",
-        arguments=DecisionArguments,
-        result=results.DecisionResult,
-        perform=_decide,
-    ),
-    ToolKind(
-        name="search_decisions",
-        title="Search earlier decisions",
-        description="What was decided before about something, the best fit first. Asks no model "
-        "and costs nothing: look here before starting a debate.",
-        arguments=SearchArguments,
-        result=results.SearchResult,
-        reads_only=True,
-        perform=_search,
-    ),
-    ToolKind(
-        name="list_debates",
-        title="List debates",
-        description="The newest debates the person may see.",
-        arguments=ListArguments,
-        result=results.ListResult,
-        reads_only=True,
-        perform=_list,
-    ),
-    ToolKind(
-        name="stop_debate",
-        title="Stop a debate",
-        description="End a debate early: the judge decides on what is there; where nobody has "
-        "spoken it ends without a verdict. Only who started it, and whom its channel's settings "
-        "name, may. It cannot be taken back here.",
-        arguments=DebateArguments,
-        result=results.StopResult,
-        ends=True,
-        perform=_stop,
-    ),
-)
+@_tool("Stop a debate", ends=True)
+async def stop_debate(debates: CallerDebates, arguments: DebateArguments) -> results.StopResult:
+    """End a debate early: the judge decides on what is there.
+
+    Where nobody has spoken it ends without a verdict. Only who started it, and whom its channel's
+    settings name, may. It cannot be taken back here.
+    """
+    can = await debates.actions()
+    debate = fold(await debates.log(arguments.debate_id, to_change=True))
+    await can.steer.stop(debate, debates.person)
+    debate = fold(await debates.log(debate.id))
+    return results.StopResult(debate_id=debate.id, state=state_of(debate))
