@@ -6,29 +6,13 @@ A row holds no words of a debate: it names an event, and what is sent is made fr
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, select, text, update
 
 from bot.queue.rows import LANDING, NOW, NewPost, PostRow, PostState, fresh, read_row
 from bot.store.tables import IS_LANDING, QUEUE, UNSENT, TableUser
 from core.store.database import Database
-
-
-@dataclass(frozen=True, kw_only=True)
-class UnlandedRow:
-    """A landing that failed, as people are told of it."""
-
-    id: int
-    receiver: str
-    debate_id: str
-    #: A dead letter: it is not tried again unless somebody asks for it.
-    is_dead: bool
-    #: When it is tried again; None: not by itself, or at once.
-    again_at: datetime | None
-    #: Why the last attempt failed, in words.
-    error: str
 
 
 class Backlog(NamedTuple):
@@ -42,8 +26,9 @@ class Backlog(NamedTuple):
 class LandingBacklog:
     """What has not landed, as people are told of it."""
 
-    #: Waiting ones that failed already, and dead ones; oldest first, no more than were wanted.
-    rows: Sequence[UnlandedRow]
+    #: Waiting ones that failed already, and *failed* ones, which are dead letters: not tried again
+    #: unless somebody asks for it. Oldest first, no more than were wanted.
+    rows: Sequence[PostRow]
     counts: Backlog
     #: Receivers that nothing is sent to any more → why.
     closed: Mapping[str, str]
@@ -115,10 +100,10 @@ class Landings(TableUser):
         def look(connection: Connection) -> LandingBacklog:
             if not inspect(connection).has_table(QUEUE.name):
                 return LandingBacklog((), Backlog(0, 0), {})
-            rows = connection.execute(_FAILED, {"most": most}).all()
+            rows = connection.execute(_FAILED, {"most": most}).mappings().all()
             closed = connection.execute(_CLOSED).all()
             return LandingBacklog(
-                [_backlog_row(row) for row in rows],
+                [read_row(row) for row in rows],
                 _backlog(connection),
                 {row.channel: row.error for row in closed},
             )
@@ -131,9 +116,9 @@ _IN_LANE = QUEUE.c.lane == bindparam("in_lane")
 _IS_DEAD = IS_LANDING & (QUEUE.c.state == PostState.FAILED)
 _IS_CLOSING = IS_LANDING & (QUEUE.c.state == PostState.GONE)
 _IS_ALIVE = IS_LANDING & QUEUE.c.state.in_(["waiting", "sending", "gone"])
+_ROWS = select(*QUEUE.c, (QUEUE.c.due - NOW).label("due_in"))
 _NEXT = (
-    select(*QUEUE.c, (QUEUE.c.due - NOW).label("due_in"))
-    .where(_IN_LANE, UNSENT)
+    _ROWS.where(_IN_LANE, UNSENT)
     .where(
         text(
             "NOT EXISTS (SELECT 1 FROM queue c WHERE c.method = 'landing' AND "
@@ -150,8 +135,7 @@ _PLACES = (
 )
 _CLOSED = select(QUEUE.c.channel, QUEUE.c.error).where(_IS_CLOSING)
 _FAILED = (
-    select(QUEUE)
-    .where(_IS_DEAD | (_IS_ALIVE & QUEUE.c.error.is_not(None)))
+    _ROWS.where(_IS_DEAD | (_IS_ALIVE & QUEUE.c.error.is_not(None)))
     .order_by(QUEUE.c.id)
     .limit(bindparam("most"))
 )
@@ -162,17 +146,6 @@ def _backlog(connection: Connection) -> Backlog:
     return Backlog(
         waiting=connection.execute(_COUNT.where(_IS_ALIVE)).scalar_one(),
         dead=connection.execute(_COUNT.where(_IS_DEAD)).scalar_one(),
-    )
-
-
-def _backlog_row(row: Any) -> UnlandedRow:
-    return UnlandedRow(
-        id=row.id,
-        receiver=row.channel,
-        debate_id=row.debate_id,
-        is_dead=PostState(row.state) is PostState.FAILED,
-        again_at=datetime.fromtimestamp(row.due, UTC) if row.due else None,
-        error=row.error or "nobody knows why",
     )
 
 

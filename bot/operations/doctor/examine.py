@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from pathlib import Path
 
 from bot.building import (
@@ -20,6 +21,7 @@ from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skip
 from bot.operations.health import ask_health
 from bot.plugins.discover import NO_PLUGINS, Plugins
 from bot.queue.landings import LandingBacklog, look_into_landings
+from bot.queue.rows import PostState
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
@@ -73,14 +75,16 @@ def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator
     elif names:
         yield good(what, "all have landed")
     for row in backlog.rows:
-        if row.is_dead:
-            yield skip(f"dead letter {row.id} to {row.receiver}", row.error)
-        elif row.receiver not in names:
-            reason = "waits for a receiver that the settings do not name any more"
-            yield skip(f"landing {row.id} to {row.receiver}", reason)
+        why = row.error or "nobody knows why"
+        if row.state is PostState.FAILED:
+            yield skip(f"dead letter {row.id} to {row.channel}", why)
+        elif row.channel not in names:
+            why = "waits for a receiver that the settings do not name any more"
+            yield skip(f"landing {row.id} to {row.channel}", why)
         else:
-            at = f" It is tried again {when(row.again_at)}." if row.again_at else ""
-            yield skip(f"landing {row.id} to {row.receiver}", f"{row.error}{at}")
+            at = SystemClock().now() + timedelta(seconds=row.due_in)
+            again = f" It is tried again {when(at)}." if row.due_in > 0 else ""
+            yield skip(f"landing {row.id} to {row.channel}", f"{why}{again}")
 
 
 _REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."

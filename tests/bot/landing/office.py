@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import update
@@ -132,13 +131,12 @@ class Office:
     async def _leap(self) -> bool:
         """Have what is to be tried later be tried now; False: nothing is."""
         rows = (await self.landings.backlog_rows(100)).rows
-        later = [(row.id, row.receiver, row.again_at) for row in rows if row.again_at]
-        for row_id, receiver, at in later:
-            remaining = at - datetime.now(UTC)  # noqa: TID251 - as the database's clock
-            self.clock.advance(round(remaining.total_seconds()))
-            now = update(QUEUE).where(QUEUE.c.id == row_id).values(due=0.0)
+        later = [row for row in rows if row.due_in > 0]
+        for row in later:
+            self.clock.advance(round(row.due_in))
+            now = update(QUEUE).where(QUEUE.c.id == row.id).values(due=0.0)
             await self.database.write(lambda c, now=now: c.execute(now))
-            self.queue.outbox.wake(f"landing/{receiver}")
+            self.queue.outbox.wake(row.lane)
         return bool(later)
 
     async def until(self, outcome: str) -> None:

@@ -65,6 +65,6 @@ async def test_the_receiver_of_the_documents_takes_each_message_once_and_only_fr
     await process.wait()
 
     assert texts == ["debate.started", "debate.decided", "debate.accepted"]
-    assert {(row.receiver, row.error) for row in dead} == {
+    assert {(row.channel, row.error) for row in dead} == {
         ("forged", f"127.0.0.1:{port} answered with the code 401.")
     }
