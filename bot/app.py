@@ -35,7 +35,6 @@ from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition
 from bot.operations.probes import health_of
 from bot.plugins.queued_sink import QueuedSink, listening
 from bot.presenter.living import LivingPosts
-from bot.presenter.post import ViewOptions
 from bot.presenter.sink import LandingPosts, Presenter
 from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing
@@ -66,7 +65,6 @@ from bot.store.records import (
 )
 from bot.store.search import DebateWords
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
-from bot.views.board import BoardAction
 from core.clock import SystemClock
 from core.debate.evidence import SourceKind
 from core.engine import Engine
@@ -296,9 +294,9 @@ async def _connect(
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
     """Make the parts that need each other: the engine, the queues, what people can do."""
     clock, store = SystemClock(), SqlDebateStore(database)
-    options = ViewOptions(enabled=tuple(BoardAction), pages=parts.environment.pages is not None)
     posts, leases = Posts(database), Leases(database, secrets.token_hex(8))
-    living = LivingPosts(store, options, posts, ChannelSettings(database))
+    has_pages = parts.environment.pages is not None
+    living = LivingPosts(store, posts, ChannelSettings(database), pages=has_pages)
     outbox = Outbox(
         Outgoing(
             posts=posts,
@@ -313,7 +311,6 @@ async def _connect(
     presenter = Presenter(
         posts=outbox,
         log=SqlDebateStore(database),
-        options=options,
         words=DebateWords(database),
     )
     access = Accesses(clients, parts.timeouts)

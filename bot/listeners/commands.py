@@ -31,7 +31,6 @@ from bot.listeners.typed import (
     read,
 )
 from bot.log import logger
-from bot.presenter.post import with_example_mark
 from bot.presenter.posts import exported_files
 from bot.queue.rows import PostState
 from bot.slack.evidence import thread_reference
@@ -247,11 +246,10 @@ async def _export(context: ListenerContext, _command: Command, debate: Debate) -
     log = await context.acts.find.store.events(debate.id)
     files = await asyncio.to_thread(lambda: exported_files(fold(log), log))
     before = await context.posts.row_by_key(files.key)
-    post = with_example_mark(debate, files)
     if before and before.state is PostState.FAILED:
-        await context.outbox.repost(post)  # what Slack refused may be allowed now
+        await context.outbox.repost(files)  # what Slack refused may be allowed now
     else:
-        await context.outbox.post([post])
+        await context.outbox.post([files])
     board, here, thread = (
         await context.posts.row_by_key(board_key(debate.id)),
         debate.setup.place,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.presenter.post import Content, Scene, ViewOptions, marked_content
+from bot.presenter.post import Content, Scene, marked_content
 from bot.presenter.posts import LIVING
 from bot.queue.outgoing import RenderedPosts
 from bot.queue.rows import PostRow, Posts
@@ -24,11 +24,12 @@ class LivingPosts:
     """Renders living posts; see `bot.queue.outgoing.Render`."""
 
     log: DebateLog
-    options: ViewOptions = field(default_factory=ViewOptions)
     #: Where it is seen whether the board could be pinned; None: nobody says so.
     rows: Posts | None = None
     #: What channels have set; None: nothing.
     channels: ChannelSettings | None = None
+    #: Debates can be shared as pages.
+    pages: bool = False
     _debates: DebateCache = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,7 +49,7 @@ class LivingPosts:
 
     async def _content(self, debate: Debate, row: PostRow) -> Mapping[str, Any]:
         post = LIVING[row.post]
-        scene = Scene(debate=debate, key=row.key, options=self.options)
+        scene = Scene(debate=debate, key=row.key, pages=self.pages)
         if post.of_edition and _edition_of(row.key) < debate.edition:
             scene = await self._before_wanted(scene)
         elif post.name == "board":

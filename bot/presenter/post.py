@@ -1,13 +1,12 @@
 """How a post is declared: what brings it about, how it looks, where it goes (pure)."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Generic, TypeVar
 
 from bot.queue.rows import NewPost
 from bot.slack.ids import board_key, event_key, note_ts
-from bot.views.board import BoardAction
 from bot.views.message import MessageView, context
 from bot.views.words import EXAMPLE_NOTE, is_example
 from core.debate.log import Event, RecordedEvent
@@ -33,16 +32,6 @@ class PostPlace(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewOptions:
-    """What the installation shows in all debates."""
-
-    #: Buttons of the board.
-    enabled: Collection[BoardAction] = ()
-    #: Debates can be shared as pages.
-    pages: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
 class Occasion(Generic[E]):
     """An event, and the debate with it."""
 
@@ -50,7 +39,6 @@ class Occasion(Generic[E]):
     event: E
     #: The event's number in its debate.
     seq: int
-    options: ViewOptions = field(default_factory=ViewOptions)
     #: The log up to this event; empty but for posts that are made `from_log`.
     log: Sequence[RecordedEvent] = ()
 
@@ -62,7 +50,8 @@ class Scene:
     debate: Debate
     #: The post's key.
     key: str
-    options: ViewOptions = field(default_factory=ViewOptions)
+    #: Debates can be shared as pages.
+    pages: bool = False
     #: What people should know besides, as clean text.
     remarks: Sequence[str] = ()
     #: The channel keeps boards pinned after the end.
@@ -130,7 +119,7 @@ class Post(Generic[E]):
                 workspace=place.workspace,
                 channel=place.channel,
                 method=self.method,
-                payload=payload,
+                payload=marked_content(debate, payload),
                 debate_id=older if self.where is PostPlace.OLDER else debate.id,
                 thread_key=board_key(root) if root else None,
                 urgent=self.urgent,
@@ -142,52 +131,38 @@ class Post(Generic[E]):
         return self.view(occasion) if self.view else [{}]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reaction(Post[E]):
-    """An emoji on the message of a person's that an event is; nothing where it is no message."""
+def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
+    """An emoji on the message of a person's that an event is; none where it is no message.
 
-    emoji: str
-    #: Id of the message, as `bot.slack.ids.note_ts` reads it.
-    message: Callable[[E], str]
-    method: str = "react"
-    where: PostPlace = PostPlace.CHANNEL
+    Args:
+        on: The event.
+        emoji: Its name.
+        message: Returns the id of the message, as `bot.slack.ids.note_ts` reads it.
+    """
 
-    def posts(self, occasion: Occasion[E]) -> Iterable[NewPost]:
-        """Return the reaction, if there is a message."""
-        if not isinstance(occasion.event, self.on):
-            return
-        if ts := note_ts(self.message(occasion.event)):
-            view = [{"name": self.emoji, "target_ts": ts}]
-            post = Post(
-                on=self.on,
-                view=lambda _: view,
-                key=lambda occasion, _: of_event(occasion, self.emoji),
-                method=self.method,
-                where=self.where,
-            )
-            yield from post.posts(occasion)
+    def view(occasion: Occasion[E]) -> Sequence[Content]:
+        ts = note_ts(message(occasion.event))
+        return [{"name": emoji, "target_ts": ts}] if ts else ()
+
+    return Post(
+        on=on,
+        view=view,
+        key=lambda occasion, _: of_event(occasion, emoji),
+        method="react",
+        where=PostPlace.CHANNEL,
+    )
 
 
 def occasion_of(
-    debate: Debate, recorded: RecordedEvent, options: ViewOptions | None = None
+    debate: Debate, recorded: RecordedEvent, log: Iterable[RecordedEvent] = ()
 ) -> Occasion[Event]:
-    """The occasion that a recorded event is."""
+    """The occasion that a recorded event is, with the log up to it."""
     return Occasion(
         debate=debate,
         event=recorded.event,
         seq=recorded.seq,
-        options=options or ViewOptions(),
+        log=[entry for entry in log if entry.seq <= recorded.seq],
     )
-
-
-def with_log(occasion: Occasion[E], log: Iterable[RecordedEvent]) -> Occasion[E]:
-    """The same occasion with the log up to its event."""
-    return replace(occasion, log=[entry for entry in log if entry.seq <= occasion.seq])
-
-
-def with_example_mark(debate: Debate, post: NewPost) -> NewPost:
-    """Return the post, with the note that it is an example where the debate is one."""
-    return replace(post, payload=marked_content(debate, post.payload))
 
 
 def marked_content(debate: Debate, content: Mapping[str, Any]) -> Mapping[str, Any]:

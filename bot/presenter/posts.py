@@ -8,7 +8,7 @@ Reason: one table of all posts, in one place.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from bot.presenter.post import Occasion, Post, PostPlace, Reaction, Scene, ViewOptions, occasion_of
+from bot.presenter.post import Occasion, Post, PostPlace, Scene, occasion_of, reaction
 from bot.queue.rows import NewPost
 from bot.queue.slack_calls import ALONE
 from bot.slack.ids import (
@@ -130,7 +130,7 @@ def _board(scene: Scene) -> MessageView:
         links["Verdict"] = address_of(headline_key(debate.id, debate.edition))
     if debate.status is not Status.RUNNING and debate.tally and not debate.setup.quiet:
         links["Vote"] = address_of(vote_key(debate.id, debate.edition))
-    return board(debate, enabled=scene.options.enabled, remarks=scene.remarks, links=links)
+    return board(debate, remarks=scene.remarks, links=links)
 
 
 def _card(scene: Scene) -> MessageView:
@@ -140,7 +140,7 @@ def _card(scene: Scene) -> MessageView:
 
 
 def _headline(scene: Scene) -> MessageView:
-    reached, pages = _known(scene.debate.verdict), scene.options.pages
+    reached, pages = _known(scene.debate.verdict), scene.pages
     return headline(scene.debate, reached, superseded=scene.superseded, pages=pages)
 
 
@@ -197,20 +197,6 @@ def _outcome(scene: Scene) -> MessageView:
 def _eyes_on_mention(occasion: Occasion[DebateStarted]) -> Sequence[Mapping[str, Any]]:
     mention = occasion.debate.setup.mention
     return [{"name": _SEEN, "target_ts": mention.message}] if mention else ()
-
-
-def _speeches(occasion: Occasion[ContributionMade]) -> Sequence[MessageView]:
-    """What an agent said; what was carried over has been read already."""
-    contribution = occasion.event.contribution
-    return turn(occasion.debate, contribution) if is_shown(contribution) else ()
-
-
-def _synthesis(occasion: Occasion[VerdictReached]) -> Sequence[MessageView]:
-    """The whole synthesis; a quiet debate's short form has it, folded away."""
-    debate = occasion.debate
-    if debate.setup.quiet:
-        return ()
-    return verdict(debate, occasion.event.verdict)
 
 
 def _sources(occasion: Occasion[SourceRead]) -> Iterator[MessageView]:
@@ -353,7 +339,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=DebateStarted,
         view=lambda it: () if question_is_whole(it.debate) else notices.question(it.debate),
     ),
-    Reaction(on=NoteAdded, emoji=_SEEN, message=lambda event: event.note.id.partition("/")[0]),
+    reaction(NoteAdded, _SEEN, lambda event: event.note.id.partition("/")[0]),
     # A note from a form is shown to everybody.
     Post(
         on=NoteAdded,
@@ -369,11 +355,13 @@ POSTS: Final[Sequence[Post[Any]]] = (
         key=lambda it, _: card_key(it.debate.id, it.event.clarifications.turn.key),
         urgent=True,
     ),
-    Reaction(on=ClarificationAnswered, emoji=_TAKEN, message=lambda event: event.answer.origin),
-    # Its key is made from its turn, so that others can link to it.
+    reaction(ClarificationAnswered, _TAKEN, lambda event: event.answer.origin),
+    # What an agent said; what was carried over has been read already. Its key is made from its
+    # turn, so that others can link to it.
     Post(
         on=ContributionMade,
-        view=_speeches,
+        when=lambda it: is_shown(it.event.contribution),
+        view=lambda it: turn(it.debate, it.event.contribution),
         key=lambda it, part: turn_key(it.debate.id, it.event.contribution.turn.key, part),
         turn=lambda event: event.contribution.turn,
     ),
@@ -427,8 +415,13 @@ POSTS: Final[Sequence[Post[Any]]] = (
         of_edition=True,
         key=lambda it, _: vote_key(it.debate.id, it.event.edition),
     ),
-    # The whole synthesis, then its short form, in the channel too.
-    Post(on=VerdictReached, when=_counts, view=_synthesis),
+    # The whole synthesis, which a quiet debate's short form has folded away; then that short
+    # form, in the channel too.
+    Post(
+        on=VerdictReached,
+        when=lambda it: _counts(it) and _is_loud(it),
+        view=lambda it: verdict(it.debate, it.event.verdict),
+    ),
     Post(
         on=VerdictReached,
         when=_counts,
@@ -470,7 +463,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         ],
     ),
     Post(on=DecisionRecorded, view=lambda it: [_decision_views(it)], method="upload"),
-    Reaction(on=FollowUpAsked, emoji=_SEEN, message=lambda event: event.question.id),
+    reaction(FollowUpAsked, _SEEN, lambda event: event.question.id),
     Post(
         on=FollowUpAsked,
         when=lambda it: not note_ts(it.event.question.id),
@@ -521,18 +514,14 @@ def turn_of(recorded: RecordedEvent) -> Turn | None:
     return next((post.turn(event) for post in posts_on(event) if post.turn), None)
 
 
-def posts_of(
-    debate: Debate, recorded: RecordedEvent, options: ViewOptions | None = None
-) -> Sequence[NewPost]:
+def posts_of(debate: Debate, recorded: RecordedEvent) -> Sequence[NewPost]:
     """Return the posts of an event, in order, without those made from the log."""
-    occasion = occasion_of(debate, recorded, options)
+    occasion = occasion_of(debate, recorded)
     declarations = [post for post in posts_on(recorded.event) if not post.from_log]
     return [post for declared in declarations for post in declared.posts(occasion)]
 
 
-def posts_of_group(
-    debate: Debate, group: Sequence[RecordedEvent], options: ViewOptions | None = None
-) -> Sequence[NewPost]:
+def posts_of_group(debate: Debate, group: Sequence[RecordedEvent]) -> Sequence[NewPost]:
     """Return the posts of events that go out together.
 
     In a quiet debate an agent's contributions and failures are one post.
@@ -541,14 +530,14 @@ def posts_of_group(
     contributions = [event.contribution for event in events if isinstance(event, ContributionMade)]
     visible = [contribution for contribution in contributions if is_shown(contribution)]
     if not debate.setup.quiet or not visible:
-        return [post for recorded in group for post in posts_of(debate, recorded, options)]
+        return [post for recorded in group for post in posts_of(debate, recorded)]
     failures = [event.failure for event in events if isinstance(event, TurnFailed)]
     spoken = Post[Any](
         on=object,
         view=lambda _: [group_post(debate, visible, failures)],
         key=lambda _, part: turn_key(debate.id, visible[0].turn.key, part),
     )
-    return list(spoken.posts(occasion_of(debate, group[0], options)))
+    return list(spoken.posts(occasion_of(debate, group[0])))
 
 
 def exported_files(debate: Debate, log: Sequence[RecordedEvent]) -> NewPost:

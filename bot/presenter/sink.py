@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from bot.landing.receivers import LandedRecord, Landing, Receiver
-from bot.presenter.post import ViewOptions, occasion_of, with_example_mark, with_log
+from bot.presenter.post import Post, occasion_of
 from bot.presenter.posts import hurried_by, posts_of_group, posts_on
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.queue.rows import DebateProgress, NewPost
-from bot.slack.ids import board_key, event_key
+from bot.slack.ids import event_key
 from bot.store.channel import Channel
 from bot.store.search import DebateWords
 from bot.views.message import MessageView
@@ -81,7 +81,6 @@ class Presenter:
 
     posts: PostQueue
     log: DebateLog
-    options: ViewOptions = field(default_factory=ViewOptions)
     #: Keeps dates to look at decisions again; None: nobody is reminded.
     reminders: RemindPeople | None = None
     #: What debates are found by; None: they are not.
@@ -106,11 +105,7 @@ class Presenter:
             before_it = [earlier for earlier in log if earlier.seq < recorded.seq]
             position = (await asyncio.to_thread(release_all, before_it)).position
         reached = release_after(position, debate, recorded)
-        posts = [
-            with_example_mark(debate, post)
-            for group in reached.groups
-            for post in posts_of_group(debate, group, self.options)
-        ]
+        posts = [post for group in reached.groups for post in posts_of_group(debate, group)]
         posts += await self._from_log(debate, recorded)
         progress = DebateProgress(
             debate_id=debate.id, seq=recorded.seq, hurried=hurried_by(recorded.event)
@@ -130,12 +125,11 @@ class Presenter:
         if not declared:
             return ()
         log = await self.log.events(debate.id)
-        occasion = with_log(occasion_of(debate, recorded, self.options), log)
+        occasion = occasion_of(debate, recorded, log)
         # In a thread: the posts of seven rounds take 50 ms.
-        posts = await asyncio.to_thread(
+        return await asyncio.to_thread(
             lambda: [post for item in declared for post in item.posts(occasion)]
         )
-        return [with_example_mark(debate, post) for post in posts]
 
     async def _follow_up(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Do what an end, and what people decided, leads to besides posts."""
@@ -194,14 +188,9 @@ class LandingPosts:
         await self._post(landing, part, view)
 
     async def _post(self, landing: Landing, part: str, view: MessageView) -> None:
-        debate = landing.debate
-        post = NewPost(
-            key=event_key(debate.id, landing.recorded.seq, part),
-            workspace=debate.setup.place.workspace,
-            channel=debate.setup.place.channel,
-            method="post",
-            payload=view.payload,
-            debate_id=debate.id,
-            thread_key=board_key(debate.id),
+        post = Post[Any](
+            on=object,
+            view=lambda _: [view],
+            key=lambda it, _: event_key(it.debate.id, it.seq, part),
         )
-        await self.posts.post([with_example_mark(debate, post)])
+        await self.posts.post(list(post.posts(occasion_of(landing.debate, landing.recorded))))

@@ -1,7 +1,7 @@
 """The board: the pinned root message that shows where a debate stands (pure)."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from bot.slack.blocks import button, confirmation, row
@@ -106,7 +106,6 @@ _NO_LINKS: Mapping[str, str] = {}
 def board(
     debate: Debate,
     *,
-    enabled: Collection[BoardAction] = (),
     remarks: Sequence[str] = (),
     links: Mapping[str, str] = _NO_LINKS,
 ) -> MessageView:
@@ -114,7 +113,6 @@ def board(
 
     Args:
         debate: The debate.
-        enabled: Buttons to show; when the debate has ended only the one that reopens it.
         remarks: What people should know besides, as clean text ("It could not be pinned: …").
         links: Name → address, shown at the end.
     """
@@ -140,8 +138,8 @@ def board(
         blocks += sections(text)
     blocks += context(*_foot(debate, links))
     if is_running or debate.is_sealed:
-        blocks += _buttons(debate, enabled)
-    elif BoardAction.DEBATE_ANYWAY in enabled:
+        blocks += _buttons(debate)
+    else:
         blocks += anyway_button(debate)
     # Notifications and the list of pins show its beginning.
     way = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
@@ -329,44 +327,40 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
         yield OFFLINE_NOTE
 
 
-def _buttons(debate: Debate, enabled: Collection[BoardAction]) -> list[Block]:
-    if debate.is_sealed and debate.status is not Status.RUNNING:
-        enabled = {BoardAction.BALLOT, BoardAction.REVEAL}.intersection(enabled)
-    elif debate.stop or debate.verdict:
-        return []
-    # What makes sense as things stand.
+def _buttons(debate: Debate) -> list[Block]:
+    """Those that make sense as things stand."""
     has_options = len(options_of(debate).items)
-    can_vote = len(format_of(debate).positions(debate)) > 1
-    goes_on = not schedule.is_cut_short(debate)
+    possible = {BoardAction.BALLOT: has_options > 1, BoardAction.REVEAL: debate.is_sealed}
     waiting = len(schedule.open_questions(debate))
-    anyway = anyway_element(debate) if BoardAction.DEBATE_ANYWAY in enabled else None
-    possible = {
-        BoardAction.ANSWER: waiting > 0,
-        BoardAction.STOP: True,
-        BoardAction.VOTE_NOW: goes_on and can_vote and not debate.tally,
-        BoardAction.PAUSE: goes_on and not debate.paused_by,
-        BoardAction.RESUME: goes_on and bool(debate.paused_by),
-        BoardAction.ADD_CONTEXT: True,
-        BoardAction.OPTIONS: has_options > 0 and not debate.tally,
-        BoardAction.BALLOT: has_options > 1,
-        BoardAction.REVEAL: debate.is_sealed,
-    }
+    anyway = None
+    if debate.status is Status.RUNNING:
+        if debate.stop or debate.verdict:
+            return []
+        can_vote = len(format_of(debate).positions(debate)) > 1
+        goes_on = not schedule.is_cut_short(debate)
+        anyway = anyway_element(debate)
+        possible |= {
+            BoardAction.ANSWER: waiting > 0,
+            BoardAction.STOP: True,
+            BoardAction.VOTE_NOW: goes_on and can_vote and not debate.tally,
+            BoardAction.PAUSE: goes_on and not debate.paused_by,
+            BoardAction.RESUME: goes_on and bool(debate.paused_by),
+            BoardAction.ADD_CONTEXT: True,
+            BoardAction.OPTIONS: has_options > 0 and not debate.tally,
+        }
     answer = f"Answer {quantity(waiting, 'question')}"
-    texts = {BoardAction.ANSWER: answer}
     labels = {**_LABELS, BoardAction.ANSWER: f"{answer} of the agents in a form"}
-    visible_actions = (
-        action for action in BoardAction if action in enabled and possible.get(action)
-    )
     buttons = (
         button(
-            texts.get(action, action.value),
+            answer if action is BoardAction.ANSWER else action.value,
             ActionId[action.name],
             debate.id,
             label=labels[action],
             style=_STYLES.get(action, ""),
             confirm=_CONFIRMATIONS.get(action),
         )
-        for action in visible_actions
+        for action in BoardAction
+        if possible.get(action)
     )
     return row(BlockId.CONTROLS, [*filter(None, [anyway]), *buttons])
 

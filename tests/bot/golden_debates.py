@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from bot.presenter.living import LivingPosts
-from bot.presenter.post import ViewOptions
 from bot.presenter.sink import Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
-from bot.views.board import BoardAction
 from core.acts.take import Turns
 from core.debate.findings import FindingStatus, ReviewFinding
 from core.debate.log import Event, RecordedEvent, apply, event_from_json, fold
@@ -101,7 +99,7 @@ class PostedOnce:
         """What a living post shows after an event."""
         log = LogInMemory([recorded for recorded in self._log if recorded.seq <= seq])
         key = post.key.removesuffix(_EDIT)
-        living = LivingPosts(log, ViewOptions(enabled=tuple(BoardAction)))
+        living = LivingPosts(log)
         values: dict[str, Any] = {**vars(post), "key": key, "payload": {}}
         row = PostRow(
             **values,
@@ -130,8 +128,7 @@ class LogInMemory:
 async def thread(log: Sequence[RecordedEvent]) -> str:
     """All that the presenter posts, in its order; of edits the last, where it comes last."""
     queue = PostedOnce(log)
-    options = ViewOptions(enabled=tuple(BoardAction))
-    presenter = Presenter(queue, LogInMemory(log), options)
+    presenter = Presenter(queue, LogInMemory(log))
     debate: Debate | None = None
     for recorded in log:
         debate = apply(debate, recorded)

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.presenter.living import LivingPosts
-from bot.presenter.post import ViewOptions
 from bot.presenter.posts import posts_of, turn_of
 from bot.presenter.reading_order import ReadingPosition, release_after, release_all
 from bot.presenter.sink import Presenter
@@ -21,7 +20,6 @@ from bot.slack.ids import (
     report_key,
     vote_key,
 )
-from bot.views.board import BoardAction
 from bot.views.progress import order
 from bot.views.turn_groups import group_of, is_shown, post_key
 from core.debate.debate_events import (
@@ -94,7 +92,7 @@ async def view_of(log: Sequence[RecordedEvent], post: NewPost, **facts: Any) -> 
         ts=None,
         error=None,
     )
-    living = LivingPosts(Log(log), ViewOptions(enabled=set(BoardAction)), **facts)
+    living = LivingPosts(Log(log), **facts)
     return (await living.render([row])).contents[post.key]
 
 

@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from bot.presenter.post import ViewOptions
 from bot.presenter.posts import posts_of_group
 from bot.presenter.reading_order import ReadingPosition, release_after
 from bot.testing import key_of
-from bot.views.board import BoardAction
 from core.debate.log import RecordedEvent, apply, event_to_json, fold
 from core.debate.state import Status
 from core.ports import DebateFilter
@@ -103,7 +101,7 @@ def expected_keys(log: Sequence[RecordedEvent]) -> list[str]:
         reached = release_after(position, debate, recorded)
         position = reached.position
         for group in reached.groups:
-            posts = posts_of_group(debate, group, ViewOptions(enabled=tuple(BoardAction)))
+            posts = posts_of_group(debate, group)
             keys += [post.key for post in posts if post.method == "post"]
     return keys
 

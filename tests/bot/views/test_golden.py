@@ -12,7 +12,7 @@ from inline_snapshot import external_file
 from bot.listeners import answers
 from bot.listeners.answers import status_answer as summed_up
 from bot.views import notices
-from bot.views.board import BoardAction, board
+from bot.views.board import board
 from bot.views.decision import decision_buttons
 from bot.views.group_post import turn
 from bot.views.lists import DebateRow, home
@@ -124,21 +124,18 @@ def payloads_text(*messages: MessageView) -> str:
 
 
 def test_the_board_at_the_start():
-    actions = {BoardAction.STOP, BoardAction.ADD_CONTEXT}
-    assert payloads(board(a_debate(), enabled=actions)) == external_file(
-        f"{FOLDER}/board_start.json"
-    )
+    assert payloads(board(a_debate())) == external_file(f"{FOLDER}/board_start.json")
 
 
 def test_the_board_in_the_middle():
     remarks = ["It is not pinned."]
-    message = board(a_debate(*MIDDLE), enabled=set(BoardAction), remarks=remarks)
+    message = board(a_debate(*MIDDLE), remarks=remarks)
     assert payloads(message) == external_file(f"{FOLDER}/board_middle.json")
 
 
 def test_the_board_at_the_end():
     debate = fold(play(a_setup(rounds=1)))
-    message = board(debate, enabled=set(BoardAction), links={"Report": "https://f.example/r"})
+    message = board(debate, links={"Report": "https://f.example/r"})
     assert payloads(message) == external_file(f"{FOLDER}/board_end.json")
 
 
@@ -349,12 +346,11 @@ def test_buttons_are_those_that_work_and_those_of_the_team_are_below_the_verdict
         blocks = message.payload["blocks"]
         return [e["text"]["text"] for b in blocks if b["type"] == "actions" for e in b["elements"]]
 
-    assert buttons(board(a_debate(), enabled={BoardAction.STOP})) == ["Stop"]
-    assert buttons(board(a_debate())) == []
+    assert buttons(board(a_debate())) == ["Stop", "Pause", "Add context"]
     at_the_end = ["Accept", "Reject", "Revisit", "Supersede"]
     ended = fold(play(a_setup()))
     assert ended.verdict
-    assert buttons(board(ended, enabled=set(BoardAction))) == []
+    assert buttons(board(ended)) == []
     go_on = ["Ask about it", "Debate it on"]
     assert buttons(headline(ended, ended.verdict)) == [*at_the_end, *go_on]
 

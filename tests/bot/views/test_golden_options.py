@@ -5,7 +5,7 @@ import json
 from inline_snapshot import external_file
 
 from bot.views import notices
-from bot.views.board import BoardAction, board
+from bot.views.board import board
 from bot.views.message import MessageView
 from bot.views.options import ending_text, who_stands_where
 from bot.views.verdict import headline, verdict
@@ -177,13 +177,13 @@ def closed(*events: Event, edition: int = 1) -> Debate:
 
 def test_a_split_on_the_board_with_who_stands_where_and_about_what():
     debate = a_debate(*SPLIT, setup=SETUP)
-    views = payloads(board(debate, enabled=set(BoardAction)))
+    views = payloads(board(debate))
     assert views == external_file(f"{FOLDER}/board_split.json")
 
 
 def test_what_was_skipped_on_board_and_verdict():
     debate = closed(*voted(0, *AGREED))
-    views = payloads(board(debate, enabled=set(BoardAction)), headline(debate, VERDICT))
+    views = payloads(board(debate), headline(debate, VERDICT))
     assert views == external_file(f"{FOLDER}/skipped.json")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, cast
 
-from bot.views.board import BoardAction, board
+from bot.views.board import board
 from tests.bot.views.test_golden_forms import ANSWERED, debate_with_questions
 
 
@@ -21,7 +21,7 @@ def buttons(value: object) -> Iterator[dict[str, Any]]:
 def test_the_labels_of_a_boards_buttons_hold_their_words() -> None:
     labels: dict[str, str] = {}
     for debate in (debate_with_questions(), debate_with_questions(ANSWERED)):
-        for button in buttons(list(board(debate, enabled=[*BoardAction]).blocks)):
+        for button in buttons(list(board(debate).blocks)):
             words = button["text"]["text"]
             labels[words] = button.get("accessibility_label", words)
 

@@ -14,7 +14,7 @@ from slack_sdk.models.blocks import Block
 
 from bot.slack.mrkdwn.newer_blocks import newer_in, without
 from bot.views import notices
-from bot.views.board import BoardAction, board
+from bot.views.board import board
 from bot.views.decision import outcome_form, outcome_post
 from bot.views.fold import in_full
 from bot.views.group_post import everything, group_post, turn
@@ -160,7 +160,7 @@ def verdicts(draw: st.DrawFn) -> Verdict:
 @given(debates(), lists)
 def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequence[str]):
     links = {"Report": "https://files.example/r"}
-    check(board(debate, enabled=set(BoardAction), remarks=remarks, links=links))
+    check(board(debate, remarks=remarks, links=links))
 
 
 @given(debates(), long)
@@ -296,7 +296,7 @@ def test_how_a_decision_turned_out_fits(question: str, why: str, kind: OutcomeKi
         DecisionRecorded(decision=decision), OutcomeGiven(outcome=outcome), setup=setup
     )
     check(outcome_post(debate))
-    check(board(debate, enabled=set(BoardAction)))
+    check(board(debate))
     outcome_form(debate, outcome.model_copy(update={"why": why[:600]}), again_after=30)
 
 
