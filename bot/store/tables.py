@@ -192,29 +192,32 @@ WORD_ROWS: Final = Table(
     Column("row", Integer, nullable=False),
 )
 
-WORDS_ON_SQLITE = (
-    "CREATE VIRTUAL TABLE debate_words USING fts5("
+
+def _make_with_tables(dialect: str, statement: str) -> None:
+    event.listen(METADATA, "after_create", DDL(statement).execute_if(dialect=dialect))
+
+
+_make_with_tables(
+    "sqlite",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS debate_words USING fts5("
     "debate_id UNINDEXED, workspace UNINDEXED, channel UNINDEXED, words, "
-    "tokenize = 'unicode61 remove_diacritics 2')"
+    "tokenize = 'unicode61 remove_diacritics 2')",
 )
-WORDS_ON_POSTGRESQL = (
-    "CREATE TABLE debate_words (debate_id TEXT NOT NULL, workspace TEXT NOT NULL, "
-    "channel TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (debate_id))"
+_make_with_tables(
+    "sqlite",
+    "CREATE TABLE IF NOT EXISTS debate_words_rows (debate_id TEXT NOT NULL, "
+    "row INTEGER NOT NULL, PRIMARY KEY (debate_id))",
 )
-ROWS_ON_SQLITE = (
-    "CREATE TABLE debate_words_rows (debate_id TEXT NOT NULL, row INTEGER NOT NULL, "
-    "PRIMARY KEY (debate_id))"
+_make_with_tables(
+    "postgresql",
+    "CREATE TABLE IF NOT EXISTS debate_words (debate_id TEXT NOT NULL, workspace TEXT NOT NULL, "
+    "channel TEXT NOT NULL, words TEXT NOT NULL, PRIMARY KEY (debate_id))",
 )
-SEARCH_ON_POSTGRESQL = (
-    "CREATE INDEX debate_words_search ON debate_words USING gin (to_tsvector('simple', words))"
+_make_with_tables(
+    "postgresql",
+    "CREATE INDEX IF NOT EXISTS debate_words_search "
+    "ON debate_words USING gin (to_tsvector('simple', words))",
 )
-for dialect, made in (
-    ("sqlite", WORDS_ON_SQLITE),
-    ("sqlite", ROWS_ON_SQLITE),
-    ("postgresql", WORDS_ON_POSTGRESQL),
-    ("postgresql", SEARCH_ON_POSTGRESQL),
-):
-    event.listen(METADATA, "after_create", DDL(made).execute_if(dialect=dialect))
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 VERSION_TABLE: Final = "moot_bot_version"

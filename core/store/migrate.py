@@ -45,10 +45,10 @@ async def migrate(
         if connection.dialect.name == "postgresql":
             connection.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         current = _version(connection, version_table)
+        for table in metadata.tables.values():
+            # Where two serve as well SQLite takes the index made last: always the same one.
+            table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: str(index.name)))
         if current is None:
-            for table in metadata.tables.values():
-                # Where two serve as well SQLite takes the index made last: always the same one.
-                table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: str(index.name)))
             metadata.create_all(connection, checkfirst=False)
             version = Table(
                 version_table,

@@ -39,7 +39,7 @@ MADE_WHILE_RUNNING = {
     "bot.listeners.decide",
     "bot.log",
     "bot.slack.payloads",
-    "bot.store.migrations.versions.0017_queue",
+    "bot.store.migrations.versions.0020_one_queue",
     "core.evidence.citations",
     "core.evidence.formats",
     "core.evidence.office",

@@ -1,9 +1,13 @@
-"""Make one queue with lanes of the posts, in which living posts hold no payload.
+"""Bring the tables of every version before to one state: posts and landings are one queue.
+
+This is the first step, and takes the place of the nineteen before it: of any database that took
+some of them. A later step that changes one of these tables writes here what it was.
 
 Keys stay. A post that was being sent stays *sending*: it is looked for. No edit has a row any more:
 its message is living, and is rendered anew. That is so for debates that run, and for messages with
 an edit that was still to be sent; messages of ended debates are taken for what they should be, or
-every debate ever held would be edited once.
+every debate ever held would be edited once. A landing that was being sent is sent again, with the
+same id; one that waited is sent at once.
 """
 
 import re
@@ -14,11 +18,11 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0017"
-down_revision = "0016"
+from bot.store.tables import METADATA, QUEUE, WORD_ROWS
 
-_UNSENT = "state IN ('waiting', 'sending')"
-_STALE = "post IS NOT NULL AND state = 'sent' AND wanted_seq > shown_seq"
+revision = "0020"
+down_revision = None
+
 #: Keys of living posts.
 _LIVING = {
     "board": r"[^/]+/board",
@@ -32,66 +36,82 @@ _LANES = {"ephemeral": "whisper", "react": "react", "pin": "pin", "session": "ed
 _STATES = frozenset({"pin", "unpin", "session"})
 _UNKNOWN = -1
 
-_QUEUE = (
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("key", sa.Text, nullable=False),
-    sa.Column("method", sa.Text, nullable=False),
-    sa.Column("lane", sa.Text, nullable=False),
-    sa.Column("workspace", sa.Text, nullable=False),
-    sa.Column("channel", sa.Text, nullable=False),
-    sa.Column("debate_id", sa.Text),
-    sa.Column("thread_key", sa.Text),
-    sa.Column("payload", sa.JSON, nullable=False),
-    sa.Column("urgent", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("owner", sa.Text),
-    sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
-    sa.Column("attempted_at", sa.Double),
-    sa.Column("due", sa.Double, nullable=False, server_default="0"),
-    sa.Column("ts", sa.Text),
-    sa.Column("error", sa.Text),
-    sa.Column("post", sa.Text),
-    sa.Column("edit_lane", sa.Text),
-    sa.Column("wanted_seq", sa.Integer, nullable=False, server_default="0"),
-    sa.Column("shown_seq", sa.Integer, nullable=False, server_default="0"),
-    sa.Column("shown_hash", sa.Text),
-    sa.Column("shown_at", sa.Double, nullable=False, server_default="0"),
-    sa.Column("hurry", sa.Boolean, nullable=False, server_default=sa.false()),
-    sa.UniqueConstraint("key", name="queue_key"),
+#: States of landings, which had a table of their own.
+_LANDED = {"waiting": "waiting", "sending": "sending", "landed": "sent"}
+#: Taken over, or kept by nobody any more: refused blocks, and canvases.
+_DROPPED = frozenset(
+    {
+        *("posts", "channel_holders", "landings", "closed_receivers"),
+        *("newer_blocks_refused", "refused_folds", "refused_features", "registers"),
+    }
 )
 
 
 def upgrade() -> None:
-    """Create the tables, take over what is known, and drop the earlier tables."""
-    queue = op.create_table("queue", *_QUEUE, sqlite_autoincrement=True)
-    op.create_table(
-        "lanes",
-        sa.Column("lane", sa.Text, primary_key=True),
-        sa.Column("owner", sa.Text),
-        sa.Column("until", sa.Double, nullable=False),
-    )
-    for name, columns, where in (
-        ("queue_unsent", ["lane", "id"], _UNSENT),
-        ("queue_unsent_debate", ["debate_id", "lane", "id"], _UNSENT),
-        ("queue_stale", ["edit_lane", "hurry", "shown_at"], _STALE),
-    ):
-        condition = sa.text(where)
-        op.create_index(name, "queue", columns, sqlite_where=condition, postgresql_where=condition)
-    op.create_index("queue_debate", "queue", ["debate_id", "id"])
-    op.create_index("queue_thread", "queue", ["workspace", "channel", "ts"])
+    """Make what is not there, take over what is known, and drop the earlier tables."""
     connection = op.get_bind()
+    tables = set(sa.inspect(connection).get_table_names())
+    METADATA.create_all(connection)
+    for index in sorted(QUEUE.indexes, key=lambda index: str(index.name)):
+        index.create(connection, checkfirst=True)
+    if connection.dialect.name == "sqlite" and WORD_ROWS.name not in tables:
+        op.execute(
+            "INSERT INTO debate_words_rows "
+            "SELECT debate_id, max(rowid) FROM debate_words GROUP BY debate_id"
+        )
+        # There should be none; what has no note could never be removed.
+        op.execute(
+            "DELETE FROM debate_words WHERE rowid NOT IN (SELECT row FROM debate_words_rows)"
+        )
+    if "posts" in tables:
+        _take_posts(connection)
+    if "landings" in tables:
+        _take_landings(connection)
+    for earlier in sorted(tables & _DROPPED):
+        op.drop_table(earlier)
+
+
+def _take_posts(connection: sa.Connection) -> None:
     posts = sa.Table("posts", sa.MetaData(), autoload_with=connection)
     rows = [
-        dict(row) for row in connection.execute(sa.select(posts).order_by(posts.c.id)).mappings()
+        {"urgent": False, **row}
+        for row in connection.execute(sa.select(posts).order_by(posts.c.id)).mappings()
     ]
     heads, running = _debates(connection)
     keys = {row["key"] for row in rows if row["method"] == "post"}
     for row in _moved(rows, heads, running):
         # A pin or a session whose board was never posted is none.
         if row["method"] not in {"pin", "session"} or row["thread_key"] in keys:
-            connection.execute(queue.insert(), row)
-    op.drop_table("posts")
-    op.drop_table("channel_holders", if_exists=True)
+            connection.execute(QUEUE.insert(), row)
+
+
+def _take_landings(connection: sa.Connection) -> None:
+    """Take over landings; the first unsent one of a closed receiver closes its lane."""
+    landings, closed = (
+        sa.Table(name, sa.MetaData(), autoload_with=connection)
+        for name in ("landings", "closed_receivers")
+    )
+    reasons = {row.receiver: row.why for row in connection.execute(sa.select(closed))}
+    names = ("receiver", "debate_id", "seq", "state", "failures", "error", "place")
+    rows = sa.select(*(landings.c[name] for name in names)).order_by(landings.c.id)
+    for row in connection.execute(rows).mappings().all():
+        state = _LANDED.get(row["state"], "failed")
+        why = reasons.pop(row["receiver"], None) if state in {"waiting", "sending"} else None
+        values: dict[str, Any] = {
+            "key": f"{row['debate_id']}/e{row['seq']}/landing/{row['receiver']}",
+            "method": "landing",
+            "lane": f"landing/{row['receiver']}",
+            "workspace": "",
+            "channel": row["receiver"],
+            "debate_id": row["debate_id"],
+            "payload": {},
+            "state": "gone" if why else state,
+            "attempts": row["failures"],
+            "ts": row["place"],
+            "error": why or row["error"],
+            "wanted_seq": row["seq"],
+        }
+        connection.execute(QUEUE.insert(), values)
 
 
 def _debates(connection: sa.Connection) -> tuple[Mapping[str, int], frozenset[str]]:
