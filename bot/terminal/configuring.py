@@ -9,14 +9,20 @@ from bot.building import find_plugins, known_with, load_settings
 from bot.settings import read_settings
 from bot.terminal.files import check_writable, put_json, put_out, tell
 from core.config.load import load_file
-from core.config.playbooks import built_in, built_in_text, find_playbooks, load_playbook
+from core.config.playbooks import (
+    AvailablePlaybooks,
+    built_in,
+    built_in_text,
+    find_playbooks,
+    load_playbook,
+)
 from core.config.writing import all_as_yaml, as_yaml, json_schema
 from core.errors import ConfigurationBroken
 from core.opening import find_playbook
 from core.settings import Settings
 from core.transcript.markdown import visible
 
-_BROKEN = 4
+_USABLE, _BROKEN = 0, 4
 
 
 async def check_config_file(file: Path, *, as_json: bool = False) -> int:
@@ -91,7 +97,16 @@ async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
         put_out(text, None)
 
 
-_USABLE, _PLAYBOOKS_BROKEN = 0, 4
+async def _playbooks(config: Path | None) -> tuple[Settings, AvailablePlaybooks]:
+    """The settings in force, and the playbooks there are.
+
+    Raises:
+        ConfigurationBroken: The settings cannot be used.
+    """
+    environment = read_settings()
+    path = config or environment.moot_config
+    loaded = await load_settings(environment, config, plugins=find_plugins(environment))
+    return loaded.settings, find_playbooks(path.parent if path else None, loaded.settings)
 
 
 async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
@@ -100,10 +115,7 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
     Raises:
         ConfigurationBroken: The settings cannot be used.
     """
-    environment = read_settings()
-    path = config or environment.moot_config
-    loaded = await load_settings(environment, config, plugins=find_plugins(environment))
-    playbooks = find_playbooks(path.parent if path else None, loaded.settings)
+    _, playbooks = await _playbooks(config)
     for fault in playbooks.faults:
         tell(f"Notice: {fault} It is left out.")
     if as_json:
@@ -132,16 +144,12 @@ async def show_playbook(name: str, config: Path | None, *, as_json: bool = False
         BadInput: There is none of that name.
         ConfigurationBroken: The settings cannot be used.
     """
-    environment = read_settings()
-    path = config or environment.moot_config
-    settings = (
-        await load_settings(environment, config, plugins=find_plugins(environment))
-    ).settings
+    settings, playbooks = await _playbooks(config)
     playbook = find_playbook(name, settings)
     if as_json:
         put_json(playbook.model_dump(mode="json"))
         return
-    own = find_playbooks(path.parent if path else None, settings).own.get(playbook.name)
+    own = playbooks.own.get(playbook.name)
     text = own.read_text(encoding="utf-8-sig") if own else built_in_text(playbook.name)
     put_out(visible(text), None)
 
@@ -157,11 +165,7 @@ async def check_playbooks(
     Raises:
         ConfigurationBroken: The settings cannot be used.
     """
-    environment = read_settings()
-    path = config or environment.moot_config
-    settings = (
-        await load_settings(environment, config, plugins=find_plugins(environment))
-    ).settings
+    settings, playbooks = await _playbooks(config)
     usable, faults = list[str](), list[str]()
     if files:
         for file in files:
@@ -170,7 +174,6 @@ async def check_playbooks(
             except ConfigurationBroken as broken:
                 faults += str(broken).splitlines()
     else:
-        playbooks = find_playbooks(path.parent if path else None, settings)
         usable = [
             f"{file} can be used: {playbooks.playbooks[name].title}."
             for name, file in playbooks.own.items()
@@ -179,10 +182,10 @@ async def check_playbooks(
     if as_json:
         result = {"usable": not faults, "problems": faults, "notices": usable}
         put_json(result)
-        return _PLAYBOOKS_BROKEN if faults else _USABLE
+        return _BROKEN if faults else _USABLE
     for fault in faults:
         tell(f"Error: {fault}")
     if not faults and not usable:
         usable = ["There is no playbook of your own beside the settings file."]
     put_out("".join(f"{visible(line)}\n" for line in usable), None)
-    return _PLAYBOOKS_BROKEN if faults else _USABLE
+    return _BROKEN if faults else _USABLE

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
@@ -93,9 +93,9 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
     filters = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
         entries = await store.find(filters)
-        listed = [await _debate_line(store, entry) for entry in entries]
+        listed = [await listed_debate(store, entry) for entry in entries]
     if as_json:
-        put_json([listing.values for listing in listed])
+        put_json([values for values, _ in listed])
     elif not entries:
         none = "No debate is running" if running_only else "There are no debates"
         tell(f"{none} in {database_place(environment.moot_database)}.")
@@ -105,11 +105,11 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
         from rich.text import Text  # noqa: PLC0415 - see above
 
         grid = Table("Id", "Status", "Started", "Verdict", "Team", "Question", box=None)
-        for listing in listed:
-            grid.add_row(*(Text(cell) for cell in listing.row))
+        for _, row in listed:
+            grid.add_row(*map(Text, row))
         Console().print(grid)
     else:
-        put_out("".join(f"{chr(9).join(listing.row)}\n" for listing in listed), None)
+        put_out("".join(f"{chr(9).join(row)}\n" for _, row in listed), None)
 
 
 async def ids_and_questions() -> Sequence[tuple[str, str]]:
@@ -174,70 +174,33 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     put_out(visible("\n\n".join(parts)) + "\n", None)
 
 
-@dataclass(frozen=True)
-class DebateLine:
-    """A debate in the list, with what it led to."""
-
-    entry: DebateEntry
-    #: The option decided for or put first by the vote, else the decision; empty: none yet.
-    decided: str
-    #: How it stands, in words.
-    state: str
-    #: The same in a word, for programs.
-    status: str
-    #: How its verdict stands with the team; empty: there is none.
-    standing: str
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        """Id, status, start, verdict, how that stands with the team, question: a line each."""
-        entry = self.entry
-        decided, decision_state, question = (
-            " ".join(visible(text).split())
-            for text in (self.decided, self.standing, entry.question)
-        )
-        return (
-            entry.debate_id,
-            self.state,
-            when(entry.started_at),
-            decided,
-            decision_state,
-            question,
-        )
-
-    @property
-    def values(self) -> dict[str, str | None]:
-        """The same for programs; times in ISO 8601."""
-        entry = self.entry
-        return {
-            "id": entry.debate_id,
-            "status": self.status,
-            "started_at": entry.started_at.isoformat(),
-            "ended_at": entry.ended_at.isoformat() if entry.ended_at else None,
-            "decided": self.decided,
-            "standing": self.standing,
-            "question": entry.question,
-            "asked_by": entry.asked_by,
-            "workspace": entry.workspace,
-            "channel": entry.channel,
-        }
-
-
-async def _debate_line(store: DebateStore, entry: DebateEntry) -> DebateLine:
-    try:
+async def listed_debate(
+    store: DebateStore, entry: DebateEntry
+) -> tuple[Mapping[str, str | None], Sequence[str]]:
+    """A debate in the list, with what it led to: for programs, and as the cells of a row."""
+    state = status = entry.status
+    decided = standing = ""
+    # One that cannot be read, or is gone, hides no other.
+    with suppress(LogBroken, DebateUnknown):
         debate = fold(await store.events(entry.debate_id))
         with reading(debate.id):
-            decided = headline_option(debate) or (title_of(debate) if debate.verdict else "")
-            return DebateLine(
-                entry,
-                decided=decided,
-                state=state_words(debate),
-                status=state_of(debate).value,
-                standing=standing_words(debate),
-            )
-    except (LogBroken, DebateUnknown):  # one that cannot be read, or is gone, hides no other
-        status = entry.status
-        return DebateLine(entry, decided="", state=status, status=status, standing="")
+            best = headline_option(debate) or (title_of(debate) if debate.verdict else "")
+            words = state_words(debate), state_of(debate).value, best, standing_words(debate)
+        state, status, decided, standing = words
+    values = {
+        "id": entry.debate_id,
+        "status": status,
+        "started_at": entry.started_at.isoformat(),
+        "ended_at": entry.ended_at.isoformat() if entry.ended_at else None,
+        "decided": decided,
+        "standing": standing,
+        "question": entry.question,
+        "asked_by": entry.asked_by,
+        "workspace": entry.workspace,
+        "channel": entry.channel,
+    }
+    cells = (entry.debate_id, state, when(entry.started_at), decided, standing, entry.question)
+    return values, [" ".join(visible(cell).split()) for cell in cells]
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from core.debate.agents import Agent
 from core.debate.debate_events import (
@@ -65,41 +65,25 @@ _MOST_NAMES = 3
 _SILENT = frozenset({Act.TALLY, Act.GATE, Act.SHADOW_CHOICE, Act.SUMMARY})
 
 
-class Screen(Protocol):
-    """Where progress is shown."""
-
-    def say(self, line: str) -> None:
-        """Show a line that stays."""
-        ...
-
-    def show(self, status: str) -> None:
-        """Replace the live line; empty: take it away until there is another."""
-        ...
-
-    def close(self) -> None:
-        """Take the live line away. Safe to call twice."""
-        ...
-
-
 class LineScreen:
-    """For logs and pipes: lines only."""
+    """Where progress is shown; this one, for logs and pipes, has lines only."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def say(self, line: str) -> None:
-        """Write the line."""
+        """Show a line that stays."""
         self._stream.write(f"{visible(line)}\n")
         self._stream.flush()
 
     def show(self, status: str) -> None:
-        """There is no live line."""
+        """Replace the live line, where there is one; empty: take it away until there is another."""
 
     def close(self) -> None:
-        """There is nothing to take away."""
+        """Take the live line away. Safe to call twice."""
 
 
-class LiveScreen:
+class LiveScreen(LineScreen):
     """For people at a terminal: lines, and a live one below them."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -128,7 +112,7 @@ class LiveScreen:
         self._status.stop()
 
 
-def screen_for(stream: TextIO | None = None) -> Screen:
+def screen_for(stream: TextIO | None = None) -> LineScreen:
     """A live screen on a terminal, lines elsewhere; on standard error unless told."""
     out = stream or sys.stderr
     return LiveScreen(out) if out.isatty() else LineScreen(out)
@@ -137,7 +121,7 @@ def screen_for(stream: TextIO | None = None) -> Screen:
 class ProgressSink:
     """The `EventSink` of the terminal."""
 
-    def __init__(self, screen: Screen, *, verbose: bool = False) -> None:
+    def __init__(self, screen: LineScreen, *, verbose: bool = False) -> None:
         """Keep where to show progress.
 
         Args:

@@ -6,14 +6,13 @@ Reason: every command with its options in one place, in the words of the help.
 """
 # ruff: noqa: PLC0415 - see above
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from bot.interrupts import run_async
-from bot.terminal import decision_commands
-from bot.terminal.decision_commands import DebateId
 from bot.terminal.options import (
     AsJson,
     Config,
@@ -35,6 +34,20 @@ playbook = typer.Typer(
 )
 
 
+def _ids(incomplete: str) -> list[tuple[str, str]]:
+    """Ids of the newest debates with their questions, for the shell to complete."""
+    from bot.terminal.records import ids_and_questions
+
+    return [pair for pair in run_async(ids_and_questions()) if pair[0].startswith(incomplete)]
+
+
+DebateId = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="The debate's id, like dabc2345.", autocompletion=_ids),
+]
+Because = Annotated[str, typer.Option("--because", "-b", help="Why, in a few words.")]
+
+
 def register(app: typer.Typer) -> None:
     """Add the terminal's commands to `moot`."""
     app.command("debate")(takes(DebateCommand, _debate, _DEBATE))
@@ -46,7 +59,10 @@ def register(app: typer.Typer) -> None:
     app.command("export")(export)
     app.command("report")(report)
     app.command("eval")(evaluate)
-    decision_commands.register(app)
+    app.command("accept")(accept)
+    app.command("reject")(reject)
+    app.command("revisit")(revisit)
+    app.command("outcome")(outcome)
     app.command("calibration")(calibration)
     app.command("doctor")(doctor)
     app.add_typer(config)
@@ -230,6 +246,64 @@ def evaluate(
     raise typer.Exit(run_async(scoring))
 
 
+def accept(debate_id: DebateId, *, because: Because = "") -> None:
+    """Accept a debate's verdict as your decision."""
+    from bot.terminal.calibrating import decide
+    from core.debate.follow_up import DecisionKind
+
+    run_async(decide(debate_id, DecisionKind.ACCEPT, because))
+
+
+def reject(debate_id: DebateId, *, because: Because = "") -> None:
+    """Reject a debate's verdict."""
+    from bot.terminal.calibrating import decide
+    from core.debate.follow_up import DecisionKind
+
+    run_async(decide(debate_id, DecisionKind.REJECT, because))
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"a day is written like 2027-01-31, not {text!r}.") from None
+
+
+def revisit(
+    debate_id: DebateId,
+    on: Annotated[
+        date, typer.Option("--on", parser=_day, metavar="DAY", help="The day, like 2027-01-31.")
+    ],
+    *,
+    because: Because = "",
+) -> None:
+    """Put a debate's verdict off: look at it again on a day."""
+    from bot.terminal.calibrating import decide
+    from core.debate.follow_up import DecisionKind
+
+    run_async(decide(debate_id, DecisionKind.REVISIT, because, on=on))
+
+
+def outcome(
+    debate_id: DebateId,
+    how: Annotated[
+        Literal["held", "partly", "reversed", "too-early"] | None,
+        typer.Argument(help="How the decision turned out; left out: what was said so far."),
+    ] = None,
+    *,
+    because: Because = "",
+) -> None:
+    """Say how an accepted decision turned out; `moot calibration` counts it."""
+    from bot.terminal.calibrating import say_outcome, show_outcome
+    from core.debate.follow_up import OutcomeKind
+    from core.errors import BadInput
+
+    if how is None and because:
+        raise BadInput("Say how it turned out, too: held, partly, reversed or too-early.")
+    kind = OutcomeKind(how.replace("-", " ")) if how else None
+    run_async(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))
+
+
 def calibration(
     channel: Annotated[str, typer.Option(help="Only debates of this channel: C….")] = "",
     *,
@@ -244,9 +318,15 @@ def calibration(
 
 def doctor(config: Config = None, *, json: AsJson = False) -> None:
     """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
-    from bot.terminal.examining import examine_all
+    from bot.operations.doctor.examine import examine
+    from bot.operations.doctor.findings import as_json, as_text, exit_code, is_well
+    from bot.terminal.files import put_out
+    from bot.terminal.records import quiet_settings
 
-    raise typer.Exit(run_async(examine_all(config, as_json=json)))
+    findings = run_async(examine(quiet_settings(), config))
+    last = "All is well." if is_well(findings) else "Something needs you: see the lines with ✗."
+    put_out(as_json(findings) if json else f"{as_text(findings)}\n\n{last}\n", None)
+    raise typer.Exit(exit_code(findings))
 
 
 @config.command("check")

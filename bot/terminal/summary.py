@@ -6,13 +6,13 @@ from core.debate.log import RecordedEvent, fold
 from core.debate.setup import Forecast
 from core.debate.state import Debate
 from core.debate.turn import Act
-from core.figures import duration, money, number, percent, quantity
-from core.transcript.agent_spending import forecast_words, spending
+from core.figures import duration, percent, quantity
+from core.transcript.agent_spending import spending
+from core.transcript.report import spending_section
 from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
 from core.transcript.words import (
     calls_words,
     seconds_taken,
-    table,
     tokens_words,
     turn_words,
     usage_words,
@@ -36,7 +36,14 @@ def verbose_summary(debate: Debate) -> str:
         )
         first = next((line.strip() for line in contribution.text.splitlines() if line.strip()), "")
         lines.append(f"  {turn_words(debate, contribution.turn)} ({figures}): {first}")
-    lines += _totals(debate)
+    took, count = (
+        duration(seconds_taken(debate)),
+        quantity(len(debate.contributions), "contribution"),
+    )
+    failed = [item for item in debate.failures.values() if item.turn.act is not Act.SUMMARY]
+    lines.append(f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}")
+    count = quantity(len(debate.contributions), "contribution")
+    lines.append(f"Turns: {count}, {len(failed)} failed")
     for item in spending(debate):
         lines.append(f"Prompts of {item.name}: {', '.join(item.prompt_sources) or 'none'}")
     return "\n".join(lines)
@@ -49,36 +56,9 @@ def metrics(log: Sequence[RecordedEvent], forecast: Forecast | None = None) -> s
         log: The debate's.
         forecast: What it was expected to take; None: what was kept with it, if anything was.
     """
-    debate = fold(log)
-    rows = [
-        (
-            item.name,
-            ", ".join(item.models),
-            item.calls,
-            number(item.usage.input_tokens),
-            number(item.usage.cached_tokens),
-            number(item.usage.output_tokens),
-            item.usage.attempts,
-            duration(item.latency_ms / 1000),
-            money(item.usage.cost),
-        )
-        for item in spending(debate)
-    ]
-    head = ("Agent", "Model", "Calls", "In", "Cached", "Out", "Requests", "Waited", "Cost")
-    compared = forecast_words(debate, forecast or debate.setup.forecast)
-    lines = [table(head, rows), "", *_totals(debate), *([compared] if compared else [])]
-    lines += _summary_lines(summary_metrics(log))
-    return "\n".join(lines)
-
-
-def _totals(debate: Debate) -> Iterator[str]:
-    took = duration(seconds_taken(debate))
-    yield f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}"
-    text = quantity(len(debate.contributions), "contribution")
-    failed = [
-        failure for failure in debate.failures.values() if failure.turn.act is not Act.SUMMARY
-    ]
-    yield f"Turns: {text}, {len(failed)} failed"
+    return "\n".join(
+        [spending_section(fold(log), forecast), "", *_summary_lines(summary_metrics(log))]
+    )
 
 
 def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from core.debate.contributions import Contribution
 from core.debate.gate import Guidance
+from core.debate.setup import Forecast
 from core.debate.state import Debate
 from core.debate.turn import Act
 from core.figures import duration, money, number, when
@@ -178,9 +179,9 @@ def _warnings(debate: Debate) -> str:
     return titled("Warnings", bullets(others))
 
 
-def spending_section(debate: Debate) -> str:
-    """Tokens and money per agent and in all."""
-    rows = [
+def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
+    """Tokens and money per agent and in all; how good a forecast, else its own, was."""
+    rows: list[Sequence[object]] = [
         (
             item.name,
             ", ".join(item.models) or ("no usable reply" if item.usage.attempts else "none"),
@@ -201,7 +202,8 @@ def spending_section(debate: Debate) -> str:
         "verdict that was written again."
     )
     figures = table((*head, "Waited", "Cost"), rows)
-    return titled("Usage and cost", figures, note, forecast_words(debate, debate.setup.forecast))
+    compared = forecast_words(debate, forecast or debate.setup.forecast)
+    return titled("Usage and cost", figures, note, compared)
 
 
 def _figures(usage: Usage, waited: str) -> Sequence[object]:

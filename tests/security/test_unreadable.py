@@ -18,7 +18,7 @@ from bot.operations.doctor.check_database import check_logs
 from bot.operations.doctor.findings import CheckMark
 from bot.queue.rows import Posts
 from bot.store.tables import prepare
-from bot.terminal.records import _debate_line
+from bot.terminal.records import listed_debate
 from bot.views.lists import MOST_AT_HOME, home
 from core.debate.debate_events import DebateStarted
 from core.debate.log import Event, RecordedEvent
@@ -193,10 +193,9 @@ async def test_counting_and_the_terminals_list_go_on(store: HalfBroken, find: Fi
     )
     entries = await store.find(DebateFilter())
     listed = {
-        listing.entry.debate_id: listing
-        for listing in [await _debate_line(store, e) for e in entries]
+        values["id"]: values for values, _ in [await listed_debate(store, e) for e in entries]
     }
-    assert listed[GOOD].decided
+    assert listed[GOOD]["decided"]
     assert set(listed) == {GOOD, BAD}
 
 

@@ -11,9 +11,8 @@ from typing import TextIO
 
 import pytest
 
-from bot.terminal.asking import TerminalQuestions
 from bot.terminal.screen import LineScreen, ProgressSink
-from bot.terminal.session import DebateSession
+from bot.terminal.session import DebateSession, TerminalQuestions
 from core.acts.take import Turns
 from core.clock import SystemClock
 from core.debate.debate_events import DebateStarted
