@@ -31,10 +31,6 @@ class GitFailed(Exception):
         self.words = words
 
 
-class GitMissing(Exception):
-    """There is no git on this machine."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Git:
     """Git in a folder of its own."""
@@ -58,7 +54,7 @@ class Git:
 
         Raises:
             GitFailed: It ended with an error.
-            GitMissing: It is not installed.
+            LandingFailed: It is not installed.
         """
         return (await self._run(arguments, stdin))[0]
 
@@ -67,7 +63,7 @@ class Git:
 
         Raises:
             GitFailed: It ended with an error: the branch went on meanwhile, for example.
-            GitMissing: It is not installed.
+            LandingFailed: It is not installed.
         """
         return (await self._run(["push", "--no-verify", "origin", f"{commit}:{ref}"], b""))[1]
 
@@ -85,7 +81,7 @@ class Git:
                 start_new_session=True,
             )
         except FileNotFoundError:
-            raise GitMissing from None
+            raise LandingFailed("git is not installed where Moot runs.", is_final=True) from None
         try:
             spoken = await process.communicate(stdin)
         finally:

@@ -88,7 +88,7 @@ class Receiver(Protocol):
         """Look whether it can be reached, sending nothing; words about what was seen.
 
         Raises:
-            NotLanded: It cannot.
+            LandingFailed: It cannot.
         """
         ...
 
@@ -96,6 +96,6 @@ class Receiver(Protocol):
         """Send it; what arrived already by an earlier attempt is not to count twice.
 
         Raises:
-            NotLanded: It did not arrive, or nobody knows.
+            LandingFailed: It did not arrive, or nobody knows.
         """
         ...

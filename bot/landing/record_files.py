@@ -109,12 +109,6 @@ def record_text(debate: Debate) -> bytes:
     return redact(adr(debate)).encode()
 
 
-def wants_record(debate: Debate, recorded: RecordedEvent) -> bool:
-    """Whether an event changes the record of a decision that was accepted."""
-    changes = isinstance(recorded.event, DecisionRecorded | OutcomeGiven)
-    return changes and debate.acceptance is not None
-
-
 def is_kept(debate: Debate) -> bool:
     """Whether a record is begun for a debate as it stands; once begun it is always renewed."""
     return debate.decision is not None and debate.decision.kind is DecisionKind.ACCEPT
@@ -142,7 +136,9 @@ class RecordReceiver:
 
     def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
         """Whether the event changes the record of an accepted decision held in its channels."""
-        return self.records.serves(debate.setup.place) and wants_record(debate, recorded)
+        changes = isinstance(recorded.event, DecisionRecorded | OutcomeGiven)
+        is_accepted = debate.acceptance is not None
+        return changes and is_accepted and self.records.serves(debate.setup.place)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +149,7 @@ class FolderReceiver(RecordReceiver):
         """Look whether the folder can be written.
 
         Raises:
-            NotLanded: It cannot.
+            LandingFailed: It cannot.
         """
         folder = self.records.folder
         if not os.access(f"{folder}/.", os.W_OK | os.X_OK):  # the dot: of no file
@@ -164,7 +160,7 @@ class FolderReceiver(RecordReceiver):
         """Write the record, or renew it; writing it again changes nothing.
 
         Raises:
-            NotLanded: It cannot be written.
+            LandingFailed: It cannot be written.
         """
         begins = is_kept(landing.debate)
         try:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.landing.git_program import Git, GitFailed, GitMissing, refusal_of
+from bot.landing.git_program import Git, GitFailed, refusal_of
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed
 from bot.landing.record_files import (
     RecordFolder,
@@ -63,7 +63,7 @@ class RepositoryReceiver(RecordReceiver):
         """Have the repository say what the log says; what it says already is not pushed again.
 
         Raises:
-            NotLanded: It was not pushed, or nobody knows.
+            LandingFailed: It was not pushed, or nobody knows.
         """
         with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
             git = self.git_in(Path(folder))
@@ -74,7 +74,7 @@ class RepositoryReceiver(RecordReceiver):
         """Ask the server for its branches, with the token.
 
         Raises:
-            NotLanded: It does not answer, or refuses.
+            LandingFailed: It does not answer, or refuses.
         """
         with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
             git = self.git_in(Path(folder))
@@ -92,8 +92,6 @@ class RepositoryReceiver(RecordReceiver):
         except TimeoutError:
             seconds = f"{self.records.seconds:g} seconds"
             raise LandingFailed(f"{address} did not answer within {seconds}.") from None
-        except GitMissing:
-            raise LandingFailed("git is not installed where Moot runs.", is_final=True) from None
         except GitFailed as error:
             _log.warning("git failed", repository=address, said=error.words)
             raise refusal_of(error.words, self.records) from None
@@ -154,7 +152,7 @@ class RepositoryReceiver(RecordReceiver):
         """Make sure that nothing but folders is where the folder of records is to be.
 
         Raises:
-            NotLanded: A file or a link is there.
+            LandingFailed: A file or a link is there.
         """
         parts = self.records.path.strip("/").split("/")
         above = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
@@ -189,7 +187,7 @@ class RepositoryReceiver(RecordReceiver):
         """The base, and those branches that are there, of what the server lists.
 
         Raises:
-            NotLanded: There is no base.
+            LandingFailed: There is no base.
         """
         address, own = self.records.repository, self.records.base
         head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -29,7 +29,7 @@ from core.debate.state import Debate
 from core.errors import BadInput, ConfigurationBroken
 from core.landing import Webhook, WebhookEvent
 from core.ports import Clock
-from core.redaction import redact
+from core.redaction import without_secrets
 from core.transcript.adr import adr
 from core.transcript.cited import decision_line
 
@@ -155,22 +155,6 @@ def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Ma
     return {"type": f"debate.{event.value}", "timestamp": at, "data": fields}
 
 
-def _redacted(value: Any) -> Any:
-    """The value with secrets out of every text in it.
-
-    Text by text: in JSON as it is written, a secret would end in the middle of an escape, and one
-    behind a line's end would have a letter before it.
-    """
-    match value:
-        case str():
-            return redact(value)
-        case Mapping():
-            parts = cast("Mapping[str, Any]", value)
-            return {name: _redacted(part) for name, part in parts.items()}
-        case _:
-            return value
-
-
 def _person(who: Person) -> Mapping[str, str]:
     return {"id": who.id, "name": who.name}
 
@@ -205,7 +189,7 @@ class WebhookReceiver:
         """Connect, with TLS where the address has it, and hang up.
 
         Raises:
-            NotLanded: It cannot be reached, or must not be called.
+            LandingFailed: It cannot be reached, or must not be called.
         """
         parts = urlsplit(self.webhook.url)
         is_tls, host = parts.scheme == "https", parts.hostname or ""
@@ -229,13 +213,13 @@ class WebhookReceiver:
 
         Raises:
             ReceiverClosed: It answers 410 Gone.
-            NotLanded: It answers anything but 2xx, or not in time, or must not be called.
+            LandingFailed: It answers anything but 2xx, or not in time, or must not be called.
         """
         event = event_of(landing.debate, landing.recorded)
         if event is None:
             raise LandingFailed("There is no message about this event.", is_final=True)
         message = message_of(landing, event, whole_text=self.webhook.whole_text)
-        body = json.dumps(_redacted(message), ensure_ascii=False).encode()
+        body = json.dumps(without_secrets(message), ensure_ascii=False).encode()
         now = int(self.clock.now().timestamp())
         headers = {
             **signed_headers(landing.id, now, body, self.secrets),

@@ -12,12 +12,12 @@ from core.debate.agents import EXAMPLE, OFFLINE, Agent
 from core.debate.contributions import Contribution, Summary
 from core.debate.people import Person
 from core.debate.state import Debate
-from core.debate.turn import ENGINE, PLAYBOOK, Turn
+from core.debate.turn import Turn
 from core.debate.verdict import Verdict
-from core.errors import MootError
 from core.figures import money, when
 from core.rules.confidence import Confidence
 from core.transcript.words import letters_words
+from core.transcript.words import name_of as transcript_name
 from core.usage import Usage
 
 _NAME_LIMIT = 120
@@ -36,20 +36,12 @@ def turn_noun(debate: Debate, turn: Turn) -> str:
 
 def name_of(debate: Debate, agent_id: str) -> str:
     """An agent's name, safe; its id where the debate does not know it."""
-    if agent_id == ENGINE:
-        return "Moot"
     return literal(plain_name(debate, agent_id))
 
 
 def plain_name(debate: Debate, agent_id: str) -> str:
     """An agent's name on one line, not escaped."""
-    if agent_id == PLAYBOOK:
-        return "the playbook"
-    try:
-        name = debate.setup.agent(agent_id).name
-    except (KeyError, StopIteration, MootError):
-        name = agent_id
-    return bare(name, _NAME_LIMIT) or agent_id
+    return bare(transcript_name(debate, agent_id), _NAME_LIMIT) or agent_id
 
 
 def letters(debate: Debate, *texts: Contribution | Summary) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.landing.git_program import Git, GitFailed, GitMissing
+from bot.landing.git_program import Git, GitFailed
+from bot.landing.receivers import LandingFailed
 
 TOKEN = "ghs-of-a-test-0123456789"
 
@@ -105,5 +106,5 @@ async def test_what_git_started_ends_with_it(tmp_path: Path, times: int) -> None
 
 async def test_a_machine_without_git_is_said(tmp_path: Path) -> None:
     git = git_in(tmp_path, "https://git.example.com/a.git", str(tmp_path))
-    with pytest.raises(GitMissing):
+    with pytest.raises(LandingFailed, match="not installed"):
         await git("--version")
