@@ -1,7 +1,6 @@
 """Checks of Slack: tokens, and scopes against the manifest."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 from slack_sdk.errors import SlackApiError
@@ -28,18 +27,6 @@ _OPTIONAL = {
 #: Slack gives it to apps that are agents: manifest.agent.yaml.
 _OF_AGENTS = "assistant:write"
 _BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
-
-
-@dataclass(frozen=True)
-class SlackReply:
-    """Slack's answer to one question, or why there is none."""
-
-    body: Any = None
-    scopes: frozenset[str] = frozenset()
-    #: Slack's own word for a refusal; empty: no refusal.
-    refused: str = ""
-    #: Why nobody answered; empty: somebody did.
-    lost: str = ""
 
 
 async def check_slack(environment: BotSettings) -> Sequence[Finding]:
@@ -72,16 +59,17 @@ async def check_slack(environment: BotSettings) -> Sequence[Finding]:
 async def check_access(access: SlackAccess) -> Sequence[Finding]:
     """Findings about tokens of the right form."""
     client = slack_client(access.bot_token, access.api_url, seconds=_SECONDS)
-    who = await _ask(client, "auth.test")
-    if who.refused or who.lost:
-        return [_refused_or_lost(_BOT, who, "Install the app anew and copy its bot token.")]
-    identity = Identity.model_validate(who.body)
+    try:
+        answer = await client.auth_test()
+    except (SlackApiError, *UNREACHED) as error:
+        return [_refused_or_lost(_BOT, error, "Install the app anew and copy its bot token.")]
+    identity = Identity.model_validate(answer.data)
+    # Answers carry the token's scopes: https://docs.slack.dev/authentication/tokens
+    headers = cast("Mapping[str, Any]", answer.headers)  # aiohttp's: a name's case does not matter
+    granted = {scope.strip() for scope in str(headers.get("x-oauth-scopes", "")).split(",")} - {""}
     named = set(manifest()["oauth_config"]["scopes"]["bot"])
     required_scopes = named - _OPTIONAL.keys()
-    missing, unneeded = (
-        sorted(required_scopes - who.scopes),
-        sorted(who.scopes - named - {_OF_AGENTS}),
-    )
+    missing, unneeded = sorted(required_scopes - granted), sorted(granted - named - {_OF_AGENTS})
     more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
     scopes = good("scopes", f"all {len(required_scopes)} that are needed are granted{more}")
     if missing:
@@ -91,7 +79,7 @@ async def check_access(access: SlackAccess) -> Sequence[Finding]:
     # Without an optional scope all else is well.
     optional = [
         good(f"optional scope {scope}", f"granted: {with_it}")
-        if scope in who.scopes
+        if scope in granted
         else skip(f"optional scope {scope}", f"not granted: {without}", remedy)
         for scope, (with_it, without, remedy) in _OPTIONAL.items()
     ]
@@ -107,37 +95,19 @@ async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
     """Whether a WebSocket could be opened; none is."""
     if not access.app_token:
         return skip(_APP, "HTTP mode: Slack comes to us, no socket is opened")
-    answer = await _ask(client, "apps.connections.open", token=access.app_token)
-    if answer.refused or answer.lost:
+    # In the header, never in the address; the client's own token is another one.
+    headers = {"Authorization": f"Bearer {access.app_token}"}
+    try:
+        await client.api_call("apps.connections.open", headers=headers)
+    except (SlackApiError, *UNREACHED) as error:
         remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
-        return _refused_or_lost(_APP, answer, remedy)
+        return _refused_or_lost(_APP, error, remedy)
     return good(_APP, "accepted; Socket Mode is on")
 
 
-def _refused_or_lost(what: str, answer: SlackReply, remedy: str) -> Finding:
-    if answer.lost:
-        return bad(
-            what, f"Slack does not answer ({answer.lost})", "Check the network, then try again."
-        )
-    return bad(what, f"Slack refuses it ({answer.refused})", remedy, is_configuration=True)
-
-
-async def _ask(
-    client: AsyncWebClient, method: str, *, token: str = "", **options: Any
-) -> SlackReply:
-    """Ask Slack once. Answers carry the token's scopes in a header.
-
-    Source: https://docs.slack.dev/authentication/tokens
-    """
-    if token:  # another than the client's: in the header, never in the address
-        options["headers"] = {"Authorization": f"Bearer {token}"}
-    try:
-        answer = await client.api_call(method, **options)
-    except SlackApiError as error:
-        return SlackReply(refused=refusal_of(error.response).error or "no reason given")
-    except UNREACHED as error:
-        return SlackReply(lost=type(error).__name__)
-    headers = cast("Mapping[str, Any]", answer.headers)  # aiohttp's: a name's case does not matter
-    header = str(headers.get("x-oauth-scopes", ""))
-    scopes = frozenset(scope.strip() for scope in header.split(",") if scope.strip())
-    return SlackReply(body=answer.data, scopes=scopes)
+def _refused_or_lost(what: str, error: Exception, remedy: str) -> Finding:
+    if isinstance(error, SlackApiError):
+        reason = refusal_of(error.response).error or "no reason given"
+        return bad(what, f"Slack refuses it ({reason})", remedy, is_configuration=True)
+    words = f"Slack does not answer ({type(error).__name__})"
+    return bad(what, words, "Check the network, then try again.")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 
 
@@ -57,16 +57,7 @@ def as_text(findings: Iterable[Finding]) -> str:
 
 def as_json(findings: Sequence[Finding]) -> str:
     """The findings for programs: `well`, and `findings` with their marks as words."""
-    listed = [
-        {
-            "mark": finding.mark.name.lower(),
-            "what": finding.what,
-            "found": finding.found,
-            "remedy": finding.remedy,
-            "is_configuration": finding.is_configuration,
-        }
-        for finding in findings
-    ]
+    listed = [{**asdict(finding), "mark": finding.mark.name.lower()} for finding in findings]
     report = {"well": is_well(findings), "findings": listed}
     return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
 
