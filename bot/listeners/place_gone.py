@@ -122,7 +122,7 @@ class RefusedPosts:
     async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejection) -> None:
         if _is_place_gone(row, debate_id, refusal):
             if refusal.code not in CLOSED_TO_POSTS:  # else the board can say that it has ended
-                await self.outbox.lose_place(row, refusal.words)
+                await self.outbox.posts.lose_place(row, refusal.words)
             await self.steer.give_up(debate_id, refusal.words)
             debate = await self.steer.facts.debate(debate_id)
             where = f"Debate `{debate_id}` in <#{row.channel}>"

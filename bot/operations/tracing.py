@@ -19,7 +19,7 @@ from opentelemetry.trace import Status, StatusCode, Tracer, set_span_in_context
 
 from bot.operations.health import moot_version
 from core.debate.debate_events import DebateConcluded, DebateFailed
-from core.debate.log import Event, RecordedEvent
+from core.debate.log import RecordedEvent
 from core.debate.people_events import DebateWanted
 from core.debate.state import Debate
 from core.debate.turn import JUDGE, Act, Turn
@@ -117,14 +117,9 @@ class TracingSink:
             attributes=attributes,
             start_time=end - (call.latency_ms if call else 0) * 1_000_000,
         )
-        if failure := failure_of(event):
-            span.set_status(Status(StatusCode.ERROR, failure))
+        if isinstance(event, TurnFailed):  # its words may quote a model, so they stay out
+            span.set_status(Status(StatusCode.ERROR, event.failure.cause.value))
         span.end(end)
-
-
-def failure_of(event: Event) -> str:
-    """Return the kind of failure; its words may quote a model, so they stay out."""
-    return event.failure.cause.value if isinstance(event, TurnFailed) else ""
 
 
 def _nanoseconds(moment: datetime) -> int:

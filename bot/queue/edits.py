@@ -84,7 +84,9 @@ class Edits:
             if is_early:
                 pause = outgoing.pace.first_pause
                 await outgoing.posts.put_off(row, pause)
-            elif digest(content) == row.shown_hash or self._is_no_agent(row):
+            elif digest(content) == row.shown_hash or (
+                row.method == SESSION and row.workspace in outgoing.without_sessions
+            ):
                 same.append(row)
             else:
                 call = SlackCall(client=workspace.client, row=row, content=content)
@@ -94,9 +96,6 @@ class Edits:
         if not noted:
             await outgoing.leases.confirm(lane)
         return 0.0
-
-    def _is_no_agent(self, row: PostRow) -> bool:
-        return row.method == SESSION and row.workspace in self.outgoing.without_sessions
 
     async def _note_same(self, rows: Sequence[PostRow], seq: int) -> bool:
         comparable = [row for row in rows if row.shown_hash]

@@ -89,7 +89,9 @@ class FirstCalls:
             return await self._put_off(row)
         try:
             rendered = await self._rendered_posts(row)
-            target = await self._target(row)
+            # The message of ours that it reacts to, or that its files hang on.
+            key = row.payload.get("target_key")
+            target = await self.outgoing.posts.row_by_key(key) if key else None
             beneath = await self._shown_by(row, target)
         except StoreError:
             raise
@@ -289,11 +291,6 @@ class FirstCalls:
             _log.warning("cannot be shown", post=row.key, reason=str(error))
             return None
         return rendered if row.key in rendered.contents else None
-
-    async def _target(self, row: PostRow) -> PostRow | None:
-        """The message of ours that it reacts to, or that its files hang on."""
-        key = row.payload.get("target_key")
-        return await self.outgoing.posts.row_by_key(key) if key else None
 
     async def _shown_by(self, row: PostRow, target: PostRow | None) -> Mapping[str, Any]:
         """What the post shows now that a row's files hang on; nothing where there is none."""

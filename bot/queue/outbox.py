@@ -111,14 +111,6 @@ class Outbox:
         await self.posts.repost(post)
         self._worker.wake(post.lane)
 
-    async def lose_place(self, row: PostRow, why: str) -> None:
-        """Send and edit nothing more of the row's debate in its channel, which cannot be reached.
-
-        Raises:
-            StoreDown: The database failed; nothing was changed.
-        """
-        await self.posts.lose_place(row, why)
-
     async def lose_post(self, row: PostRow) -> None:
         """Stop editing a post that was deleted in Slack.
 

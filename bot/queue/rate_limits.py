@@ -39,15 +39,7 @@ class Pace:
 
     def between(self, lane: str) -> float:
         """Return the seconds between two calls of a lane; its name begins with its kind."""
-        kinds = {
-            "post": self.post,
-            "whisper": self.whisper,
-            "edit": self.edit,
-            "look": self.look,
-            "react": self.react,
-            "pin": self.pin,
-        }
-        return kinds.get(lane.partition("/")[0], 0.0)
+        return float(getattr(self, lane.partition("/")[0], 0.0))
 
     def lease_of(self, method: str) -> float:
         """Return the seconds in which the bytes of a call by this method leave."""

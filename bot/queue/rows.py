@@ -169,8 +169,12 @@ class Posts:
         def insert_all(connection: Connection) -> frozenset[str]:
             for post in posts:
                 insert_new(connection, QUEUE, fresh(post, progress))
-            stale = connection.execute(_WANT, _wanted(progress)).scalars() if progress else ()
-            return frozenset({post.lane for post in posts} | {*stale})
+            lanes = {post.lane for post in posts}
+            if progress:
+                names = list(progress.hurried)
+                of_it = {"of_debate": progress.debate_id, "seq": progress.seq, "hurried": names}
+                lanes.update(connection.execute(_WANT, of_it).scalars())
+            return frozenset(lanes)
 
         return await self.database.write(insert_all)
 
@@ -603,11 +607,6 @@ def fresh(post: NewPost, progress: DebateProgress | None) -> dict[str, Any]:
         "wanted_seq": progress.seq if progress else post.wanted_seq,
         "shown_seq": UNKNOWN if is_state else 0,
     }
-
-
-def _wanted(progress: DebateProgress) -> Mapping[str, Any]:
-    names = list(progress.hurried)
-    return {"of_debate": progress.debate_id, "seq": progress.seq, "hurried": names}
 
 
 _KNOWN = {field.name for field in fields(PostRow)}

@@ -49,7 +49,7 @@ def option_labels(items: Sequence[Option]) -> dict[str, str]:
 
 def option_name(debate: Debate, option: str) -> str:
     """What the option is called, safe; empty if there is no such option."""
-    return _safe(options_of(debate).name(option))
+    return gist(options_of(debate).name(option), 2 * NAME_MAX_CHARS)
 
 
 def who_stands_where(debate: Debate) -> str:
@@ -160,10 +160,6 @@ def anyway_element(debate: Debate) -> Block | None:
             deny="Leave it",
         ),
     )
-
-
-def _safe(name: str) -> str:
-    return gist(name, 2 * NAME_MAX_CHARS)
 
 
 def _sentence(text: str) -> str:

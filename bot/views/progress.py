@@ -28,59 +28,41 @@ class Progress:
         return f"{percent(self.done / self.total)} done" if self.done else "just begun"
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanStep:
-    """One step of the debate's way: a round, the vote, the decision."""
-
-    title: str
-    #: Turns of it that have an outcome, and all of them as far as can be foreseen.
-    done: int
-    total: int
-    #: Turns of it are taken now.
-    is_running: bool
-
-    @property
-    def status(self) -> str:
-        """Slack's word for how far it is."""
-        if self.done >= self.total and not self.is_running:
-            return "complete"
-        return "in_progress" if self.is_running else "pending"
-
-
 def plan(debate: Debate) -> Block:
     """The way of a running debate as Slack's plan: its steps, the one under way marked."""
     reached = progress(debate)
-    tasks = list[Block]()
-    for step in steps(debate):
-        text = step.title
-        if step.done and step.total > 1:
-            turns = quantity(step.total, "turn")
-            text += f": {turns}" if step.done == step.total else f": {step.done} of {turns}"
-        task = {"status": step.status, "task_id": step.title, "title": text, "type": "task_card"}
-        tasks.append(task)
-    title = f"{stage(debate)} · {reached.words}"
-    block_id = f"{PLAN}{reached.done}/{reached.total}"
-    return {"block_id": block_id, "tasks": tasks, "title": title, "type": "plan"}
+    return {
+        "block_id": f"{PLAN}{reached.done}/{reached.total}",
+        "tasks": list(_tasks(debate)),
+        "title": f"{stage(debate)} · {reached.words}",
+        "type": "plan",
+    }
 
 
-def steps(debate: Debate) -> Sequence[PlanStep]:
-    """The steps of a running debate, in order."""
+def _tasks(debate: Debate) -> Iterator[Block]:
+    """The steps of a running debate, in order: questions, rounds, the vote, the decision."""
     waits = debate.paused_by or debate.outage
     now = frozenset[Turn]() if waits else frozenset(schedule.ready(debate))
-    plan = list[PlanStep]()
     asking = clarifying.ready(debate)
     if debate.setup.clarifying.enabled:
         is_running = asking is not None and not waits
-        plan.append(
-            PlanStep(title="Questions", done=asking is None, total=1, is_running=is_running)
-        )
+        yield _task("Questions", int(asking is None), 1, is_running=is_running)
     for title, turns in _way(debate).items():
         count = sum(map(debate.is_done, turns))
         is_running = asking is None and not now.isdisjoint(turns)
-        plan.append(PlanStep(title=title, done=count, total=len(turns), is_running=is_running))
+        yield _task(title, count, len(turns), is_running=is_running)
     judging = any(turn.act in {Act.CROSS_CHECK, Act.SYNTHESIS} for turn in now)
-    is_decided = debate.verdict is not None
-    return [*plan, PlanStep(title="Decision", done=is_decided, total=1, is_running=judging)]
+    yield _task("Decision", int(debate.verdict is not None), 1, is_running=judging)
+
+
+def _task(title: str, done: int, total: int, *, is_running: bool) -> Block:
+    """A step, of whose turns, as far as can be foreseen, so many have an outcome."""
+    status = "in_progress" if is_running else "complete" if done >= total else "pending"
+    text = title
+    if done and total > 1:
+        turns = quantity(total, "turn")
+        text += f": {turns}" if done == total else f": {done} of {turns}"
+    return {"status": status, "task_id": title, "title": text, "type": "task_card"}
 
 
 @once_per_debate
