@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.acts.vote_part import name_of
+from core.acts.context import name_of
 from core.debate.state import Debate
 from core.debate.verdict import (
     Audit,
