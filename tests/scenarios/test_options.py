@@ -217,7 +217,7 @@ async def test_people_add_rename_and_merge_options_and_the_final_ballot_has_them
         assert debate.tally is not None
         assert {score.option for score in debate.tally.options} == set(names)
         headline = (await the_post(team, board, "headline"))["text"]
-        assert "likelihood 60%; *Kafka, managed*: 1 of 3, mean 40%; 1 more option" in headline
+        assert "probability 60%; *Kafka, managed*: 1 of 3, mean 40%; 1 more option" in headline
 
 
 async def test_two_options_that_are_the_same_are_merged_and_count_as_one():
