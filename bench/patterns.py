@@ -98,7 +98,7 @@ from core.transcript.markdown import (
     visible,
 )
 from core.transcript.report import report
-from core.transcript.words import csv_cell, nested, quotation
+from core.transcript.words import blocks, csv_cell, nested, quotation, titled
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import answer_in, parse_reply
 
@@ -647,6 +647,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.transcript.few_words.whole_sentences": lambda text: whole_sentences(text, 40),
     "core.transcript.markdown.plain_line": plain_line,
     "core.transcript.markdown.shown_as_is": shown_as_is,
+    "core.transcript.words.blocks": blocks,
     "core.transcript.words.csv_cell": csv_cell,
     "core.transcript.few_words.few_words": lambda text: few_words(text, 40),
     "core.transcript.few_words.new_sentences": lambda text: new_sentences(text, set()),
@@ -661,6 +662,7 @@ FUNCTIONS: Mapping[str, Callable[[str], object]] = {
     "core.transcript.markdown.code_block": code_block,
     "core.transcript.words.nested": lambda text: nested(text, 2),
     "core.transcript.words.quotation": quotation,
+    "core.transcript.words.titled": lambda text: titled("Title", text),
     "bot.addresses.fault_of": fault_of,
     "bot.addresses.is_loopback": is_loopback,
     "bot.addresses.sends_openly": sends_openly,

@@ -212,7 +212,11 @@ def surface_text(name: str, surface: str) -> str:
         ),
         ("against", "report", "| Text of | Its author favours | Points | First places |"),
         ("against", "record", "- Yes: no agent favours it\n- No: Finance, Product, Operations"),
-        ("against", "verdict", "*No*: 3 of 3 agents, mean likelihood 60%; *Yes*: 0 of 3, mean 40%"),
+        (
+            "against",
+            "verdict",
+            "*No*: 3 of 3 agents, mean probability 60%; *Yes*: 0 of 3, mean 40%",
+        ),
         ("against", "terminal", "Confidence: low (60 of 100)."),
         # The judge's own number is a footnote.
         ("german", "terminal", "the judge's own number, which does not count, was 70 of 100."),

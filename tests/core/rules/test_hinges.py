@@ -88,5 +88,5 @@ def test_what_a_verdict_hangs_on_is_not_read_as_the_teams_reason() -> None:
     verdict = Verdict(decision="PostgreSQL.", solution="", confidence=None, option="o2")
     debate = replace(first_ballots(0.9, 0.4, 0.4), verdict=verdict, decisions=(decision,))
     text = short_text(debate, verdict)
-    assert "Without Architect" in text
+    assert "without Architect" in text
     assert text.endswith("It is quick.")
