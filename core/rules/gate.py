@@ -405,12 +405,12 @@ def in_words(debate: Debate, gate: Gate) -> str:
 
 
 def not_comparable_words(rounds: Sequence[int]) -> str:
-    """That the likelihoods of these rounds cannot be compared."""
+    """That the probabilities of these rounds cannot be compared."""
     *before, last = map(str, rounds)
     where = f"rounds {', '.join(before)} and {last}" if before else f"round {last}"
     moved = "these rounds" if before else "the round"
     return (
-        f"In {where} some or all agents gave no likelihoods that can be compared, "
+        f"In {where} some or all agents gave no probabilities that can be compared, "
         f"so it is not known whom {moved} moved."
     )
 
