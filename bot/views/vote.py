@@ -191,7 +191,7 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
     rows = [(name, *cells[1:]) for name, cells in zip(names, options.values(), strict=True)]
     bars = [round(100 * means.get(option, 0.0)) for option in options]
     title = "How likely agents hold each option the best"
-    return [*_chart(title, labels, bars, PERCENT), _table([head, *rows], right=(3, 4))]
+    return [*_chart(title, labels, bars, PERCENT), _table([head, *rows], right=(1, 4))]
 
 
 def _positions_table(debate: Debate, tally: Tally) -> list[Block]:

@@ -87,12 +87,13 @@ def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[st
             continue
         row = [
             item.name,
-            ", ".join(drafting) or "nobody",
-            ", ".join(holding) or "nobody",
             percent(score.mean_probability) if score else "",
+            ", ".join(holding) or "nobody",
+            ", ".join(drafting) or "nobody",
         ]
         rows[item.id] = [*row, str(by_people)] if people.voters else row
-    head = ["Option", "First position of", "Held best by", "Mean probability"]
+    # A narrow screen shows the first columns.
+    head = ["Option", "Mean probability", "Held best by", "First position of"]
     return [*head, "People's first choice"] if people.voters else head, rows
 
 

@@ -110,7 +110,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "german",
             "report",
-            "In rounds 1 and 2 some or all agents gave no likelihoods that",
+            "In rounds 1 and 2 some or all agents gave no probabilities that",
         ),
         ("german", "terminal", "How it ended: All 3 rounds were held."),
         # Quotes: each by itself, in its place, found or struck out.
@@ -208,7 +208,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "against",
             "report",
-            "| No | nobody | Finance, Product, Operations | 60% |\n| Yes | Finance, Product, Oper",
+            "| No | 60% | Finance, Product, Operations | nobody |\n| Yes | 40% | nobody | Finance, Prod",
         ),
         ("against", "report", "| Text of | Its author favours | Points | First places |"),
         ("against", "record", "- Yes: no agent favours it\n- No: Finance, Product, Operations"),
