@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from asyncio.subprocess import Process
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,15 +99,39 @@ async def _start_process(does: str) -> Process:
 
 
 async def _end(process: Process) -> None:
-    """End a process: first kindly, so that it ends what it has started, then at once."""
-    for stop in (process.terminate, process.kill):
-        if process.returncode is not None:
-            return
-        with suppress(ProcessLookupError):
-            stop()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_GOODBYE):
-                await process.wait()
+    """End a process: kindly, so that it ends what it has started, then at once with all of that."""
+    if process.returncode is not None:
+        return
+    started = _started_by(process.pid)
+    try:
+        await _stop(process, process.terminate)
+        await _stop(process, process.kill)
+    finally:
+        for handle in started:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
+            os.close(handle)
+
+
+async def _stop(process: Process, stop: Callable[[], None]) -> None:
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        stop()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_GOODBYE):
+            await process.wait()
+
+
+def _started_by(pid: int) -> list[int]:
+    """Handles of the processes below one, where the system tells (Linux)."""
+    handles = list[int]()
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in map(int, children.read_text("ascii").split()):
+                handles.append(os.pidfd_open(child))
+                handles += _started_by(child)
+    return handles
 
 
 class FairGate:

@@ -1,12 +1,27 @@
-"""Places in the sandbox are shared fairly between channels."""
+"""Places in the sandbox are shared fairly between channels; nothing survives its end."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from core.evidence.sandbox import FairGate
+from core.evidence import sandbox
+from core.evidence.sandbox import Allowance, FairGate
+
+#: Starts a program that starts another one, and hears of no end.
+_DEAF = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+command = "import subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True)"
+program = subprocess.Popen(
+    [sys.executable, "-c", command + "; input()"], stdin=-1, stdout=-1, start_new_session=True
+)
+open(__file__ + ".pid", "wb").write(program.stdout.readline())
+time.sleep(60)
+"""
 
 
 async def settled(until: Callable[[], bool]) -> None:
@@ -84,3 +99,43 @@ async def test_who_stops_waiting_leaves_its_place_to_others() -> None:
     again = reading.start("e", "e1")
     await settled(lambda: "e1" in reading.begun)
     await ended(reading, [first, last, again])
+
+
+def program_of(script: Path) -> str:
+    """The id of the program that the one started; empty before that."""
+    with suppress(FileNotFoundError):
+        return Path(f"{script}.pid").read_text(encoding="ascii").strip()
+    return ""
+
+
+def runs(program: str) -> bool:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return ") Z " not in Path(f"/proc/{program}/stat").read_text(encoding="ascii")
+    return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody tells what was started")
+async def test_all_that_a_process_started_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "core" / "evidence" / "deaf.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(_DEAF, encoding="utf-8")
+    monkeypatch.setattr(sandbox, "_SCRIPT", script)
+    monkeypatch.setattr(sandbox, "_GOODBYE", 0.1)
+    allowed = Allowance(memory=10**9, cpu=60.0, whole=60.0)
+    working = asyncio.create_task(sandbox.run("tool", {}, allowed, does="asks tools"))
+    while not program_of(script):
+        assert not working.done()
+        await asyncio.sleep(0.01)
+    assert runs(program_of(script))
+
+    working.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await working
+
+    for _ in range(1000):
+        if not runs(program_of(script)):
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it runs still")
