@@ -237,7 +237,7 @@ def _object_in(line: bytes | bytearray) -> Any:
     Raises:
         ValueError: It begins as one and is none, or it begins as a web page does.
     """
-    text = line.strip(_BLANK).removeprefix(b"data:").strip(_BLANK)
+    text = _data_of(line)
     if not text.startswith((b"{", b"[", b"<")):
         return None
     value = json.loads(text)
@@ -260,12 +260,18 @@ async def _lines(
         if len(rest) > _LONGEST_EVENT:
             raise too_long(vendor, size(_LONGEST_EVENT))
         for line in lines:
-            if line.rstrip() == b"data: [DONE]":
+            if _data_of(line).startswith(b"[DONE]"):
                 await _drain(pieces)
                 return
             yield line
         came()
-    yield rest
+    if not _data_of(rest).startswith(b"[DONE]"):
+        yield rest
+
+
+def _data_of(line: bytes | bytearray) -> bytes | bytearray:
+    """What a line of a body holds; the space after `data:` may be missing."""
+    return line.strip(_BLANK).removeprefix(b"data:").strip(_BLANK)
 
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:

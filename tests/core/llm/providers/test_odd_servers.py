@@ -128,6 +128,10 @@ NO_USAGE = {"prompt_tokens": None, "completion_tokens": None, "total_tokens": 0}
             "\n".join(json.dumps(line) for line in (SAID, END)).encode(), id="M30 an object a line"
         ),
         pytest.param(b"\xef\xbb\xbf\n\n" + stream(SAID, END), id="M30 a mark before the stream"),
+        pytest.param(
+            stream(SAID, END).replace(b"data: ", b"data:"), id="no space after the field's name"
+        ),
+        pytest.param(stream(SAID, END).rstrip(), id="no end of the last line"),
         pytest.param(stream("event: heartbeat\ndata: pong", SAID, END), id="M32 no JSON"),
         pytest.param(stream("event: ping\ndata: {}", ": hello", SAID, END), id="M32 other events"),
         pytest.param(stream({"choices": None}, {"choices": []}, SAID, END), id="no choices"),
