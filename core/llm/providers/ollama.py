@@ -71,7 +71,8 @@ class OllamaProvider:
             ):
                 if response.is_error:
                     await response.aread()
-                    _check_status(response)
+                    _check_model(response)
+                    response.raise_for_status()
                 return await read_reply(reading, response, request, on_first_token, came=came)
         except Exception as error:  # noqa: BLE001 - whatever the network raises
             raise failure(reading, error, request) from None
@@ -93,7 +94,7 @@ class OllamaProvider:
         Raises:
             ProviderError: Nobody answers as Ollama does, or the model is not there.
         """
-        answer = await self._json("POST", "/api/show", json={"model": model})
+        answer = await self._json("POST", "/api/show", _check_model, json={"model": model})
         facts = dig(answer, "model_info")
         fields = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
         lengths = [count(fields, name) for name in fields if name.endswith(".context_length")]
@@ -102,10 +103,17 @@ class OllamaProvider:
             self._contexts[model] = tokens
         return tokens
 
-    async def _json(self, method: str, path: str, **options: Any) -> Any:
+    async def _json(
+        self,
+        method: str,
+        path: str,
+        check: Callable[[httpx2.Response], None] = lambda _: None,
+        **options: Any,
+    ) -> Any:
         try:
             response = await self._client().request(method, path, timeout=3.0, **options)
-            _check_status(response)
+            check(response)
+            response.raise_for_status()
             return response.json()
         except Exception as error:  # noqa: BLE001 - whatever the network raises
             raise translate(_VENDOR, error) from None
@@ -157,16 +165,14 @@ class OllamaProvider:
         return self._http
 
 
-def _check_status(response: httpx2.Response) -> None:
-    """Make sure that an answer is no error.
+def _check_model(response: httpx2.Response) -> None:
+    """Make sure that there is the model that was named.
 
     Raises:
-        RequestRejected: There is no such model.
-        HTTPStatusError: It is any other one.
+        RequestRejected: There is none.
     """
     if response.status_code == _NOT_FOUND:
         raise RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
-    response.raise_for_status()
 
 
 def window(request: ModelRequest, limits: Capability, reply: int) -> int:

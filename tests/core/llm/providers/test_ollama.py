@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from core.capabilities import capability
-from core.errors import ProviderDown, RequestRejected
+from core.errors import ProviderDown, ProviderError, RequestRejected
 from core.llm.providers.ollama import OllamaProvider, window
 from core.request import ModelRequest, Part, PartKind
 from tests.vendors.script import Reject
@@ -91,6 +91,18 @@ async def test_something_else_at_its_address_is_not_ollama(vendor: Vendor, body:
 
     with pytest.raises(ProviderDown):
         await provider.models()
+    await provider.close()
+
+
+async def test_without_a_list_of_models_no_model_is_said_to_be_missing(vendor: Vendor) -> None:
+    vendor.script = always(Reject(status=404, body="404 page not found"))
+    provider = OllamaProvider(vendor.url)
+
+    with pytest.raises(ProviderError) as caught:
+        await provider.models()
+    assert "ollama pull" not in str(caught.value)
+    with pytest.raises(RequestRejected, match="ollama pull"):
+        await provider.context("llama-4:8b")
     await provider.close()
 
 
