@@ -18,7 +18,7 @@ _FIELDS = (
 )
 _CODES = frozenset({"code", "type", "status"})
 _REASONS = frozenset(
-    {"", "raw", "cause", "error", "message", "detail", "error_description", "reason", "msg"}
+    {"", "raw", "error", "message", "detail", "error_description", "reason", "msg"}
 )
 #: How deep a body is read, how many of a list, how much of a text is searched.
 _DEPTH, _MOST_PARTS, _SEARCHED_CHARS = 8, 5, 300
@@ -49,6 +49,8 @@ def _said(body: object, field: str = "", depth: int = _DEPTH) -> Iterator[tuple[
     """
     if isinstance(body, str) and body.lstrip()[:1] == "{" and len(body) <= MESSAGE_MAX_CHARS:
         body = read_body(body)
+    if isinstance(body, bool):
+        return  # `"error": true` says that it failed, as the status does
     if isinstance(body, str | int):
         yield field, str(body)
     elif isinstance(body, list) and depth:
@@ -88,7 +90,8 @@ def status_in(body: object) -> int:
 
 def reason_in(body: object) -> str:
     """What the server says is wrong, in its words."""
-    return next((text for field, text in _said(body) if field in _REASONS and text), "")
+    reasons = (text for field, text in _said(body) if field in _REASONS)
+    return next((text for text in reasons if text and not text.isdigit()), "")
 
 
 def wait_in_words(text: str) -> float | None:

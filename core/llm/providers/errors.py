@@ -276,7 +276,7 @@ def from_body(
         text = body[:MESSAGE_MAX_CHARS]
         if text.lstrip()[:1] == "<":
             return a_page(vendor, text, status)
-        body = read_body(text)
+        body = read_body(body)  # all of it: the part of an object is no JSON
     text = said_in(body)
     return meaning(
         ServerFailure(

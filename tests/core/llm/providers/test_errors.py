@@ -43,6 +43,26 @@ def test_what_cannot_be_read_is_a_failure_of_the_vendor(error: Exception) -> Non
     assert type(translate("Vendor", error)) is ProviderDown
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": True, "message": "The model is away"},
+        {"error": 404, "message": "The model is away"},
+        {"message": "The model is away", "cause": "BadRequest"},
+        {"error": {"message": "The model is away", "input": "word " * 2000}},
+    ],
+)
+def test_the_reason_is_what_the_server_says_in_words(body: object) -> None:
+    request = httpx2.Request("POST", "http://127.0.0.1/")
+    answer = httpx2.Response(400, json=body, request=request)
+
+    error = translate(
+        "Vendor", httpx2.HTTPStatusError("It failed.", request=request, response=answer)
+    )
+
+    assert str(error) == "Vendor rejects the request (400): The model is away."
+
+
 def test_our_own_errors_stay_as_they_are() -> None:
     error = ProviderBusy("Later.", retry_after=3)
 
