@@ -111,6 +111,9 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
         file = _file(plain, extra="forbid")
     except ValidationError as error:
         errors = error.errors(include_url=False)
+        # A list whose items are wrong counts as empty.
+        wrong = {it["loc"][:count] for it in errors for count in range(len(it["loc"]))}
+        errors = [it for it in errors if it["type"] != "too_short" or it["loc"] not in wrong]
         problems += [in_words(source, error, SettingsFile) for error in errors]
         if all(error["type"] == "extra_forbidden" for error in errors):
             with suppress(ValidationError):  # a key that is misspelt may be missed

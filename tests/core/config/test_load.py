@@ -762,6 +762,20 @@ def test_servers_are_printed_as_they_were_written() -> None:
 
 
 @pytest.mark.parametrize(
+    "server",
+    [
+        "{name: a, url: https://x, channels: [general], tools: [{name: x}]}",
+        "{name: a, url: https://x, channels: ['*'], tools: [{name: x, nam: y}]}",
+    ],
+)
+def test_a_list_whose_items_are_wrong_is_not_called_empty(server: str) -> None:
+    with pytest.raises(ConfigurationBroken) as caught:
+        loaded(f"evidence: {{mcp_servers: [{server}]}}")
+
+    assert "at least" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("yaml", "fault"),
     [
         ("webhooks: [{name: a, url: ftp://x, secret_variable: A_SECRET}]", "begins with https://"),
