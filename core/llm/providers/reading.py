@@ -198,7 +198,7 @@ def failure(
     return provider_error
 
 
-async def _json_objects(lines: AsyncIterator[bytes], vendor: str) -> AsyncIterator[Any]:
+async def _json_objects(lines: AsyncIterator[bytearray], vendor: str) -> AsyncIterator[Any]:
     """The JSON objects in a body: data of server-sent events, one a line, or one over all of it.
 
     What the body holds decides, not what the server calls it. Lines without an object are passed
@@ -231,7 +231,7 @@ async def _json_objects(lines: AsyncIterator[bytes], vendor: str) -> AsyncIterat
         yield _object_in(whole)
 
 
-def _object_in(line: bytes | bytearray) -> Any:
+def _object_in(line: bytearray) -> Any:
     """The object in a line of a body; None: it holds none.
 
     Raises:
@@ -246,7 +246,7 @@ def _object_in(line: bytes | bytearray) -> Any:
 
 async def _lines(
     pieces: AsyncIterator[bytes], vendor: str, came: Callable[[], None]
-) -> AsyncIterator[bytes]:
+) -> AsyncIterator[bytearray]:
     """The lines of a body up to the one that ends a stream.
 
     `came` is called for each piece, after its lines were taken.
@@ -254,9 +254,11 @@ async def _lines(
     Raises:
         ReplyUnusable: A line does not end.
     """
-    rest = b""
+    rest = bytearray()
     async for piece in pieces:
-        *lines, rest = (rest + piece).split(b"\n")
+        rest += piece
+        # A long line comes in many pieces: it is looked through once.
+        *lines, rest = rest.split(b"\n") if b"\n" in piece else (rest,)
         if len(rest) > _LONGEST_EVENT:
             raise too_long(vendor, size(_LONGEST_EVENT))
         for line in lines:
@@ -269,7 +271,7 @@ async def _lines(
         yield rest
 
 
-def _data_of(line: bytes | bytearray) -> bytes | bytearray:
+def _data_of(line: bytearray) -> bytearray:
     """What a line of a body holds; the space after `data:` may be missing."""
     return line.strip(_BLANK).removeprefix(b"data:").strip(_BLANK)
 
