@@ -79,6 +79,7 @@ class Runner:
         self._leases = leases
         self._look_seconds = look_seconds or (SHARED_LOOK_SECONDS if leases else LOOK_SECONDS)
         self._may_work = not waits_for_start
+        self._has_taken_up = False
         self._debates = KeyedTasks[str](self._hold)
         self._looking = KeyedTasks[str](self._look)
         #: Debates whose log is broken: they are not looked at again before the next start.
@@ -118,14 +119,17 @@ class Runner:
 
         A command that takes too long is given up, while what it recorded stays recorded.
         """
-        for debate_id in await self._store.unfinished_ids():
-            self.wake(debate_id)
         while True:
-            await asyncio.sleep(self._look_seconds)
             others = await self._take_over(self._leases) if self._leases else frozenset[str]()
-            for debate_id in await self._store.unpublished_ids():
+            # After a failure of the database, what waits for people is not read again.
+            is_first, store = not self._has_taken_up, self._store
+            for debate_id in await (
+                store.unfinished_ids() if is_first else store.unpublished_ids()
+            ):
                 if debate_id not in others:
                     self.wake(debate_id)
+            self._has_taken_up = True
+            await asyncio.sleep(self._look_seconds)
 
     async def _take_over(self, leases: Leases) -> frozenset[str]:
         """Work on the debates that others left; return the ids of those that they hold."""
@@ -148,9 +152,17 @@ class Runner:
             if fold(await self._store.events(debate_id)).status is Status.RUNNING:
                 return
             await asyncio.sleep(self._look_seconds)
-        debate = await self._advance(debate_id)
         if alarm := self._alarms.pop(debate_id, None):
             alarm.cancel()
+        try:
+            debate = await self._advance(debate_id, lane)
+        except RunLost as error:
+            _log.warning("let go", reason=str(error))
+            if self._leases:
+                # Where it is still ours, a process without the lease works on the debate: left,
+                # not forgotten, so that one with the lease takes the debate back.
+                self._leases.rest(lane)
+            return
         if debate is None or debate.status is not Status.RUNNING:
             if self._leases:
                 await self._leases.forget(lane)
@@ -165,11 +177,13 @@ class Runner:
             del self._alarms[debate_id]
         self.wake(debate_id)
 
-    async def _advance(self, debate_id: str) -> Debate | None:
+    async def _advance(self, debate_id: str, lane: str) -> Debate | None:
         """Advance one debate until it has ended or only people or a time can bring it on.
 
-        Returns None when there is nothing to hold: another run has it, nobody knows it, or its log
-        cannot be read.
+        Returns None when there is nothing to hold: nobody knows it, or its log cannot be read.
+
+        Raises:
+            RunLost: Another run has it.
         """
         bind_debate(debate_id)
         faults = 0
@@ -183,6 +197,9 @@ class Runner:
                     await self._store.append(debate_id, failed, at=self._clock.now())
                 except StoreError:
                     _log.exception("cannot record the failure")
+            # The lease may have ended while the database was away: no debate is taken back.
+            if self._leases and await self._leases.acquire(lane) is None:
+                raise RunLost(f"Another process holds the debate {debate_id} now.")
             return await self._engine.run(debate_id)
 
         def again(error: Exception, wait: float) -> float | None:
@@ -199,7 +216,7 @@ class Runner:
 
         try:
             debate = await retry(run, RETRIES, self._clock.sleep, on=Exception, again=again)
-        except (RunLost, DebateUnknown) as error:
+        except DebateUnknown as error:
             _log.warning("let go", reason=str(error))
             return None
         except LogBroken as error:

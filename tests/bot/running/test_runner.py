@@ -192,3 +192,60 @@ async def test_what_is_new_after_the_end_waits_for_the_replica_that_holds_the_de
         await other.forget("debate/daaaaaaa")
         await until(lambda: engine.runs == ["daaaaaaa"])
         await runner.close()
+
+
+async def test_a_debate_that_another_replica_took_meanwhile_is_not_taken_back(
+    store: InMemoryStore, on_postgres: str
+) -> None:
+    """The database was away for longer than the lease holds."""
+    async with await Database.open(on_postgres) as database:
+        await prepare(database)
+        other, leases = Leases(database, "other"), Leases(database, "ours", holds=0.1)
+
+        class CutOffEngine(StubbornEngine):
+            async def run(self, debate_id: str) -> Debate:
+                self.runs.append(debate_id)
+                while await other.acquire("debate/daaaaaaa") is None:  # noqa: ASYNC110 - its lease ends
+                    await asyncio.sleep(0.02)
+                raise StoreDown
+
+        engine = CutOffEngine(store)
+        runner = Runner(engine=engine, store=store, clock=SystemClock(), leases=leases)
+        runner.wake("daaaaaaa")
+        await until(lambda: not runner.held_ids)
+        assert len(engine.runs) == 1
+        assert other.holds("debate/daaaaaaa")
+        await runner.close()
+
+
+async def test_a_debate_lost_to_a_process_without_its_lease_is_taken_over(
+    store: InMemoryStore, on_postgres: str
+) -> None:
+    """That process may die while the debate waits for people: somebody must hold the lease."""
+    await store.mark_published("daaaaaaa", 1)
+    async with await Database.open(on_postgres) as database:
+        await prepare(database)
+        leases = Leases(database, "first", holds=0.6), Leases(database, "second")
+        is_taken = asyncio.Event()
+
+        class LosingEngine(StubbornEngine):
+            async def run(self, debate_id: str) -> Debate:
+                self.runs.append(debate_id)
+                await is_taken.wait()
+                raise RunLost
+
+        engines = LosingEngine(store), ParkingEngine(store)
+        first, second = (
+            Runner(engine=engine, store=store, clock=SystemClock(), leases=of_it, look_seconds=0.02)
+            for engine, of_it in zip(engines, leases, strict=True)
+        )
+        await leases[0].start()
+        first.wake("daaaaaaa")
+        await until(lambda: engines[0].runs == ["daaaaaaa"])
+        await second.start()
+        await until(lambda: engines[1].runs == ["dbbbbbbb"])
+        is_taken.set()
+        await until(lambda: "daaaaaaa" in engines[1].runs)
+        await second.close()
+        await first.close()
+        await leases[0].close()
