@@ -189,6 +189,9 @@ class Runner:
         faults = 0
 
         async def run() -> Debate:
+            # The lease may have ended while the database was away: no debate is taken back.
+            if self._leases and await self._leases.acquire(lane) is None:
+                raise RunLost(f"Another process holds the debate {debate_id} now.")
             if faults > MOST_FAULTS:
                 # It fails again and again: recorded, so that people are told.
                 try:
@@ -197,9 +200,6 @@ class Runner:
                     await self._store.append(debate_id, failed, at=self._clock.now())
                 except StoreError:
                     _log.exception("cannot record the failure")
-            # The lease may have ended while the database was away: no debate is taken back.
-            if self._leases and await self._leases.acquire(lane) is None:
-                raise RunLost(f"Another process holds the debate {debate_id} now.")
             return await self._engine.run(debate_id)
 
         def again(error: Exception, wait: float) -> float | None:

@@ -176,7 +176,7 @@ class Leases:
             return
         began = time.monotonic()
         values = {"me": self.owner, "holds": self._holds}
-        lanes = await self._database.write(lambda c: c.execute(_RENEW, values).scalars().all())
+        lanes = set(await self._database.write(lambda c: c.execute(_RENEW, values).scalars().all()))
         self._ends = {
             lane: began + self._holds if lane in lanes else end for lane, end in self._ends.items()
         }
