@@ -121,20 +121,14 @@ def build_providers(
     return providers
 
 
-def _access(
-    environment: BotSettings, servers: Sequence[ModelServer] = ()
-) -> Mapping[str, tuple[str, str]]:
+def _access(environment: BotSettings) -> Mapping[str, tuple[str, str]]:
     """Key and address of each provider, as far as they are set."""
     openai, keys = environment.openai_base_url, api_keys(environment)
     addresses = {"anthropic": environment.anthropic_base_url, "openai": openai}
     return {
-        **{name: (keys.get(name, ""), addresses.get(name, "")) for name in (*keys, *addresses)},
+        **{name: (key, addresses.get(name, "")) for name, key in keys.items()},
         factory.COMPATIBLE: (environment.openai_api_key.get_secret_value(), openai),
         "ollama": ("", environment.ollama_host),
-        **{
-            server.name: (environment.key_in(server.key_variable), server.base_url)
-            for server in servers
-        },
     }
 
 
