@@ -163,12 +163,16 @@ class Leases:
             raise LaneLost(f"Another process may serve {lane} now.")
 
     async def _keep(self) -> None:
+        usual, soon = self._holds / 3, self._holds / 15
+        seconds = usual
         while True:
-            await asyncio.sleep(self._holds / 3)
+            await asyncio.sleep(seconds)
             try:
                 await self._renew()
+                seconds = usual
             except StoreError as error:
                 _log.warning("leases not renewed", reason=str(error))
+                seconds = soon  # a server that restarts may be back just before they end
 
     async def _renew(self) -> None:
         await self._leave([lane for lane in self._ends if lane not in self._busy])

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 
@@ -249,3 +250,25 @@ async def test_a_debate_lost_to_a_process_without_its_lease_is_taken_over(
         await second.close()
         await first.close()
         await leases[0].close()
+
+
+@pytest.mark.leaping
+async def test_a_lease_that_could_not_be_renewed_is_soon_tried_again() -> None:
+    loop = asyncio.get_running_loop()
+    began, attempts = loop.time(), list[int]()
+
+    class DatabaseAway:
+        is_shared = True
+
+        async def write(self, _work: object) -> tuple[None, bool]:
+            attempts.append(round(loop.time() - began))
+            if len(attempts) > 1:
+                raise StoreDown
+            return None, True
+
+    leases = Leases(cast("Database", DatabaseAway()), "ours")
+    await leases.acquire("debate/daaaaaaa")
+    await leases.start()
+    await asyncio.sleep(7.5)
+    await leases.close()
+    assert attempts[:4] == [0, 5, 6, 7]
