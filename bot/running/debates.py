@@ -120,28 +120,28 @@ class Runner:
         A command that takes too long is given up, while what it recorded stays recorded.
         """
         while True:
-            others = await self._take_over(self._leases) if self._leases else frozenset[str]()
+            done = await self._take_over(self._leases) if self._leases else frozenset[str]()
             # After a failure of the database, what waits for people is not read again.
-            is_first, store = not self._has_taken_up, self._store
-            for debate_id in await (
-                store.unfinished_ids() if is_first else store.unpublished_ids()
-            ):
-                if debate_id not in others:
+            store, is_first = self._store, not self._has_taken_up
+            ids = await (store.unfinished_ids() if is_first else store.unpublished_ids())
+            for debate_id in ids:
+                if debate_id not in done:
                     self.wake(debate_id)
             self._has_taken_up = True
             await asyncio.sleep(self._look_seconds)
 
     async def _take_over(self, leases: Leases) -> frozenset[str]:
-        """Work on the debates that others left; return the ids of those that they hold."""
-        others = set[str]()
+        """Work on the debates that others left; return their ids, and of those that others hold."""
+        done = set[str]()
         for lane, is_held in (await leases.of_kind(_KIND)).items():
             debate_id = lane.partition("/")[2]
             if is_held and not leases.holds(lane):
-                others.add(debate_id)
+                done.add(debate_id)
             # It is our own where the database was away for too long.
             elif not is_held and await leases.acquire(lane) is not None:
                 self.wake(debate_id)
-        return frozenset(others)
+                done.add(debate_id)
+        return frozenset(done)
 
     async def _hold(self, debate_id: str) -> None:
         lane = f"{_KIND}/{debate_id}"

@@ -173,6 +173,20 @@ async def test_a_debate_that_waits_for_people_is_one_replicas_until_that_stops(
         await leases[0].close()
         await until(lambda: set(engines[1].runs) == debates)
         await second.close()
+        await leases[1].close()
+
+        again = ParkingEngine(store)
+        third = Runner(
+            engine=again,
+            store=store,
+            clock=SystemClock(),
+            leases=Leases(database, "third"),
+            look_seconds=3600,
+        )
+        await third.start()
+        await until(lambda: set(again.runs) == debates and not third.held_ids)
+        assert len(again.runs) == 2, "each is taken up once"
+        await third.close()
 
 
 async def test_what_is_new_after_the_end_waits_for_the_replica_that_holds_the_debate_still(
