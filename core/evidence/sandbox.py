@@ -64,7 +64,7 @@ async def run(
         async with asyncio.timeout(allowance.whole):
             output, _ = await process.communicate(json.dumps(head).encode() + b"\n" + content)
     finally:
-        await _end(process)
+        await end(process)
     try:
         answer = json.loads(output)
     except ValueError:
@@ -98,14 +98,19 @@ async def _start_process(does: str) -> Process:
         raise BadInput(f"Moot cannot start the process that {does} ({why})") from None
 
 
-async def _end(process: Process) -> None:
-    """End a process: kindly, so that it ends what it has started, then at once with all of that."""
+async def end(process: Process, goodbye: float = _GOODBYE) -> None:
+    """End a process: kindly, so that it ends what it has started, then at once with all of that.
+
+    Args:
+        process: Which one.
+        goodbye: Seconds that it has to end by itself.
+    """
     if process.returncode is not None:
         return
     started = _started_by(process.pid)
     try:
-        await _stop(process, process.terminate)
-        await _stop(process, process.kill)
+        await _stop(process, process.terminate, goodbye)
+        await _stop(process, process.kill, goodbye)
     finally:
         for handle in started:
             with suppress(ProcessLookupError):
@@ -113,13 +118,13 @@ async def _end(process: Process) -> None:
             os.close(handle)
 
 
-async def _stop(process: Process, stop: Callable[[], None]) -> None:
+async def _stop(process: Process, stop: Callable[[], None], seconds: float) -> None:
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):
         stop()
     with suppress(TimeoutError):
-        async with asyncio.timeout(_GOODBYE):
+        async with asyncio.timeout(seconds):
             await process.wait()
 
 

@@ -208,7 +208,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "against",
             "report",
-            "| No | 60% | Finance, Product, Operations | nobody |\n| Yes | 40% | nobody | Finance, Prod",
+            "| No | 60% | Finance, Product, Operations | nobody |\n| Yes | 40% | nobody | Finance",
         ),
         ("against", "report", "| Text of | Its author favours | Points | First places |"),
         ("against", "record", "- Yes: no agent favours it\n- No: Finance, Product, Operations"),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 import httpx2
+import structlog
 
 from core.errors import (
     KeyRefused,
@@ -37,6 +38,8 @@ from core.llm.providers.error_bodies import (
 from core.proxies import proxy_hint
 from core.redaction import clean, redact
 
+_log = structlog.get_logger(__name__)
+
 #: Characters of a server's own reason that people are shown.
 _REASON_CHARS = 200
 #: So many words of the prompt in a row are a quotation of it.
@@ -44,6 +47,8 @@ _QUOTED_WORDS = 4
 #: Seconds that are worth telling people: who asks for less is simply waited for.
 _LONG_WAIT = 600.0
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
+#: What servers and networks do not cause; the log then says where it was raised.
+_OUR_FAULTS = (LookupError, TypeError, AttributeError, ImportError)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 _SIGN_IN = re.compile(r"sign.?in|log.?in|anmeld|single sign|sso\b", re.IGNORECASE)
 _TOO_LONG = re.compile(
@@ -248,6 +253,8 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
         return ProviderSilent(f"{vendor} stopped answering.")
     if isinstance(error, httpx2.RequestError) or "Connection" in kind:
         return ProviderDown(f"The connection to {vendor} failed ({kind}){proxy_hint()}.")
+    if isinstance(error, _OUR_FAULTS):
+        _log.warning("reply not read", vendor=vendor, exc_info=error)
     return ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
 
 

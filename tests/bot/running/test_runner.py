@@ -240,7 +240,7 @@ async def test_a_debate_lost_to_a_process_without_its_lease_is_taken_over(
     await store.mark_published("daaaaaaa", 1)
     async with await Database.open(on_postgres) as database:
         await prepare(database)
-        leases = Leases(database, "first", holds=0.6), Leases(database, "second")
+        leases = Leases(database, "first", holds=6.0), Leases(database, "second")
         is_taken = asyncio.Event()
 
         class LosingEngine(StubbornEngine):

@@ -31,6 +31,12 @@ def test_every_debate_ends_with_a_verdict_or_says_why_not(setup: Setup, luck: Lu
     assert debate.verdict or debate.failure
 
 
+def test_a_debate_without_positions_says_that_there_are_none_and_why() -> None:
+    debate = Play(a_setup(), Luck(seed=1, failing=1.0, disturbed=0.0)).to_the_end()
+
+    assert debate.failure.startswith("No agent could take a position. ")
+
+
 @settings(max_examples=25)
 @given(setups, lucks)
 def test_folding_again_gives_the_same_debate_and_the_same_next_turns(
