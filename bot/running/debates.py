@@ -194,12 +194,7 @@ class Runner:
                 raise RunLost(f"Another process holds the debate {debate_id} now.")
             if faults > MOST_FAULTS:
                 # It fails again and again: recorded, so that people are told.
-                try:
-                    edition = fold(await self._store.events(debate_id)).edition
-                    failed = DebateFailed(reason=_BROKEN, edition=edition)
-                    await self._store.append(debate_id, failed, at=self._clock.now())
-                except StoreError:
-                    _log.exception("cannot record the failure")
+                await self._record_failure(debate_id)
             return await self._engine.run(debate_id)
 
         def again(error: Exception, wait: float) -> float | None:
@@ -230,3 +225,11 @@ class Runner:
             _log.info("parked" if is_parked else "ended", status=debate.status.value)
         self._ended[debate_id] = end
         return debate
+
+    async def _record_failure(self, debate_id: str) -> None:
+        try:
+            edition = fold(await self._store.events(debate_id)).edition
+            failed = DebateFailed(reason=_BROKEN, edition=edition)
+            await self._store.append(debate_id, failed, at=self._clock.now())
+        except StoreError:
+            _log.exception("cannot record the failure")
