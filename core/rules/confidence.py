@@ -188,8 +188,8 @@ def _from_ballots(grounds: Grounds, rests_on: list[str]) -> float:
         shares = [vote.get(grounds.option, 0.0) for vote in first_votes.values()]
         ends = dict.fromkeys((percent(min(shares)), percent(max(shares))))
         all_of_them = len(first_votes) == grounds.voters
-        which = "" if all_of_them else f"{len(first_votes)} of {grounds.voters} "
-        rests_on.append(f"{which}first answers gave it {' to '.join(ends)}")
+        whose = "" if all_of_them else f" of {len(first_votes)} of {grounds.voters} agents"
+        rests_on.append(f"first ballots{whose} gave it {' to '.join(ends)}")
         at_most = min(at_most, SPLIT_AT_MOST) if spread > GAP_FROM else at_most
     is_bounded = round(_HUNDRED * average) > at_most
     bounded = f", counted as {at_most}%" if is_bounded else ""

@@ -27,7 +27,7 @@ def at(*shares: float) -> Mapping[str, Mapping[str, float]]:
 
 THREE, TWO, ONE = ("a/x", "b/y", "c/z"), ("a/x", "b/y", "a/x"), ("a/x", "a/x", "a/x")
 _OF_ONE = "from 1 model, whose agreement with itself says little"
-_GAVE = re.compile(r"first answers gave it (\d+)%(?: to (\d+)%)?")
+_GAVE = re.compile(r"first ballots gave it (\d+)%(?: to (\d+)%)?")
 
 
 @pytest.mark.parametrize(
@@ -163,12 +163,12 @@ def test_it_says_what_it_rests_on(change: Mapping[str, object], words: str) -> N
 
 def test_first_answers_are_compared_as_they_were_given_though_ballots_are_lost() -> None:
     lost = replace(AGREED, votes=at(0.9, 0.9), first_votes=at(0.9, 0.9, 0.5))
-    assert "first answers gave it 50% to 90%" in confidence(lost).rests_on
+    assert "first ballots gave it 50% to 90%" in confidence(lost).rests_on
 
 
 def test_first_ballots_that_are_missing_are_not_spoken_for() -> None:
     fewer = replace(AGREED, first_votes=at(0.7, 0.75))
-    assert "2 of 3 first answers gave it 70% to 75%" in confidence(fewer).rests_on
+    assert "first ballots of 2 of 3 agents gave it 70% to 75%" in confidence(fewer).rests_on
 
 
 @pytest.mark.parametrize(
