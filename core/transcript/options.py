@@ -150,7 +150,11 @@ def moves_section(debate: Debate) -> ResultSection:
     stayed = [a.name for a in debate.setup.agents if a.id in (blind & final) - moved]
     lines = [*move_lines(debate)] if blind & final else []
     if stayed:
-        lines.append(ResultLine(text=f"Stayed with their first choice: {', '.join(stayed)}."))
+        lines.append(
+            ResultLine(
+                text=f"Put the same option first at the start and the end: {', '.join(stayed)}."
+            )
+        )
     unknown = [a.name for a in debate.setup.agents if a.id in final - blind]
     if unknown and lines:
         lines.append(ResultLine(text=f"Without a first ballot: {', '.join(unknown)}."))
