@@ -28,13 +28,16 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
     """The spending of each agent, in the order of the roster, then of others."""
     roster = [agent.id for agent in debate.setup.agents]
     # An audit is the judge's turn, by another vendor's model.
-    audited = {debate.audit.turn.agent} if debate.audit and debate.audit.call else set[str]()
+    audit = debate.audit
+    audited = {audit.turn.agent} if audit and audit.call else set[str]()
     entries: list[AgentSpending] = []
     for agent in dict.fromkeys(
         [*roster, *(expense.agent for expense in debate.spent if expense.agent)]
     ):
         own = [expense for expense in debate.spent if expense.agent == agent]
         calls = [expense.call for expense in own if expense.call]
+        # The judge's own model is named before the auditor's, whose reply came before the verdict.
+        calls.sort(key=lambda call: audit is not None and call == audit.call)
         entries.append(
             AgentSpending(
                 agent=agent,

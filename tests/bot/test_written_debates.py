@@ -92,8 +92,8 @@ def surface_text(name: str, surface: str) -> str:
         ("yes_no", "report", ONE_MODEL),
         ("yes_no", "terminal", "Skipped by dana; assumed: Nobody."),
         ("yes_no", "board", "*Summary after proposals*"),
-        # Whose models are in the judge's row.
-        ("poisoned", "report", "| Judge and auditor | gamma/gamma-large, alpha/alpha-large |"),
+        # Whose models are in the judge's row, the judge's own first.
+        ("poisoned", "report", "| Judge and auditor | alpha/alpha-large, gamma/gamma-large |"),
         # The round was begun before the last first ballot had come; all three count.
         *(
             ("poisoned", surface, 'First answers differ, most about "Buy NordVault": 75 points')
