@@ -63,12 +63,15 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
         options.probabilities(ballot.probabilities) for ballot in counted_ballots(debate, tally)
     ]
     votes = [ballot for ballot in ballots if ballot]
+    agents = count_words(len(votes), "agent")
+    if len(votes) < len(debate.setup.agents):
+        agents += " with a ballot that counts"
     for score in listed_scores(options, tally.options):
         first = sum(leading(vote) == score.option for vote in votes)
         weight = number(score.first_choices)
         weighed = "" if first == score.first_choices else f", {weight} by their weights"
         mean = percent(score.mean_probability)
-        text = f"{first} of {count_words(len(votes), 'agent')}{weighed}, mean probability {mean}"
+        text = f"{first} of {agents}{weighed}, mean probability {mean}"
         if short and lines:
             text = f"{first} of {len(votes)}{weighed}, mean {mean}"
         lines.append(ResultLine(label=options.name(score.option) or score.option, text=text))

@@ -41,12 +41,15 @@ from tests.core.dice import Luck, Play, lucks
 #: "option 1: 2 of 3 agents, mean probability 57%", in bold or not, then
 #: "; option 2: 1 of 3, mean 30%".
 _FIRST = re.compile(
-    r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?, mean probability (\d+)%"
+    r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?(?: with a ballot that counts)?, "
+    r"mean probability (\d+)%"
 )
 _OTHER = re.compile(r"; \*?(option \d+)\*?: (\d+) of (\d+), mean (\d+)%")
 _CONFIDENCE = re.compile(r"\((\d+) of 100\)")
 _MEAN = re.compile(r"mean of (\d+) ballots? from (\d+) models?[^:]*: (\d+)%")
-_GAVE = re.compile(r"first (?:answers|ballots)(?: of \d+ of \d+ agents)? gave it (\d+)%(?: to (\d+)%)?")
+_GAVE = re.compile(
+    r"first (?:answers|ballots)(?: of \d+ of \d+ agents)? gave it (\d+)%(?: to (\d+)%)?"
+)
 _ONLY = re.compile(r"only (\d+) of (\d+) ballots? could be counted")
 _FAILED = re.compile(r"(\d+) of (\d+) turns failed")
 _COST = re.compile(r"(?i:cost:?) \$(\d+\.\d\d)\b")

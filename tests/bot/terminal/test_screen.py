@@ -155,7 +155,7 @@ async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> N
         "Verdict: PostgreSQL, confidence fair (65 of 100)",
     ]
     assert [line for line in lines if line in texts] == texts
-    assert any(line.startswith("Vote: PostgreSQL: 1 of 2 agents, mean") for line in lines)
+    assert any(line.startswith("Vote: PostgreSQL: 1 of 2 agents with a ballot") for line in lines)
     assert any(line.startswith("Asked with the positions in the opposite order") for line in lines)
     assert any(line.startswith("  Changed their mind: Security: from Kafka, ho") for line in lines)
     assert any("it went to the vote; 1 round was not held" in line for line in lines)

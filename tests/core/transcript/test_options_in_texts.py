@@ -57,7 +57,10 @@ def test_weights_are_told_where_agents_have_them() -> None:
     first, *others = tally.options
     options = (first.model_copy(update={"first_choices": 2.0}), *others)
     weighed = with_changes(VoteTallied(tally=tally.model_copy(update={"options": options})))
-    assert "1 of 2 agents, 2 by their weights, mean probability 55%" in vote_words(weighed)
+    assert (
+        "1 of 2 agents with a ballot that counts, 2 by their weights, mean probability 55%"
+        in vote_words(weighed)
+    )
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
