@@ -277,7 +277,7 @@ def _opponents(debate: Debate, whole: Verdict) -> str:
     option = options_of(debate).resolve(whole.option)
     firsts = (preferred_options(debate) or {}) if option else {}
     names = [name_of(debate, voter) for voter, first in firsts.items() if first not in {"", option}]
-    return f"{listed_names(names)} voted against it." if names else ""
+    return f"{listed_names(names)} voted against the verdict." if names else ""
 
 
 def _dissent_head(debate: Debate, whole: Verdict) -> str:

@@ -260,9 +260,16 @@ def against_words(debate: Debate, verdict: Verdict) -> str:
     firsts, option = preferred_options(debate), options_of(debate).resolve(verdict.option)
     if firsts is None or not option:
         return ""
-    if set(firsts.values()) <= {"", option}:
-        return "No agent voted against it."
     by = verdict.dissent_by
+    if set(firsts.values()) <= {"", option}:
+        if by not in {"", JUDGE, *firsts}:
+            return (
+                f"{name_of(debate, by)} has no ballot that counts; "
+                "none that counts is against the verdict."
+            )
+        if len(firsts) < len(debate.setup.agents):
+            return "No ballot that counts is against the verdict."
+        return "No agent voted against the verdict."
     if by in {"", JUDGE} or firsts.get(by, "") not in {"", option}:
         return ""
     how = "held several options level" if by in firsts else "has no ballot that counts"

@@ -106,7 +106,11 @@ def surface_text(name: str, surface: str) -> str:
         ("german", "terminal", "Confidence: low (57 of 100)."),
         ("german", "terminal", "mean of 3 ballots from 3 models: 57%; first answers lay 40 points"),
         ("german", "report", SPLIT),
-        ("german", "verdict", "von 418 auf 412 Teile je Schicht. People voted against it.\n"),
+        (
+            "german",
+            "verdict",
+            "von 418 auf 412 Teile je Schicht. People voted against the verdict.\n",
+        ),
         (
             "german",
             "report",
@@ -121,7 +125,11 @@ def surface_text(name: str, surface: str) -> str:
         ("german", "board", "*Summary up to round 3*"),
         # In few words the reasons stand whole, and the option is not named twice.
         ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),
-        ("panel", "verdict", "update, and gave the option 65 %. No agent voted against it.\n"),
+        (
+            "panel",
+            "verdict",
+            "update, and gave the option 65 %. No agent voted against the verdict.\n",
+        ),
         # The three reasons come before it.
         ("panel", "terminal", "More than 2 % of daily calls come from the old API on 15 March.\n"),
         ("panel", "report", "| Format | panel, only first answers were given |"),
@@ -188,7 +196,7 @@ def surface_text(name: str, surface: str) -> str:
         (
             "poisoned",
             "verdict",
-            "hide it. Sceptic voted against it.\n*What would overturn it*: A second",
+            "hide it. Sceptic voted against the verdict.\n*What would overturn it*: A second",
         ),
         (
             "poisoned",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -42,8 +43,8 @@ def judged(minds: Minds, **fields: object) -> Callable[[ModelRequest], str]:
 @pytest.mark.parametrize(
     ("minds", "by", "title", "against"),
     [
-        (AGREED, "none", "The judge's own objection", "No agent voted against it."),
-        (AGREED, "Simplicity", "Dissent of Simplicity", "No agent voted against it."),
+        (AGREED, "none", "The judge's own objection", "No agent voted against the verdict."),
+        (AGREED, "Simplicity", "Dissent of Simplicity", "No agent voted against the verdict."),
         (STUCK, "Security", "Dissent of Security", ""),
         (
             STUCK,
@@ -65,7 +66,7 @@ async def test_a_verdict_says_whose_its_dissent_is(
     for text in texts_of(debate):
         assert title in text
         assert OBJECTION in text
-        for words in ("No agent voted against it.", "all the same.", "level."):
+        for words in ("No agent voted against the verdict.", "all the same.", "level."):
             assert (words in text) == (words in against and bool(against)), text
 
 
@@ -98,9 +99,22 @@ async def test_in_few_words_it_says_who_voted_against_it_unless_the_dissent_is_a
 
     debate = await Bench(ScriptedProvider(script)).run(a_gated_setup())
     assert debate.verdict
-    opponents = "Security voted against it." in short_text(debate, debate.verdict)
+    opponents = "Security voted against the verdict." in short_text(debate, debate.verdict)
     # Without words of a dissent there is nobody whose it is.
     assert opponents is (named or not dissent)
+
+
+async def test_who_has_no_ballot_that_counts_is_not_said_to_have_voted_for_it() -> None:
+    debate = await Bench(ScriptedProvider(judged(AGREED, dissent_by="Simplicity"))).run(
+        a_gated_setup()
+    )
+    assert debate.tally
+    voters = tuple(voter for voter in debate.tally.voters if voter != "simplicity")
+    tally = debate.tally.model_copy(update={"voters": voters})
+    for text in texts_of(replace(debate, tally=tally)):
+        assert "No agent voted against" not in text
+        assert "Simplicity has no ballot that counts; none that counts is against the" in text
+        assert "2 of 2 agents with a ballot that counts" in text
 
 
 async def test_it_says_that_nobody_voted_against_it_where_there_is_no_dissent() -> None:
@@ -115,7 +129,7 @@ async def test_it_says_that_nobody_voted_against_it_where_there_is_no_dissent() 
     debate = await Bench(ScriptedProvider(silent)).run(setup)
     assert debate.verdict
     assert not debate.verdict.dissent_by
-    assert all("No agent voted against it." in text for text in texts_of(debate))
+    assert all("No agent voted against the verdict." in text for text in texts_of(debate))
 
 
 async def test_the_dissents_own_words_have_room_before_that_nobody_voted_against_it() -> None:
