@@ -6,7 +6,7 @@ from core.debate.contributions import Contribution
 from core.debate.gate import Guidance
 from core.debate.setup import Forecast
 from core.debate.state import Debate
-from core.debate.turn import Act
+from core.debate.turn import Act, Turn
 from core.figures import duration, money, number, when
 from core.rules.ending import rounds_words, state_words
 from core.rules.fallback_models import answering, fallback_words
@@ -135,13 +135,13 @@ def _rounds(debate: Debate) -> str:
     Contributions carried over are left out; sentences are said once, points only of last texts.
     """
     ends = {position.turn.key for position in format_of(debate).positions(debate).values()}
-    rounds, sentences = list[str](), set[str]()
+    rounds, sentences, first = list[str](), set[str](), dict[str, Turn]()
     for at, contributions in by_round(debate).items():
         lines = list[str]()
         for contribution in contributions:
             if contribution.carried_from:
                 continue
-            lines.append(_in_short(debate, contribution, sentences))
+            lines.append(_in_short(debate, contribution, sentences, first))
             points = contribution.points[:_MOST_POINTS] if contribution.turn.key in ends else ()
             new = filter(None, [new_sentences(point, sentences) for point in points])
             lines += [f"  - {inert_line(point)}" for point in new]
@@ -152,12 +152,22 @@ def _rounds(debate: Debate) -> str:
     return titled("Rounds", _WHERE_WHOLE, *rounds) if rounds else ""
 
 
-def _in_short(debate: Debate, contribution: Contribution, sentences: set[str]) -> str:
-    """A contribution in a line, without sentences that are in `sentences`; new ones are added."""
+def _in_short(
+    debate: Debate, contribution: Contribution, sentences: set[str], first: dict[str, Turn]
+) -> str:
+    """A contribution in a line, without sentences that are in `sentences`; new ones are added.
+
+    `first` holds on which turn each text was said first; where it is no new one, that is named.
+    """
     whole = contribution.answer or few_words(
         link_citations(contribution.text, contribution.citations), _SPEECH_WORDS
     )
-    text = inert_line(new_sentences(" ".join(whole.split()), sentences)) or "As above."
+    said = " ".join(whole.split())
+    text = inert_line(new_sentences(said, sentences))
+    if not text:
+        before = first.get(said)
+        text = f"As {turn_words(debate, before)}." if before else "All of it is said above."
+    first.setdefault(said, contribution.turn)
     if is_solution(debate, contribution):
         text = "The solution in the decision above."
     minds = holds_words(debate, contribution)

@@ -231,6 +231,23 @@ def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debat
     return fold(log_of([DebateStarted(setup=a_setup()), VoteTallied(tally=tally)]))
 
 
+def test_who_says_the_same_as_another_is_named_with_that_one() -> None:
+    kept, slow = "It keeps every job after a crash.", "It gets slow with a million jobs."
+    said = [
+        (Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security"), kept),
+        (Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect"), slow),
+        (Turn(act=Act.CRITIQUE, round=1, agent="simplicity", target="architect"), kept),
+        (Turn(act=Act.CRITIQUE, round=1, agent="simplicity", target="security"), f"{kept} {slow}"),
+    ]
+    contributions = [Contribution(turn=turn, text=words, answer=words) for turn, words in said]
+    made = [ContributionMade(contribution=contribution) for contribution in contributions]
+    lines = report(fold(log_of([DebateStarted(setup=a_setup()), *made]))).splitlines()
+
+    ends = [line.rpartition("** ")[2] for line in lines if "Critique of" in line]
+    same = "As Architect: critique of Security, round 1."
+    assert ends == [kept, slow, same, "All of it is said above."]
+
+
 def test_a_tie_is_called_a_tie() -> None:
     text = report(with_tally("architect", "security"))
 
