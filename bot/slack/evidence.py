@@ -241,7 +241,7 @@ class SlackSources:
             BadInput: It cannot be had.
         """
         workspace = await self._workspace(place)
-        answer = await _patient_answer(lambda: workspace.client.files_info(file=reference.fetch))
+        answer = await patient_answer(lambda: workspace.client.files_info(file=reference.fetch))
         file = SharedFile.model_validate(body_of(answer)["file"])
         if place.channel not in file.shared_in:
             raise BadInput("it was not shared in this channel")
@@ -327,7 +327,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
     messages = list[PostedMessage]()
     arguments = dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE)
     while True:
-        answer = await _patient_answer(lambda: client.conversations_replies(**arguments))
+        answer = await patient_answer(lambda: client.conversations_replies(**arguments))
         page = Page.model_validate(answer.data)
         messages += page.messages
         if not page.next_cursor or len(messages) > _MOST_MESSAGES:
@@ -335,7 +335,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
         arguments["cursor"] = page.next_cursor
 
 
-async def _patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
+async def patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
     """The answer of Slack, asked again when it asks for patience.
 
     Raises:
