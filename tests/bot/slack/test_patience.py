@@ -1,6 +1,7 @@
 """Slack is asked again after as long as it says, within bounds."""
 
 import asyncio
+from itertools import pairwise
 
 import pytest
 from slack_sdk.errors import SlackApiError
@@ -34,5 +35,5 @@ async def test_a_reading_waits_as_long_as_slack_asks_for_and_a_minute_at_most(
     with pytest.raises(BadInput, match="Slack does not show it"):
         await patient_answer(call)
 
-    gaps = [round(later - time) for time, later in zip(times, times[1:], strict=False)]
+    gaps = [round(later - time) for time, later in pairwise(times)]
     assert gaps == [waited] * 3
