@@ -25,14 +25,13 @@ def single_answer_words(debate: Debate) -> str:
     if alone is None or debate.verdict is None or shadow.is_sealed(debate):
         return ""
     decision = f"“{plain_line(link_citations(alone.decision, alone.citations)).rstrip('.')}”."
-    match shadow.agrees(debate):
-        case True:
-            return f"One model, asked alone, chose the same option: {decision}"
-        case False:
-            return f"One model, asked alone, did not choose this option: {decision}"
-        case None:
-            compared = "Whether that is the same option is not known."
-            return f"One model, asked alone, answered: {decision} {compared}"
+    # The model saw no options: its answer was placed among them afterwards.
+    compared = {
+        True: "That counts as the same option.",
+        False: "That does not count as this option.",
+        None: "Whether that is the same option is not known.",
+    }[shadow.agrees(debate)]
+    return f"One model, asked alone, answered: {decision} {compared}"
 
 
 def cost_words(debate: Debate) -> str:
