@@ -193,7 +193,9 @@ def test_the_form_to_start_a_debate():
 
 def test_the_form_for_a_channels_settings():
     choices = ChannelChoices(
-        choices=Choices(rounds=2, clarify=True, wait_minutes=30, debate_cost=Decimal("2.50")),
+        choices=Choices(
+            rounds=2, clarify=True, wait_minutes=30, debate_cost=Decimal("2.50"), shadow=True
+        ),
         stewards=("U2",),
         keep_pinned=True,
     )
