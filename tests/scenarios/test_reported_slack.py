@@ -11,9 +11,11 @@ import pytest
 from bot.listeners.typed import Order, TypedQuestion, read
 from bot.slack.mrkdwn.convert import mrkdwn
 from bot.slack.typed_text import readable, told_bot
-from bot.testing import Message, Team, team_at_work
+from bot.testing import BotSpec, Message, Team, team_at_work
 from core.debate.log import fold
+from core.debate.turn import Act
 from core.ports import DebateFilter
+from core.testing import ScriptedProvider
 from slack_on_loopback import events
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
@@ -162,7 +164,9 @@ async def test_one_debate_comes_of_one_mention(act: Callable[[Team], Awaitable[N
 
 async def test_a_reply_sent_to_the_channel_too_is_one_note() -> None:
     """Reported to bolt-python (919): thread_broadcast, then message_changed of the same reply."""
-    async with team_at_work() as team:
+    models = ScriptedProvider()
+    models.hold(Act.PROPOSAL)  # after the end nobody reads a reply
+    async with team_at_work(spec=BotSpec(provider=models)) as team:
         board = await team.debate(QUESTION)
         where = team.workspace.channel(team.channel)
         message = await team.say("The budget was cut.", board)
@@ -171,6 +175,7 @@ async def test_a_reply_sent_to_the_channel_too_is_one_note() -> None:
             team.workspace.runtime, as_event(team, broadcast, channel_type="channel"), where
         )
         events.emit_change(team.workspace.runtime, where, broadcast, dict(message))
-        debate = await team.wait_for_log(board, lambda debate: debate.notes)
+        await team.wait_for_log(board, lambda debate: debate.notes)
+        models.let_go()
         debate = await team.wait_for_end(board)
     assert [note.text for note in debate.notes] == ["The budget was cut."]
