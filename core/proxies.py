@@ -34,6 +34,11 @@ def proxy_of(url: str) -> str:
     return named.get(f"{parts.scheme.upper()}_PROXY") or named.get("ALL_PROXY", "")
 
 
+def names_socks() -> bool:
+    """Whether the environment names a SOCKS proxy, to which aiohttp cannot speak."""
+    return any(address.startswith("socks") for address in proxies().values())
+
+
 def check_proxies() -> None:
     """Make sure that every proxy of the environment can be used.
 

@@ -10,6 +10,7 @@ from core.llm.providers.errors import ReplyFailed, check_key
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import Reading, failure, http_client
 from core.llm.providers.sdk import SDKProvider
+from core.proxies import names_socks
 from core.request import ModelReply, ModelRequest
 from core.usage import Usage
 
@@ -39,14 +40,16 @@ class AnthropicProvider(SDKProvider):
         from anthropic import (  # noqa: PLC0415 - slow, and not always needed
             AsyncAnthropic,
             AsyncStream,
+            DefaultAioHttpClient,
             DefaultAsyncHttpxClient,
         )
 
+        kind = DefaultAsyncHttpxClient if names_socks() else DefaultAioHttpClient
         client = AsyncAnthropic(
             api_key=self._key,
             base_url=self._base_url,
             max_retries=0,
-            http_client=http_client(DefaultAsyncHttpxClient),
+            http_client=http_client(kind),
             # It would describe each request to whoever traces this process, and tell the vendor by
             # which trace; our own traces know the turn.
             open_telemetry=False,

@@ -248,10 +248,16 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
     if answer is not None:
         wait, status = wait_in(answer.headers), answer.status_code
         return from_body(vendor, status, answer.text, wait=wait, key=key, prompt=prompt)
-    kind = type(error).__name__
-    if "Timeout" in kind:
+    # The SDKs call every failed connection of aiohttp a time-out: what they were raised for tells.
+    first = error
+    while cause := first.__cause__:
+        first = cause
+    kind = type(first).__name__
+    if isinstance(first, TimeoutError):
         return ProviderSilent(f"{vendor} stopped answering.")
-    if isinstance(error, httpx2.RequestError) or "Connection" in kind:
+    if isinstance(error, httpx2.RequestError) or re.search(
+        "Connection|Timeout", type(error).__name__
+    ):
         return ProviderDown(f"The connection to {vendor} failed ({kind}){proxy_hint()}.")
     if isinstance(error, _OUR_FAULTS):
         _log.warning("reply not read", vendor=vendor, exc_info=error)

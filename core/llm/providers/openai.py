@@ -21,6 +21,7 @@ from core.llm.providers.error_bodies import code_of, read_body, said_in
 from core.llm.providers.errors import answer_in, check_key, says_too_long
 from core.llm.providers.reading import Reading, failure, http_client
 from core.llm.providers.sdk import SDKProvider
+from core.proxies import names_socks
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
@@ -233,10 +234,11 @@ def openai_client(key: str, base_url: str, **options: Any) -> "AsyncOpenAI":
     """A client of OpenAI's SDK; importing that takes up to a second."""
     from openai import (  # noqa: PLC0415 - slow, and not always needed
         AsyncOpenAI,
+        DefaultAioHttpClient,
         DefaultAsyncHttpxClient,
     )
 
-    http = http_client(DefaultAsyncHttpxClient)
+    http = http_client(DefaultAsyncHttpxClient if names_socks() else DefaultAioHttpClient)
     return AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=http, **options)
 
 

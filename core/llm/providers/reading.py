@@ -41,6 +41,8 @@ _LONGEST_EVENT = 4_000_000
 _LONGEST_ERROR = 16_000
 #: Seconds that are given to what follows a whole reply.
 _DRAIN_SECONDS = 1.0
+#: The limit of silence is set anew in steps of this share of it: so much sooner it may end.
+_LIMIT_STEP = 0.02
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 #: Thoughts at the beginning of a reply; the template of a model may have opened them in the prompt.
 _TAGS = "think|thinking|thought|reasoning"
@@ -184,7 +186,10 @@ async def stall_timeout(reading: Reading, stall: StallLimits) -> AsyncGenerator[
 
         def came() -> None:
             seconds = stall.between_tokens if reading.length else stall.first_token
-            limit.reschedule(loop.time() + seconds)
+            when, due = loop.time() + seconds, limit.when()
+            # To set it anew costs as much as to read a token: only once it is worth it.
+            if due is None or not 0 <= when - due < seconds * _LIMIT_STEP:
+                limit.reschedule(when)
 
         yield came
 
@@ -313,7 +318,8 @@ def http_client(
 
     Proxies and certificates are those of the environment; addresses of this machine are asked
     directly. Errors are read to a point. Only making a connection has a limit of time: what comes
-    over it is bounded by `stall_timeout`. An SDK has a class of its own for it.
+    over it is bounded by `stall_timeout`. An SDK has classes of its own for it; that over aiohttp
+    takes half the CPU for a reply that comes in many small pieces.
     """
     # At DEBUG they write whole prompts.
     for name in ("openai", "anthropic", "httpx2"):

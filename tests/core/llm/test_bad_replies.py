@@ -170,14 +170,15 @@ class Bench:
 
     async def value(self, form: type[BaseModel]) -> BaseModel:
         answer = await self.calls.ask_for(self.request, self.agent, form)
-        await self.calls.close()
         return answer.value
 
 
 @pytest.fixture
 async def bench() -> AsyncIterator[Bench]:
     async with Vendor() as vendor:
-        yield Bench(vendor)
+        bench = Bench(vendor)
+        yield bench
+        await bench.calls.close()
 
 
 BALLOT_FORM = ballot_reply(("p1", "p2"), ("c1", "c2"), ("o1", "o2"))
@@ -220,7 +221,6 @@ async def test_what_is_no_answer_is_said_as_what_it_is(
 
     with pytest.raises(ReplyUnusable, match=problem):
         await bench.calls.ask(bench.request, bench.agent)
-    await bench.calls.close()
 
 
 @pytest.mark.parametrize(("reply", "text"), TEXTS)
@@ -232,7 +232,6 @@ async def test_words_for_whoever_asked_are_no_part_of_a_text(
     answer = await bench.calls.ask(bench.request, bench.agent)
 
     assert answer.value == text
-    await bench.calls.close()
 
 
 async def test_a_verdict_cut_off_in_the_middle_is_no_inner_object(bench: Bench) -> None:

@@ -48,7 +48,9 @@ async def test_nothing_of_openais_own_is_sent_to_others(
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-ours")
     asking = replace(request_, user="somebody", answer=FORM)
 
-    await a_server(vendor, api.split("/", maxsplit=1)[0]).complete(asking)
+    provider = a_server(vendor, api.split("/", maxsplit=1)[0])
+    await provider.complete(asking)
+    await provider.close()
 
     (request,) = vendor.asked
     assert request.path == f"/v1/{api}"
