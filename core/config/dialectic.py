@@ -74,12 +74,10 @@ def translate(values: dict[str, Any], source: WrittenFile) -> Iterator[str]:
 
 
 def _mapping(value: object) -> dict[str, Any]:
-    """The mapping itself, so that it can be changed; an empty one where there is none."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _move(values: dict[str, Any], source: WrittenFile, key: str, new: Path) -> None:
-    """Move a value of `debate` to its new key, unless that key has a value already."""
     debate = _mapping(values.get("debate"))
     if key not in debate:
         return

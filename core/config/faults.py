@@ -86,7 +86,6 @@ def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
 def _agent_faults(
     file: SettingsFile, source: WrittenFile, more_roles: Sequence[Role]
 ) -> Iterator[str]:
-    """A line for each agent id that is reserved, misspelt or used twice, and each unknown role."""
     ids, roles = set[str](), roles_with(more_roles)
     for at, agent in enumerate(file.agents):
         where = source.at(("agents", at, "id"))
@@ -120,8 +119,6 @@ def _server_faults(
 
 
 class _NamedModel(NamedTuple):
-    """A model that the file names, and where."""
-
     path: Path
     choice: ModelChoice
     #: Serves where no provider is named; empty where one must be.
@@ -129,7 +126,6 @@ class _NamedModel(NamedTuple):
 
 
 def _models_in(file: SettingsFile, usual: str) -> Iterator[_NamedModel]:
-    """Every place where the file may name a model."""
     default = file.default_model.provider or usual
     judge = file.judge
     yield _NamedModel(("default_model",), file.default_model, usual)

@@ -18,7 +18,6 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def keys_of(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
-    """The model's fields by their names in a file."""
     fields = model.model_fields.items()
     return {str(field.validation_alias or name): field for name, field in fields}
 

@@ -62,8 +62,6 @@ class FileDefaults:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedFile:
-    """A configuration file as settings."""
-
     settings: Settings
     #: For whoever starts the program: what the file lacks or asks for in vain.
     notices: tuple[str, ...] = ()
@@ -265,7 +263,6 @@ class _FileCompletion:
         self._for_everybody: Mapping[str, PromptText] = {}
 
     def settings(self, file: SettingsFile) -> Settings:
-        """The settings of a checked file."""
         base = self._with_models(file)
         # Whatever a file may set arrives; below is what takes more than that.
         set_here = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
@@ -291,7 +288,6 @@ class _FileCompletion:
         return settings.model_copy(update=changes)
 
     def _with_models(self, file: SettingsFile) -> Settings:
-        """The defaults with the models that the file names, and those that follow from them."""
         names_model, base = _is_named(file.default_model), _with_servers(self._base, file)
         agent_model = self._choice(file.default_model, base.agent_model)
         usual_judge = agent_model if names_model else base.judge_model

@@ -37,8 +37,6 @@ _FEWEST_AGENTS = 2
 
 @dataclass(frozen=True, kw_only=True)
 class AvailablePlaybooks:
-    """All playbooks there are."""
-
     #: Built-in ones, with a team's own in place of or after them, by name.
     playbooks: Mapping[str, Playbook]
     #: Files of the team's own, by name.
@@ -201,7 +199,6 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
 
 
 def _repeated(playbook: Playbook, source: WrittenFile) -> Iterator[str]:
-    """A line for each name that stands in its list already."""
     named: Mapping[str, Sequence[tuple[str, str]]] = {
         "agents": [("", name) for name in playbook.agents],
         "criteria": [("name", criterion.name) for criterion in playbook.criteria],

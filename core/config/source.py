@@ -52,7 +52,6 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
 
 
 def _why_unreadable(name: str, error: Exception) -> str:
-    """What is wrong with the text of a file, and on which line where that is known."""
     match error:
         case json.JSONDecodeError():
             return f"{name}, line {error.lineno}: {error.msg}."
@@ -77,11 +76,6 @@ class _Loader(yaml.SafeLoader):
     _depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """A node of the file.
-
-        Raises:
-            RecursionError: It is nested too deeply.
-        """
         if self._depth > _DEEPEST:
             raise RecursionError
         self._depth += 1
@@ -91,14 +85,11 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Walk:
-    """Finds the line of every key and list item."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._seen = 0
 
     def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
-        """Every key and list item under the node."""
         self._seen += 1
         if self._seen > _MOST_VALUES or len(path) > _DEEPEST:
             raise ConfigurationBroken(f"{self._name} is too large or too deeply nested.")

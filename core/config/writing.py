@@ -56,7 +56,6 @@ def all_as_yaml(settings: Settings, folder: Path) -> str:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of the file, for editors."""
     schema = SettingsFile.model_json_schema(by_alias=True)
     for part in (schema, *schema["$defs"].values()):
         if "properties" in part:
@@ -65,7 +64,6 @@ def json_schema() -> dict[str, Any]:
 
 
 def _fields(value: Value, part: type[Value]) -> dict[str, Any]:
-    """The value's fields that this part of it has."""
     return {name: getattr(value, name) for name in part.model_fields}
 
 

@@ -12,16 +12,12 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class ValuePosition:
-    """Where a value was written, and under which name."""
-
     words: str
     line: int
 
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """The values in a file, and where each was written."""
-
     name: str
     values: dict[str, Any]
     marks: dict[Path, ValuePosition] = field(default_factory=dict[Path, ValuePosition])

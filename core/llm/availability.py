@@ -32,8 +32,6 @@ def is_outage(error: Exception) -> bool:
 
 @dataclass
 class _ModelOutage:
-    """A model that was given up and has not answered since."""
-
     #: Words for people.
     reason: str
     probe_at: datetime
@@ -41,8 +39,6 @@ class _ModelOutage:
 
 
 class ModelAvailability:
-    """Remembers which models are away or limit our rate, and when to try them again."""
-
     def __init__(self, clock: Clock, probes: RetryPolicy = PROBES) -> None:
         self._clock = clock
         self._probes = probes
@@ -51,7 +47,6 @@ class ModelAvailability:
         self._limited: dict[ModelRef, datetime] = {}
 
     def limits_rate(self, ref: ModelRef, seconds: float) -> None:
-        """Keep in mind that the vendor asked us to wait."""
         self._limited[ref] = self._clock.now() + timedelta(seconds=min(seconds, _A_DAY))
 
     async def wait_for_rate(self, ref: ModelRef, seconds_left: float) -> None:
@@ -69,7 +64,6 @@ class ModelAvailability:
         await self._clock.sleep(wait)
 
     def gave_up(self, ref: ModelRef, reason: str) -> None:
-        """Note that a call gave the model up: it is down, hangs, or stayed busy."""
         now = self._clock.now()
         outage = self._away.setdefault(ref, _ModelOutage(reason=reason, probe_at=now))
         outage.reason = reason
@@ -77,7 +71,6 @@ class ModelAvailability:
             self._put_off(outage)
 
     def mark_available(self, ref: ModelRef) -> None:
-        """Note that the model is there."""
         self._away.pop(ref, None)
 
     def why_not(self, ref: ModelRef) -> str:
@@ -101,7 +94,6 @@ class ModelAvailability:
         return max(soon, min(probes, default=now))
 
     def _put_off(self, outage: _ModelOutage) -> None:
-        """Set the time of the next probe."""
         outage.probes += 1
         wait = self._probes.wait_after(outage.probes) or 0.0
         outage.probe_at = self._clock.now() + timedelta(seconds=wait)

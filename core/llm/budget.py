@@ -40,15 +40,12 @@ class Attempt:
         self.usage = Usage()
 
     def __call__(self) -> None:
-        """The reply begins."""
         self.begun = True
         self.warmup()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Reserves money for the calls of one turn."""
-
     reservations: Reservations
     debate_id: str
     #: Key of the turn.

@@ -7,30 +7,27 @@ per phase and saves most of the money.
 
 import asyncio
 import hashlib
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from core.ports import Clock
+from core.recent import Recent
 
-#: Beginnings remembered; the oldest are forgotten.
+#: Beginnings that are remembered.
 _REMEMBERED = 1024
 #: Seconds to wait for a leader: then the money saved is not worth the time.
 _LONGEST_WAIT = 20.0
 
 
 class CacheWarmup:
-    """Lets one call per beginning go first."""
-
-    def __init__(
-        self, clock: Clock, *, remembered: int = _REMEMBERED, longest_wait: float = _LONGEST_WAIT
-    ) -> None:
+    def __init__(self, clock: Clock, *, longest_wait: float = _LONGEST_WAIT) -> None:
         self._longest_wait = longest_wait
         self._clock = clock
-        self._remembered = remembered
+        #: Set when nobody leads the beginning any more.
         self._led: dict[str, asyncio.Event] = {}
-        self._warm: OrderedDict[str, datetime] = OrderedDict()
+        #: When the call was made whose prompt wrote it.
+        self._warm: Recent[str, datetime] = Recent(_REMEMBERED)
 
     @asynccontextmanager
     async def turn(
@@ -49,13 +46,9 @@ class CacheWarmup:
         asked_at = self._clock.now()
 
         def began() -> None:
-            """What the prompt wrote can be read now."""
             for key in beginnings:
                 self._warm[key] = asked_at
-                self._warm.move_to_end(key)
                 self._release(key)
-            while len(self._warm) > self._remembered:
-                self._warm.popitem(last=False)
 
         try:
             yield began
@@ -80,21 +73,14 @@ class CacheWarmup:
             return {}  # a leader that hangs must not hold up everybody
         if not leads:
             return {}
-        # Warm is what a call wrote whose reply began not long ago.
-        now = self._clock.now()
-        ages = {
-            key: (now - self._warm[key]).total_seconds() for key in beginnings if key in self._warm
-        }
-        leading = {
-            key: asyncio.Event() for key in beginnings if key not in ages or ages[key] >= lifetime
-        }
+        oldest = self._clock.now() - timedelta(seconds=lifetime)
+        warm = {key for key in beginnings if key in self._warm and self._warm[key] > oldest}
+        leading = {key: asyncio.Event() for key in beginnings if key not in warm}
         self._led |= leading
         return leading
 
     def _release(self, key: str) -> None:
-        """Nobody leads this beginning any more."""
-        led = self._led.pop(key, None)
-        if led:
+        if led := self._led.pop(key, None):
             led.set()
 
 

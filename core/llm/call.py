@@ -80,8 +80,6 @@ class ModelAnswer(NamedTuple, Generic[T]):
 
 
 class ModelCalls:
-    """Asks models on behalf of agents."""
-
     def __init__(  # noqa: PLR0913 - what differs between the product, its tests and its bench
         self,
         providers: Mapping[str, ModelProvider],
@@ -171,13 +169,11 @@ class ModelCalls:
             return ModelAnswer(value, self._call(ref, reply, so_far))
 
     async def load(self, providers: Collection[str]) -> None:
-        """Load what these providers take to be asked, without blocking the event loop."""
         named = [provider for name, provider in self._providers.items() if name in providers]
         slow = [provider for provider in named if isinstance(provider, SlowLoadingProvider)]
         await asyncio.gather(*(provider.load() for provider in slow))
 
     async def close(self) -> None:
-        """Close all providers."""
         for provider in self._providers.values():
             await provider.close()
 
@@ -218,7 +214,6 @@ class ModelCalls:
     async def _first_reply(
         self, refs: Sequence[ModelRef], request: ModelRequest, so_far: CallUsage
     ) -> tuple[ModelRef, ModelReply]:
-        """The reply of the first of these models that can be asked."""
         failed: list[CallFailed] = []
         for place, ref in enumerate(refs):
             # Who can neither wait nor ask another model tries even one that is away.
@@ -261,7 +256,6 @@ class ModelCalls:
     async def _reply_after_retries(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
     ) -> ModelReply:
-        """The reply of one model, after as many tries as the policy and the time allow."""
         current, useless, down = replace(request, model=ref.model), 0, 0
         # Only one silence is waited for where the debate can go on without the model.
         hurried = so_far.options.patient or (not is_last and request.act in ALL_WAIT_FOR)
@@ -335,7 +329,6 @@ class ModelCalls:
     async def _booked_reply(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
     ) -> ModelReply:
-        """One attempt whose usage is booked afterwards, however it ends."""
         start.usage = Usage(attempts=1)
         try:
             reply = await self._whole_reply(ref, request, start)
@@ -402,14 +395,12 @@ class ModelCalls:
         return reply
 
     def _usage_with_cost(self, ref: ModelRef, usage: Usage) -> Usage:
-        """The usage of one attempt with its cost, unless the provider named it."""
         cost = Decimal(0) if self._measure.capability(*ref).local else usage.cost
         if cost is None:
             cost = price(*ref, usage, self._prices, at=self._clock.now())
         return usage.model_copy(update={"cost": cost, "attempts": 1})
 
     def _call(self, ref: ModelRef, reply: ModelReply, so_far: CallUsage) -> Call:
-        """How the answer came."""
         return Call(
             provider=ref.provider,
             model=reply.model or ref.model,
@@ -424,16 +415,10 @@ class ModelCalls:
         )
 
     def _for(self, agent: Agent, request: ModelRequest) -> ModelRequest:
-        """The request as this agent asks it."""
         user = self._scope.user or request.user
         return replace(request, model=agent.model, temperature=agent.temperature, user=user)
 
     def _provider(self, name: str) -> ModelProvider:
-        """The provider of this name.
-
-        Raises:
-            ProviderMissing: It is not set up.
-        """
         if name not in self._providers:
             raise ProviderMissing(f"The provider {name!r} is not set up: is its key missing?")
         return self._providers[name]

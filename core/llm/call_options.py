@@ -13,16 +13,12 @@ from core.usage import Cap, SentPart, Usage
 
 
 class ModelRef(NamedTuple):
-    """A model at a provider."""
-
     provider: str
     model: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallOptions:
-    """Under which conditions one question is asked."""
-
     #: For all tries, fallbacks and the repair together.
     seconds: float = 180.0
     #: Bounds on money; each attempt's worst case must fit under all of them.
@@ -40,8 +36,6 @@ USUAL_OPTIONS = CallOptions()
 
 @dataclass(frozen=True, kw_only=True)
 class CallScope:
-    """On whose behalf questions are asked, and what bounds all of them."""
-
     #: Bounds on money, besides those of each question.
     caps: Sequence[Cap] = ()
     #: Who asks, unrecognisable; for vendors that want to tell people apart.
@@ -65,8 +59,6 @@ LOCAL_PARALLEL = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Tables:
-    """What settings say about models and money."""
-
     #: Records laid over the built-in table of capabilities.
     models: Sequence[Record] = ()
     #: Prices that win over the public list; a key is `provider/model` or the model's name.
@@ -77,8 +69,6 @@ NO_TABLES = Tables()
 
 
 class CallUsage:
-    """What one question has cost so far, over all its attempts."""
-
     def __init__(
         self,
         options: CallOptions,
@@ -98,17 +88,14 @@ class CallUsage:
         self._began = clock.now()
 
     def add(self, usage: Usage) -> None:
-        """Book one attempt."""
         self.usage += usage
         if self._book:
             self._book(usage)
 
     @property
     def seconds(self) -> float:
-        """Time since the question was asked."""
         return (self._clock.now() - self._began).total_seconds()
 
     @property
     def seconds_left(self) -> float:
-        """Time until the question is given up."""
         return self.options.seconds - self.seconds

@@ -91,7 +91,6 @@ def sent_parts(whole: ModelRequest, short: ModelRequest) -> tuple[SentPart, ...]
 
 
 def _alike(text: str, other: str) -> int:
-    """Length of the common beginning of two texts, in characters."""
     return len(commonprefix((text, other)))  # noqa: RUF071 - of texts, not of paths
 
 
@@ -142,7 +141,6 @@ def _without_beginning(text: str, count: int) -> str:
 
 
 def _without_end(text: str, count: int) -> str:
-    """A text without its last characters."""
     if count <= 0:
         return text
     return f"{text[: len(text) - count].rstrip()}\n{_mark(count)}".lstrip()

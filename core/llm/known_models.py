@@ -43,5 +43,4 @@ def nearest_model(provider: str, model: str) -> str:
 
 
 def _listed(provider: str) -> ListedProvider:
-    """What the price list has of a provider."""
     return get_snapshot().find_provider(None, PRICE_BOOKS.get(provider, provider), None)

@@ -1,8 +1,10 @@
 """A request as the pieces of text a provider sends (pure)."""
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from core.llm.quoting import quote
 from core.request import AnswerForm, ModelRequest, Part
@@ -49,6 +51,28 @@ def _cut(parts: tuple[Part, ...], delimiter: str) -> tuple[Piece, ...]:
 def prompt_text(request: ModelRequest) -> str:
     """All that is sent, as one text."""
     return f"{request.system}\n\n" + "".join(piece.text for piece in pieces(request))
+
+
+def blocks(
+    cut: Iterable[Piece], mark: Mapping[str, Any], kind: str = "text"
+) -> list[dict[str, Any]]:
+    """The pieces as a list of content, as most vendors take them; `mark` ends what is cached."""
+    return [
+        {"type": kind, "text": piece.text, **(mark if piece.breakpoint else {})} for piece in cut
+    ]
+
+
+def answer_format(request: ModelRequest, answers: str) -> dict[str, Any] | None:
+    """The form of a structured answer as OpenAI's Responses take it; None: the prompt alone tells.
+
+    `answers` is how the model is asked for one (see `Capability`).
+    """
+    if not request.answer or answers == "prompt":
+        return None
+    if answers == "object":
+        return {"type": "json_object"}
+    form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
+    return {"type": "json_schema", **form}
 
 
 def schema_in_words(answer: AnswerForm) -> str:

@@ -34,12 +34,10 @@ _LEAST_ECHOED = 80
 
 
 def is_cut_off(request: ModelRequest, usage: Usage, limits: Capability) -> bool:
-    """Whether the reply is as long as it was allowed to be."""
     return usage.output_tokens >= output_reserve(limits, request.max_output_tokens, request.effort)
 
 
 def is_echo(request: ModelRequest, text: str) -> bool:
-    """Whether the reply repeats its prompt."""
     marks = (f"<<<{request.delimiter}", f">>>{request.delimiter}")
     if request.delimiter and any(mark in text for mark in marks):
         return True

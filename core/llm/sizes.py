@@ -23,8 +23,6 @@ _SMALLER = 0.75
 
 
 class Measure:
-    """Sizes requests for each model."""
-
     def __init__(self, records: Sequence[Record]) -> None:
         """Take settings' own records of capabilities.
 
@@ -37,7 +35,6 @@ class Measure:
         self._known: dict[tuple[str, str], Capability] = {}
 
     def capability(self, provider: str, model: str) -> Capability:
-        """What the model can take."""
         key = (provider, model)
         if key not in self._known:
             self._known[key] = capability(provider, model, self._records)
@@ -67,16 +64,13 @@ class Measure:
         self._known[provider, request.model] = limits.model_copy(update={"context_tokens": tokens})
 
     def tokens(self, provider: str, model: str, text: str) -> int:
-        """About how many tokens the model makes of the text."""
         factor = self._factors.get((provider, model))
         return estimate_tokens(text, factor or self.capability(provider, model).token_factor)
 
     def prompt_tokens(self, provider: str, request: ModelRequest) -> int:
-        """About how many tokens the request's model makes of its prompt."""
         return self.tokens(provider, request.model, prompt_text(request))
 
     def learn(self, provider: str, request: ModelRequest, usage: Usage) -> None:
-        """Correct the estimate by what a reply reported."""
         key = (provider, request.model)
         factor = self._factors.get(key) or self.capability(*key).token_factor
         estimated = self.prompt_tokens(provider, request)
@@ -101,7 +95,6 @@ class Measure:
     def with_estimates(
         self, provider: str, request: ModelRequest, text: str, usage: Usage
     ) -> Usage:
-        """The usage, estimated where the provider did not report any."""
         if usage.input_tokens or usage.output_tokens or usage.cost is not None:
             return usage
         read = self.prompt_tokens(provider, request)

@@ -101,7 +101,6 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
 
 
 def _names(schema: Mapping[str, Any]) -> frozenset[str]:
-    """The names of all fields of a form."""
     fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties", {}))
     inner = [*fields.values(), *([schema["items"]] if "items" in schema else [])]
     return frozenset(fields).union(*(_names(schema) for schema in inner))
@@ -145,7 +144,6 @@ def _unwrapped(value: object, names: frozenset[str]) -> Iterator[dict[str, Any]]
 
 
 def _inside(value: object) -> list[object]:
-    """What stands in a value, one layer deeper, the last of a list first."""
     if isinstance(value, list):
         return list(reversed(cast("list[object]", value)))
     if isinstance(value, dict):

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
-from core.llm.prompt_text import pieces
+from core.llm.prompt_text import blocks, pieces
 from core.llm.providers.errors import ReplyFailed, check_key
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import Reading, failure, http_client
@@ -18,14 +18,11 @@ _VENDOR = "Anthropic"
 
 
 class AnthropicProvider(SDKProvider):
-    """Serves Claude models."""
-
     name, vendor, address = "anthropic", _VENDOR, "https://api.anthropic.com"
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask once."""
         check_key(_VENDOR, self._key)
         reading = MessagesReading()
         params = parameters(request, self._limits(request.model))
@@ -61,21 +58,13 @@ class AnthropicProvider(SDKProvider):
 
 
 def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
-    """What to send.
-
-    There is no temperature: current models refuse it. The model's thinking and effort follow the
-    request's effort, by the table.
-    """
+    """What to send: no temperature, which current models refuse."""
     # The vendor caches the prompt up to each marked block.
-    mark = {"cache_control": {"type": "ephemeral"}}
-    blocks = [
-        {"type": "text", "text": piece.text, **(mark if piece.breakpoint else {})}
-        for piece in pieces(request)
-    ]
+    content = blocks(pieces(request), {"cache_control": {"type": "ephemeral"}})
     params: dict[str, Any] = {
         "model": request.model,
         "max_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
-        "messages": [{"role": "user", "content": blocks}],
+        "messages": [{"role": "user", "content": content}],
         "stream": True,
     }
     if request.system:
@@ -91,14 +80,11 @@ def parameters(request: ModelRequest, limits: Capability) -> dict[str, Any]:
 
 
 class MessagesReading(Reading):
-    """A reply while it arrives."""
-
     def __init__(self) -> None:
         super().__init__(_VENDOR)
         self._figures: dict[str, object] = {}
 
     def take(self, event: object) -> bool:
-        """Add one event of the stream, or the whole reply in one piece."""
         kind = words(event, "type")
         if kind == "error":
             raise ReplyFailed(event)
@@ -117,14 +103,13 @@ class MessagesReading(Reading):
         return kind.startswith("content_block") or bool(self._end)
 
     def _count(self, usage: object) -> None:
-        """Keep the newest figures; they are totals."""
+        # The newest figures are totals.
         if isinstance(usage, dict):
             figures = cast("dict[str, object]", usage).items()
             self._figures |= {name: value for name, value in figures if value is not None}
 
     def usage(self) -> Usage:
-        """The reported usage; cached input, counted apart by the vendor, is part of the input."""
-        figures = self._figures
+        figures = self._figures  # the vendor counts cached input apart
         cached = count(figures, "cache_read_input_tokens")
         written = count(figures, "cache_creation_input_tokens")
         return Usage(

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from core.capabilities import Capability
 from core.llm.prices import output_reserve
-from core.llm.prompt_text import Piece, pieces, schema_in_words
+from core.llm.prompt_text import Piece, answer_format, blocks, pieces, schema_in_words
 from core.llm.providers.errors import ReplyFailed, refusal
 from core.llm.providers.fields import dig, items, openai_usage, words
 from core.llm.providers.reading import Reading
@@ -21,15 +21,12 @@ _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How to speak to one vendor."""
-
     #: The provider's name in settings.
     name: str
     #: The vendor's name, for people.
     vendor: str
     base_url: str
-    #: Whether Responses are spoken there, with Chat Completions where an address turns out to have
-    #: none.
+    #: Speaks Responses, unless its address turns out to have none.
     responses: bool = False
     #: Fields that only this vendor knows.
     own_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -38,28 +35,21 @@ class Dialect:
 
 
 def parameters(request: ModelRequest, limits: Capability, dialect: Dialect) -> dict[str, Any]:
-    """What to send."""
     cut = pieces(request)
     if request.answer and limits.answers != "strict":
         cut.append(Piece(schema_in_words(request.answer)))
     # Plain text, unless places must be marked.
     content: object = "".join(piece.text for piece in cut)
     if limits.cache == "explicit":
-        mark = _OPENAI_MARK if dialect.openai_fields else _ANTHROPIC_MARK
-        content = [
-            {"type": "text", "text": piece.text, **(mark if piece.breakpoint else {})}
-            for piece in cut
-        ]
+        content = blocks(cut, _OPENAI_MARK if dialect.openai_fields else _ANTHROPIC_MARK)
     system = [{"role": "system", "content": request.system}] if request.system else []
+    form = answer_format(request, limits.answers)
+    if form and limits.answers == "strict":
+        form = {"type": form.pop("type"), "json_schema": form}
     # Reasoning models refuse the old field that caps the reply, old servers the new one.
     cap = "max_completion_tokens" if limits.efforts else "max_tokens"
     # Only OpenAI's own models take these; compatible servers may refuse such fields.
     is_cached = dialect.openai_fields and limits.cache != "none"
-    own: dict[str, Any] = (
-        {"store": False, "prompt_cache_key": request.cache_key or None} if is_cached else {}
-    )
-    if is_cached and limits.cache == "explicit":
-        own["prompt_cache_options"] = {"mode": "explicit"}
     params: dict[str, Any] = {
         "model": request.model,
         "messages": [*system, {"role": "user", "content": content}],
@@ -67,26 +57,18 @@ def parameters(request: ModelRequest, limits: Capability, dialect: Dialect) -> d
         "stream_options": {"include_usage": True},
         "temperature": request.temperature if limits.sampling else None,
         "reasoning_effort": limits.efforts.get(request.effort),
-        "response_format": _form(request, limits),
-        **own,
+        "response_format": form,
+        "store": False if is_cached else None,
+        "prompt_cache_key": (request.cache_key or None) if is_cached else None,
+        "prompt_cache_options": {"mode": "explicit"}
+        if is_cached and limits.cache == "explicit"
+        else None,
         **dialect.own_fields,
     }
     return {name: value for name, value in params.items() if value is not None}
 
 
-def _form(request: ModelRequest, limits: Capability) -> Mapping[str, Any] | None:
-    """The form of a structured answer, where the model is told of it outside its prompt."""
-    if not request.answer or limits.answers == "prompt":
-        return None
-    if limits.answers == "object":
-        return {"type": "json_object"}
-    form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
-    return {"type": "json_schema", "json_schema": form}
-
-
 class ChatReading(Reading):
-    """A reply of the Chat Completions API while it arrives, in whatever fields and parts."""
-
     def __init__(self, vendor: str) -> None:
         super().__init__(vendor)
         self._thoughts: list[str] = []
@@ -94,7 +76,6 @@ class ChatReading(Reading):
         self._usage: object = None
 
     def take(self, event: object) -> bool:
-        """Add one chunk of the stream, or the whole reply in one piece."""
         choices = items(event, "choices")
         for failed in (event, *choices):
             if dig(failed, "error"):
@@ -113,11 +94,9 @@ class ChatReading(Reading):
         return bool(choices)
 
     def usage(self) -> Usage:
-        """The reported usage; cached input is part of the input."""
         return openai_usage(self._usage, "prompt", "completion")
 
     def text(self) -> str:
-        """The text of the complete reply."""
         if self._refusal:
             raise refusal(self.vendor, self._refusal)
         text = super().text()

@@ -18,22 +18,16 @@ _AT_ONCE = 256
 
 
 class _Vector(Value):
-    """What the API says of one text."""
-
     #: The text's place in the request.
     index: int
     embedding: list[float]
 
 
 class _Vectors(Value):
-    """The API's answer, as far as it is wanted."""
-
     data: tuple[_Vector, ...]
 
 
 class OpenAIEmbedder:
-    """The `Embedder` of the core, over the Embeddings API."""
-
     def __init__(self, key: str, model: str, base_url: str = "", *, seconds: float = 2.0) -> None:
         """Keep what is needed to connect; a call may take so many seconds, as a person waits."""
         self._key, self._model, self._base_url = key, model, base_url
@@ -69,7 +63,6 @@ class OpenAIEmbedder:
         return vectors
 
     async def close(self) -> None:
-        """Free connections."""
         if self._sdk:
             await self._sdk.close()
             self._sdk = None

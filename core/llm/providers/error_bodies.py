@@ -35,7 +35,6 @@ _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{1,50}")
 
 
 def read_body(text: str) -> object:
-    """What a body is as JSON; itself where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -49,15 +49,11 @@ class _ExampleEntry(BaseModel):
 
 
 class ExampleQuestion(_ExampleEntry):
-    """What an agent asks people first."""
-
     question: str
     assumption: str
 
 
 class ExampleAnswer(_ExampleEntry):
-    """What a person of the demonstration answers."""
-
     question: str
     #: Name in the local workspace.
     by: str
@@ -84,8 +80,6 @@ class ExampleBallot(_ExampleEntry):
 
 
 class ExampleAgent(_ExampleEntry):
-    """Everything an agent says; who others are is their role."""
-
     #: The option that its first proposal stands for.
     option: str
     questions: tuple[ExampleQuestion, ...] = ()
@@ -249,7 +243,6 @@ def _json(value: object) -> str:
 
 
 def _texts(request: ModelRequest, kind: PartKind) -> Mapping[str, str]:
-    """The texts of one kind by their labels."""
     return {part.label: part.text.strip() for part in request.parts if part.kind is kind}
 
 
@@ -282,7 +275,6 @@ def _author(example: Example, text: str) -> str:
 
 
 def _positions(example: Example, request: ModelRequest) -> Mapping[str, str]:
-    """The roles of a ballot's positions, by label."""
     texts = _texts(request, PartKind.CANDIDATE)
     return {label: _author(example, text) for label, text in texts.items()}
 

@@ -28,8 +28,6 @@ PROVIDER_NAMES = (*KEYED, COMPATIBLE, "ollama", "offline")
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A provider and its models."""
-
     provider: str
     models: UsualModels
 

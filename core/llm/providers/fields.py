@@ -20,26 +20,22 @@ def dig(source: object, *path: str | int) -> Any:
 
 
 def items(source: object, *path: str | int) -> list[Any]:
-    """The list at the end of the path, or an empty one."""
     value = dig(source, *path)
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def words(source: object, *path: str | int) -> str:
-    """The text at the end of the path, or an empty one."""
     value = dig(source, *path)
     return value if isinstance(value, str) else ""
 
 
 def count(source: object, *path: str | int) -> int:
-    """The number of things at the end of the path; 0 when it is no such number."""
     value = dig(source, *path)
     whole = isinstance(value, int) and not isinstance(value, bool)
     return max(0, value) if whole else 0
 
 
 def money(source: object, *path: str | int) -> Decimal | None:
-    """The amount at the end of the path, or None."""
     value = dig(source, *path)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None

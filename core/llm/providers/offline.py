@@ -15,8 +15,6 @@ MODEL = "offline-checklists"
 
 
 class OfflineProvider:
-    """A `ModelProvider` that answers from checklists."""
-
     name = "offline"
 
     async def load(self) -> None:
@@ -28,11 +26,6 @@ class OfflineProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer a request; it takes no tokens, and the cost is nothing.
-
-        Raises:
-            RequestRejected: The act takes a model.
-        """
         # Mostly models answer, and nobody needs it.
         from core.llm.providers.offline_engine.checklist_replies import answer  # noqa: PLC0415
 

@@ -5,7 +5,6 @@ made as large as the request needs, and what does not fit is refused. Within a d
 Ollama loads the model anew whenever it changes.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, cast
@@ -19,6 +18,7 @@ from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.errors import ReplyFailed, translate
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import Reading, failure, http_client, read_reply, stall_timeout
+from core.recent import Recent
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 from core.usage import Usage
@@ -26,14 +26,11 @@ from core.usage import Usage
 DEFAULT_URL = "http://127.0.0.1:11434"
 _VENDOR = "Ollama"
 _SMALLEST_WINDOW = 4096
-#: Debates whose windows are remembered; the oldest are forgotten.
+#: Debates whose windows are remembered.
 _REMEMBERED = 256
-_NOT_FOUND = 404
 
 
 class OllamaProvider:
-    """Serves local models through Ollama."""
-
     name = "ollama"
 
     def __init__(
@@ -43,10 +40,7 @@ class OllamaProvider:
         records: tuple[Record, ...] = (),
         stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
-        """Keep what is needed to connect; nothing is sent yet.
-
-        Loading a model counts as its silence.
-        """
+        """Keep what is needed to connect; loading a model counts as its silence."""
         # People also write `host:port`, or the path of its OpenAI-like API.
         url = base_url or DEFAULT_URL
         self._base_url = (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
@@ -54,14 +48,13 @@ class OllamaProvider:
         #: Tokens that models hold, as Ollama says.
         self._contexts: dict[str, int] = {}
         #: The largest window so far, by model and debate.
-        self._windows: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._windows: Recent[tuple[str, str], int] = Recent(_REMEMBERED)
         self._stall = stall
         self._http: httpx2.AsyncClient | None = None
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask once."""
         reading = _OllamaStream()
         try:
             params = self._parameters(request)
@@ -78,11 +71,6 @@ class OllamaProvider:
             raise failure(reading, error, request) from None
 
     async def models(self) -> tuple[str, ...]:
-        """Names of the models that are there, newest first.
-
-        Raises:
-            ProviderError: Nobody answers as Ollama does.
-        """
         answer = await self._json("GET", "/api/tags")
         if not isinstance(dig(answer, "models"), list):
             raise ProviderDown("What answers is not Ollama.")
@@ -94,7 +82,7 @@ class OllamaProvider:
         Raises:
             ProviderError: Nobody answers as Ollama does, or the model is not there.
         """
-        answer = await self._json("POST", "/api/show", _check_model, json={"model": model})
+        answer = await self._json("POST", "/api/show", json={"model": model})
         facts = dig(answer, "model_info")
         fields = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
         lengths = [count(fields, name) for name in fields if name.endswith(".context_length")]
@@ -103,23 +91,15 @@ class OllamaProvider:
             self._contexts[model] = tokens
         return tokens
 
-    async def _json(
-        self,
-        method: str,
-        path: str,
-        check: Callable[[httpx2.Response], None] = lambda _: None,
-        **options: Any,
-    ) -> Any:
+    async def _json(self, method: str, path: str, **options: Any) -> Any:
         try:
             response = await self._client().request(method, path, timeout=3.0, **options)
-            check(response)
             response.raise_for_status()
             return response.json()
         except Exception as error:  # noqa: BLE001 - whatever the network raises
             raise translate(_VENDOR, error) from None
 
     async def close(self) -> None:
-        """Free connections."""
         if self._http:
             await self._http.aclose()
             self._http = None
@@ -138,9 +118,6 @@ class OllamaProvider:
         key = (request.model, request.cache_key)
         size = max(window(request, limits, reply), self._windows.get(key, 0))
         self._windows[key] = size
-        self._windows.move_to_end(key)
-        while len(self._windows) > _REMEMBERED:
-            self._windows.popitem(last=False)
         options: dict[str, Any] = {"num_ctx": size, "num_predict": reply}
         if limits.sampling and request.temperature is not None:
             options["temperature"] = request.temperature
@@ -159,26 +136,18 @@ class OllamaProvider:
         }
 
     def _client(self) -> httpx2.AsyncClient:
-        """The connection pool, made on first use."""
         if self._http is None:
             self._http = http_client(base_url=self._base_url)
         return self._http
 
 
 def _check_model(response: httpx2.Response) -> None:
-    """Make sure that there is the model that was named.
-
-    Raises:
-        RequestRejected: There is none.
-    """
-    if response.status_code == _NOT_FOUND:
+    if response.status_code == httpx2.codes.NOT_FOUND:
         raise RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
 
 
 def window(request: ModelRequest, limits: Capability, reply: int) -> int:
-    """The context window this request needs, in tokens.
-
-    A power of two, because Ollama loads the model anew whenever the window changes.
+    """The context window this request needs, in tokens: a power of two, so that it seldom grows.
 
     Raises:
         RequestRejected: The model has no such window.
@@ -199,14 +168,11 @@ def window(request: ModelRequest, limits: Capability, reply: int) -> int:
 
 
 class _OllamaStream(Reading):
-    """A reply while it arrives."""
-
     def __init__(self) -> None:
         super().__init__(_VENDOR)
         self._last: object = None
 
     def take(self, event: object) -> bool:
-        """Add one line of the stream, or the whole reply, which looks like the last one."""
         if dig(event, "error"):
             raise ReplyFailed(event)
         self.model = words(event, "model") or self.model
@@ -217,7 +183,6 @@ class _OllamaStream(Reading):
         return True
 
     def usage(self) -> Usage:
-        """What was reported; one's own machine costs nothing."""
         return Usage(
             input_tokens=count(self._last, "prompt_eval_count"),
             output_tokens=count(self._last, "eval_count"),

@@ -96,7 +96,6 @@ class Refusals:
     failed: Counter[str] = field(default_factory=Counter[str])
 
     def limit_capability(self, limits: Capability) -> Capability:
-        """What the model can take, as far as the server lets it."""
         changes: dict[str, Any] = {}
         if _ANSWERS.index(self.answers) > _ANSWERS.index(limits.answers):
             changes["answers"] = self.answers
@@ -105,7 +104,6 @@ class Refusals:
         return limits.model_copy(update=changes) if changes else limits
 
     def accepted_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What is sent of these parameters."""
         sent = {name: value for name, value in params.items() if name not in self.fields}
         for name, other in (_CAPS, _CAPS[::-1]):
             if name in self.fields and name in params and other not in self.fields:
@@ -142,14 +140,11 @@ class Refusals:
 
 
 def _names(message: str, name: str) -> bool:
-    """Whether an error names a field."""
     words_for = {"stream_options": r"stream_options|include_usage"}.get(name, re.escape(name))
     return bool(re.search(rf"(?<![A-Za-z_])(?:{words_for})(?![A-Za-z_])", message))
 
 
 class OpenAIProvider(SDKProvider):
-    """Serves models of OpenAI, or of a vendor that speaks like it."""
-
     def __init__(
         self,
         key: str,
@@ -206,7 +201,6 @@ class OpenAIProvider(SDKProvider):
         return [*sorted(refusals.fields), *weaker]
 
     def _parameters(self, api: Api, request: ModelRequest, limits: Capability) -> dict[str, Any]:
-        """What to send; OpenAI alone is told who asks, as others do not know the field."""
         params: dict[str, Any] = {"stream": True}
         if self._dialect.name == OPENAI.name and request.user:
             params["safety_identifier"] = request.user

@@ -11,7 +11,7 @@ import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2
@@ -39,8 +39,6 @@ _ALWAYS_ALLOWED = 10_000
 _LONGEST_EVENT = 4_000_000
 #: Bytes of the body of an error that are read, as they come: what is wrong stands at the beginning.
 _LONGEST_ERROR = 16_000
-#: Seconds that are given to what follows a whole reply.
-_DRAIN_SECONDS = 1.0
 #: The limit of silence is set anew in steps of this share of it: so much sooner it may end.
 _LIMIT_STEP = 0.02
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -50,8 +48,6 @@ _THOUGHT_CLOSES = {tag: re.compile(rf"</{tag}>", re.IGNORECASE) for tag in _TAGS
 _THOUGHT_BEGINS = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
 #: The end of thoughts whose beginning the server kept to itself.
 _THOUGHT_ENDS = re.compile(rf"^[ \t]*</(?:{_TAGS})>", re.IGNORECASE | re.MULTILINE)
-
-
 #: Words of servers for the end of a whole reply: those of the protocols, and of odd servers.
 _WHOLE = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "end", "complete"})
 _CUT_OFF = frozenset(
@@ -65,8 +61,6 @@ _FAILED = re.compile(r"error|abort|fail|cancel|time_?out|insufficient|overload",
 
 
 class Reading(ABC):
-    """A reply while it arrives."""
-
     def __init__(self, vendor: str) -> None:
         self.vendor = vendor
         #: As the server names it; empty until it does.
@@ -96,7 +90,7 @@ class Reading(ABC):
         """The whole reply. Text with an end that no protocol names counts, if the end is neutral.
 
         Raises:
-            ProviderError: It failed, is refused or cut off, or the stream just ended.
+            ProviderError: It failed, is refused or cut off, or the stream ended before its end.
         """
         end = self._end.lower()
         if not end:
@@ -114,7 +108,6 @@ class Reading(ABC):
         return "".join(self._texts)
 
     def _add(self, text: str) -> None:
-        """Keep a piece of text."""
         self._texts.append(text)
         self.length += len(text)
 
@@ -127,11 +120,7 @@ async def read_reply(
     *,
     came: Callable[[], None],
 ) -> ModelReply:
-    """The whole reply; calls `began` once when it begins, and `came` whenever something came.
-
-    Raises:
-        ProviderError: It is not complete, or empty, or far longer than was asked for.
-    """
+    """The whole reply; calls `began` once when it begins, and `came` whenever something came."""
     most = max(_ALWAYS_ALLOWED, _CHARACTERS_PER_TOKEN * request.max_output_tokens)
     begun = False
     lines = _lines(response.aiter_bytes(), reading.vendor, came)
@@ -158,7 +147,7 @@ async def read_reply(
 
 
 def without_thoughts(text: str) -> str:
-    """A reply without the thoughts that some models write before it."""
+    """A reply without the thoughts before it."""
     bare = text.lstrip()
     if begin := _THOUGHT_BEGINS.match(bare):
         end = _THOUGHT_CLOSES[begin[1].lower()].search(bare, begin.end())
@@ -171,15 +160,10 @@ def without_thoughts(text: str) -> str:
 
 @asynccontextmanager
 async def stall_timeout(reading: Reading, stall: StallLimits) -> AsyncGenerator[Callable[[], None]]:
-    """End the block when a server sends nothing for too long; a model may think before it writes.
-
-    How long a reply may take altogether is its caller's business.
+    """Raise `TimeoutError` when a server is silent for too long.
 
     Yields:
-        What is to be called whenever bytes came. Pings and comments count, too.
-
-    Raises:
-        TimeoutError: The server was silent for too long.
+        What is to be called whenever bytes came; pings and comments count, too.
     """
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(stall.first_token) as limit:
@@ -197,7 +181,6 @@ async def stall_timeout(reading: Reading, stall: StallLimits) -> AsyncGenerator[
 def failure(
     reading: Reading, error: Exception, request: ModelRequest, key: str = ""
 ) -> ProviderError:
-    """The provider error for an exception, with the usage reported until then."""
     provider_error = translate(reading.vendor, error, key=key, prompt=prompt_text(request))
     provider_error.usage = reading.usage()
     return provider_error
@@ -208,10 +191,6 @@ async def _json_objects(lines: AsyncIterator[bytearray], vendor: str) -> AsyncIt
 
     What the body holds decides, not what the server calls it. Lines without an object are passed
     over: names of events, comments, "data: pong".
-
-    Raises:
-        ValueError: It is JSON that cannot be read.
-        ProviderError: It is a web page, or does not end.
     """
     whole, has_begun = bytearray(), False
     async for line in lines:
@@ -237,11 +216,6 @@ async def _json_objects(lines: AsyncIterator[bytearray], vendor: str) -> AsyncIt
 
 
 def _object_in(line: bytearray) -> Any:
-    """The object in a line of a body; None: it holds none.
-
-    Raises:
-        ValueError: It begins as one and is none, or it begins as a web page does.
-    """
     text = _data_of(line)
     if not text.startswith((b"{", b"[", b"<")):
         return None
@@ -252,13 +226,7 @@ def _object_in(line: bytearray) -> Any:
 async def _lines(
     pieces: AsyncIterator[bytes], vendor: str, came: Callable[[], None]
 ) -> AsyncIterator[bytearray]:
-    """The lines of a body up to the one that ends a stream.
-
-    `came` is called for each piece, after its lines were taken.
-
-    Raises:
-        ReplyUnusable: A line does not end.
-    """
+    """The lines of a body up to "[DONE]"; calls `came` for each piece, once its lines are taken."""
     rest = bytearray()
     async for piece in pieces:
         rest += piece
@@ -268,7 +236,6 @@ async def _lines(
             raise too_long(vendor, size(_LONGEST_EVENT))
         for line in lines:
             if _data_of(line).startswith(b"[DONE]"):
-                await _drain(pieces)
                 return
             yield line
         came()
@@ -277,21 +244,10 @@ async def _lines(
 
 
 def _data_of(line: bytearray) -> bytearray:
-    """What a line of a body holds; the space after `data:` may be missing."""
     return line.strip(_BLANK).removeprefix(b"data:").strip(_BLANK)
 
 
-async def _drain(pieces: AsyncIterator[bytes]) -> None:
-    """Read what follows a whole reply, so that its connection can be used again."""
-    with suppress(TimeoutError, httpx2.HTTPError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            async for _ in pieces:
-                pass
-
-
 class _BoundedBody(httpx2.AsyncByteStream):
-    """A body that ends where enough of it has come."""
-
     def __init__(self, whole: Any, most: int) -> None:
         self._whole, self._left = whole, most
 
@@ -314,19 +270,18 @@ async def _bound_error(response: httpx2.Response) -> None:
 def http_client(
     kind: type[httpx2.AsyncClient] = httpx2.AsyncClient, **options: Any
 ) -> httpx2.AsyncClient:
-    """Return a client for servers of models: every one of them is made here.
+    """A client for servers of models, of the SDK's own class where one is used.
 
     Proxies and certificates are those of the environment; addresses of this machine are asked
-    directly. Errors are read to a point. Only making a connection has a limit of time: what comes
-    over it is bounded by `stall_timeout`. An SDK has classes of its own for it; that over aiohttp
-    takes half the CPU for a reply that comes in many small pieces.
+    directly. Only connecting has a limit of time: replies are bounded by `stall_timeout`. An SDK's class over
+    aiohttp takes half the CPU for a reply that comes in many small pieces.
     """
     # At DEBUG they write whole prompts.
     for name in ("openai", "anthropic", "httpx2"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    usual = dict[str, Any](
+    return kind(
         mounts=DIRECT,
         event_hooks={"response": [_bound_error]},
         timeout=httpx2.Timeout(None, connect=10.0),
+        **options,
     )
-    return kind(**(usual | options))

@@ -5,7 +5,7 @@ from typing import Any
 from core.capabilities import Capability
 from core.errors import ReplyCutOff
 from core.llm.prices import output_reserve
-from core.llm.prompt_text import pieces, schema_in_words
+from core.llm.prompt_text import answer_format, blocks, pieces, schema_in_words
 from core.llm.providers.errors import ReplyFailed, ended_early, from_body, refusal
 from core.llm.providers.fields import dig, items, openai_usage, words
 from core.llm.providers.reading import Reading
@@ -16,20 +16,17 @@ from core.usage import Usage
 def parameters(
     request: ModelRequest, limits: Capability, *, openai_fields: bool = True
 ) -> dict[str, Any]:
-    """What to send.
+    """What to send; only OpenAI itself gets `openai_fields` (store, cache).
 
-    Nothing is stored at the vendor. Where it caches by marked places, the places are marked and
-    its own choice (after the last message, which is never shared) is switched off. Only OpenAI
-    itself gets `openai_fields` (store, cache).
+    Where places are marked for the cache, the vendor's own choice (after the last message, which is
+    never shared) is switched off.
     """
     marks = openai_fields and limits.cache == "explicit"
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}} if marks else {}
-    content = [
-        {"type": "input_text", "text": piece.text, **(mark if piece.breakpoint else {})}
-        for piece in pieces(request)
-    ]
+    content = blocks(pieces(request), mark, "input_text")
     if request.answer and limits.answers != "strict":
         content.append({"type": "input_text", "text": schema_in_words(request.answer)})
+    form = answer_format(request, limits.answers)
     # Models without a cache may refuse its fields.
     is_cached = openai_fields and limits.cache != "none"
     effort = limits.efforts.get(request.effort)
@@ -43,35 +40,18 @@ def parameters(
         "store": False if openai_fields else None,
         "prompt_cache_key": (request.cache_key or None) if is_cached else None,
         "prompt_cache_options": {"mode": "explicit"} if marks else None,
-        "text": _form(request, limits),
+        "text": {"format": form} if form else None,
     }
     return {name: value for name, value in params.items() if value is not None}
 
 
-def _form(request: ModelRequest, limits: Capability) -> dict[str, Any] | None:
-    """The form of a structured answer, where the model is told of it outside its prompt."""
-    if not request.answer or limits.answers == "prompt":
-        return None
-    if limits.answers == "object":
-        return {"format": {"type": "json_object"}}
-    form = {
-        "type": "json_schema",
-        "name": request.answer.name,
-        "schema": dict(request.answer.schema),
-        "strict": True,
-    }
-    return {"format": form}
-
-
 class ResponsesReading(Reading):
-    """A reply of the Responses API while it arrives."""
-
     def __init__(self, vendor: str) -> None:
         super().__init__(vendor)
+        #: The newest whole response.
         self._response: object = None
 
     def take(self, event: object) -> bool:
-        """Add one event of the stream, or the whole reply in one piece."""
         kind = words(event, "type")
         if kind == "response.output_text.delta":  # nearly all are
             self._add(words(event, "delta"))
@@ -87,11 +67,9 @@ class ResponsesReading(Reading):
         return kind.startswith("response.output_") or kind.endswith(".delta")
 
     def usage(self) -> Usage:
-        """The reported usage; cached input is part of the input."""
         return openai_usage(dig(self._response, "usage"), "input", "output")
 
     def text(self) -> str:
-        """The text of the complete reply."""
         match words(self._response, "status"):
             case "completed":
                 # Compatible servers may have sent the text only in pieces.

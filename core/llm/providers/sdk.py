@@ -86,7 +86,6 @@ class SDKProvider(ABC):
         return [name for model in items(answer, "data") if (name := words(model, "id"))]
 
     async def close(self) -> None:
-        """Free connections."""
         if self._made:
             (client, _), self._made = self._made, None
             await client.close()
@@ -105,7 +104,6 @@ class SDKProvider(ABC):
         reading: Reading,
         began: Callable[[], None],
     ) -> ModelReply:
-        """The reply to one request, with the errors of the SDK and the network as they are."""
         client, stream_class = await self._client()
         async with stall_timeout(reading, self._stall) as came:
             stream = await client.post(

@@ -62,8 +62,6 @@ def answer(request: ModelRequest) -> str:
 
 
 class _Reader:
-    """A role's view of a request."""
-
     def __init__(self, request: ModelRequest) -> None:
         self.request = request
         roles = checklists().roles
@@ -98,7 +96,6 @@ class _Reader:
         return [*checks[:1], *self.role.anything][:_MOST_POINTS]
 
     def weight(self, thing: Technology) -> int:
-        """What a thing's notes are worth to this role."""
         return sum(self._worth(thing).values())
 
     def notes(self, thing: Technology, sign: int) -> Sequence[str]:
@@ -116,7 +113,6 @@ class _Reader:
         return next((t for t in self.things if text.startswith(f"**{t.title}: ")), None)
 
     def texts(self, kind: PartKind) -> Mapping[str, str]:
-        """The texts of a kind by their labels, as far as they are read."""
         parts = (part for part in self.request.parts if part.kind is kind)
         return {part.label: part.text[:READ_AT_MOST].strip() for part in parts}
 
@@ -135,7 +131,6 @@ class _Reader:
 
 
 def _position(reader: _Reader) -> str:
-    """Where a role stands, and what it would ask."""
     choice, checklist = reader.choice, f"the checklist of {reader.role.title}"
     if choice:
         # One place is left for a question.
@@ -150,7 +145,6 @@ def _position(reader: _Reader) -> str:
 
 
 def _critique(reader: _Reader) -> str:
-    """What the checklist holds against the others' positions."""
     positions = map(reader.stands_for, reader.texts(PartKind.POSITION).values())
     things = {thing.title: thing for thing in positions if thing}
     against = [point for thing in things.values() for point in reader.points(thing, -1)]
@@ -278,7 +272,6 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
 
 
 def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
-    """What the positions' lists ask, each question of an agent once."""
     questions = dict.fromkeys(
         f"{name} asks: {question}"
         for name, text in positions.items()
@@ -291,7 +284,6 @@ def _questions_in(positions: Mapping[str, str]) -> Sequence[str]:
 def _decision_fields(
     reader: _Reader, winner: Technology, things: Mapping[str, Technology | None]
 ) -> Mapping[str, object]:
-    """The fields of a verdict for the option that the checklists chose."""
     lines = (line.partition(": ") for line in reader.joined(PartKind.OPTIONS).splitlines())
     ids = {name.partition(" (")[0]: option for option, _, name in lines}
     against = reader.notes(winner, -1)

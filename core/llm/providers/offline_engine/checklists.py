@@ -26,8 +26,6 @@ class _Entry(BaseModel):
 
 
 class Technology(_Entry):
-    """A technology that a question may name."""
-
     title: str
     #: All the ways an option may be written, in lower case and in the singular.
     names: tuple[str, ...]
@@ -36,8 +34,6 @@ class Technology(_Entry):
 
 
 class Topic(_Entry):
-    """What a question may be about."""
-
     words: tuple[str, ...]
     #: Keys of the things that compete here. Only things of one topic can be compared.
     things: tuple[str, ...] = ()
@@ -46,8 +42,6 @@ class Topic(_Entry):
 
 
 class OpenPoint(_Entry):
-    """Something a question may leave open."""
-
     question: str
     assumption: str
     #: Words in a text that settle it.
@@ -72,8 +66,6 @@ class RoleChecklist(_Entry):
 
 
 class Checklists(_Entry):
-    """Everything in the data files."""
-
     things: Mapping[str, Technology]
     topics: Mapping[str, Topic]
     open_points: Mapping[str, OpenPoint]
@@ -82,7 +74,6 @@ class Checklists(_Entry):
 
 @cache
 def checklists() -> Checklists:
-    """The data files, read once per process."""
     parts = {name: _read(_DATA / f"{name}.yaml") for name in ("things", "topics", "open_points")}
     roles = {file.stem: _read(file) for file in sorted((_DATA / "roles").glob("*.yaml"))}
     return Checklists.model_validate({**parts, "roles": roles})

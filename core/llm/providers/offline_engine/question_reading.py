@@ -39,8 +39,6 @@ _PURPOSE = re.compile(r" (?:for|as|in|on|to|when|with|if) ")
 
 @dataclass(frozen=True)
 class QuestionReading:
-    """What the engine makes of a question."""
-
     #: Keys of the things it chooses between; empty unless the checklists know all of them.
     things: Sequence[str]
     #: Keys of the topics it is about.
@@ -48,7 +46,6 @@ class QuestionReading:
 
 
 def read_question(question: str, context: str = "") -> QuestionReading:
-    """Read a question and what was written with it."""
     question, context = question[:READ_AT_MOST].replace(" vs. ", " vs "), context[:READ_AT_MOST]
     sentences = [s.strip() for s in _SENTENCE_END.split(question) if s.strip()]
     choice = next((s for s in sentences if _CHOOSES.search(s)), "".join(sentences[:1]))
