@@ -46,7 +46,6 @@ async def serve(settings: BotSettings, mode: Mode | None) -> None:
         elif plugin.is_allowed:
             _log.info("plugin", plugin=plugin.title)
     loaded = await load_settings(settings, clarify=True, plugins=plugins)
-    dict(loaded.settings.playbooks)  # reads the built-in ones now: no form is to wait for that
     check_settings(loaded.settings, settings)
     for notice in loaded.notices:
         _log.warning("settings", notice=notice)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from core.config.written import Path, WrittenFile
+from core.config.source import Path, WrittenFile
 
 _MILLISECONDS = 1000
 _PROMPT_KEYS: Mapping[str, str] = {

@@ -1,7 +1,7 @@
 """Finds settings of the right type that cannot be used or are probably mistakes (pure)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from core.acts import overrides
 from core.capabilities import capability
 from core.config.keys import nearest
-from core.config.written import Path, WrittenFile
-from core.debate.agents import ModelChoice, PromptText, Role
+from core.config.source import Path, WrittenFile
+from core.debate.agents import ModelChoice, PromptText, Role, Speaker
 from core.debate.turn import RESERVED_IDS
 from core.llm.known_models import is_known, nearest_model
 from core.rules.formats.registry import formats_with
@@ -39,16 +39,16 @@ def faults(
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
     yield from _agent_faults(file, source, base.roles)
-    yield from _server_faults(file, source, providers)
+    named = _models_in(file, base.agent_model.provider, providers_in_names(file, base, providers))
+    yield from _server_faults(file, source, providers, named)
     if providers:
         own = {server.name: "" for server in file.servers}
-        usual = base.agent_model.provider
-        yield from _model_faults(file, source, usual, {**providers, **own})
+        yield from _model_faults(file, source, {**providers, **own}, named)
     prompts: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
     prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
     prompts += [(("judge",), file.judge.prompts)] if file.judge else []
-    for path, named in prompts:
-        for name in [name for name in named if name not in overrides.NAMES]:
+    for path, texts in prompts:
+        for name in [name for name in texts if name not in overrides.NAMES]:
             hint = nearest(name, overrides.NAMES)
             yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"
     for at, record in enumerate(file.models):
@@ -71,7 +71,7 @@ def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
             for name in sorted(named - {"question", "words"}):
                 yield f"{where}: {{{name}}} stays as it is: there are {{question}}, {{words}}."
     there = {server.name: server.models for server in file.servers if server.models}
-    for named in _models_in(file, ""):
+    for named in _models_in(file, "", there):
         provider, model = named.choice.provider or named.usual, named.choice.model
         if model and model not in there.get(provider, (model,)):
             hint = nearest(model, there[provider])
@@ -104,7 +104,10 @@ def _agent_faults(
 
 
 def _server_faults(
-    file: SettingsFile, source: WrittenFile, providers: Mapping[str, str]
+    file: SettingsFile,
+    source: WrittenFile,
+    providers: Mapping[str, str],
+    models: Sequence["_NamedModel"],
 ) -> Iterator[str]:
     """A line for each server whose name is taken, and each of its models that is not named."""
     names: set[str] = set()
@@ -113,9 +116,31 @@ def _server_faults(
             owner = "a provider" if server.name in providers else "another server"
             yield f'{source.at(("servers", at, "name"))}: {owner} has the name "{server.name}".'
         names.add(server.name)
-    for named in _models_in(file, ""):
+    for named in models:
         if named.choice.provider in names and not named.choice.model:
             yield f'{source.at(named.path)}: name a model of "{named.choice.provider}" too.'
+
+
+def split_name(choice: ModelChoice, providers: Container[str]) -> ModelChoice:
+    """`model: groq/llama-4` as the model `llama-4` of `groq`, where no `provider` is named.
+
+    Vendors that sell others' models have such names themselves: what is in front of the slash
+    counts only if it is one of these providers.
+    """
+    provider, _, model = choice.model.partition("/")
+    if choice.provider or not model or provider not in providers:
+        return choice
+    return ModelChoice(provider=provider, model=model)
+
+
+def providers_in_names(
+    file: SettingsFile, base: Settings, providers: Iterable[str]
+) -> Collection[str]:
+    """Providers that may stand in front of a model's name."""
+    own = {server.name for server in file.servers}
+    # Where OpenRouter serves, `anthropic/…` is a name of its own.
+    resells = (file.default_model.provider or base.agent_model.provider) == "openrouter"
+    return own if resells else own | {*providers}
 
 
 class _NamedModel(NamedTuple):
@@ -125,33 +150,43 @@ class _NamedModel(NamedTuple):
     usual: str
 
 
-def _models_in(file: SettingsFile, usual: str) -> Iterator[_NamedModel]:
-    default = file.default_model.provider or usual
-    judge = file.judge
-    yield _NamedModel(("default_model",), file.default_model, usual)
-    lists: list[tuple[Path, Sequence[ModelChoice]]] = [(("fallbacks",), file.fallbacks)]
-    if judge:
-        yield _NamedModel(("judge",), judge, default)
-        lists.append((("judge", "fallbacks"), judge.fallbacks or ()))
-    if file.summary_model:
-        beside = (judge.provider if judge else "") or default
-        yield _NamedModel(("summary_model",), file.summary_model, beside)
-    if file.shadow_model:
-        beside = (judge.provider if judge else "") or default
-        yield _NamedModel(("shadow_model",), file.shadow_model, beside)
-    for at, agent in enumerate(file.agents):
-        yield _NamedModel(("agents", at), agent, default)
-        lists.append((("agents", at, "fallbacks"), agent.fallbacks or ()))
-    for path, choices in lists:
-        for at, choice in enumerate(choices):
-            yield _NamedModel((*path, at), choice, "")
+def _models_in(file: SettingsFile, usual: str, in_names: Container[str]) -> Sequence[_NamedModel]:
+    """Every model that the file names; `usual` serves where no provider is named.
+
+    Those `in_names` may stand in front of a model's name.
+    """
+    default = split_name(file.default_model, in_names)
+    speakers: list[tuple[Path, Speaker]] = [
+        *(((("judge",), file.judge),) if file.judge else ()),
+        *((("agents", at), agent) for at, agent in enumerate(file.agents)),
+    ]
+    after_default = default.provider or usual
+    judge = split_name(file.judge, in_names).provider if file.judge else ""
+    named: list[tuple[Path, ModelChoice | None, str]] = [
+        (("default_model",), default, usual),
+        (("summary_model",), file.summary_model, judge or after_default),
+        (("shadow_model",), file.shadow_model, judge or after_default),
+        *((("fallbacks", at), choice, "") for at, choice in enumerate(file.fallbacks)),
+    ]
+    for path, speaker in speakers:
+        named.append((path, speaker, after_default))
+        fallbacks = enumerate(speaker.fallbacks or ())
+        named += [((*path, "fallbacks", at), choice, "") for at, choice in fallbacks]
+    return [
+        _NamedModel(path, split_name(choice, in_names), usually)
+        for path, choice, usually in named
+        if choice
+    ]
 
 
 def _model_faults(
-    file: SettingsFile, source: WrittenFile, usual: str, providers: Mapping[str, str]
+    file: SettingsFile,
+    source: WrittenFile,
+    providers: Mapping[str, str],
+    models: Sequence[_NamedModel],
 ) -> Iterator[str]:
     """A line for each unknown provider or model, with the nearest name that exists."""
-    for named in _models_in(file, usual):
+    for named in models:
         provider, model = named.choice.provider or named.usual, named.choice.model
         if not provider:
             yield f"{source.at(named.path)}: a fallback needs a provider."

@@ -1,7 +1,7 @@
 """Keys of the settings file as its model has them: camelCase too, the nearest name (pure)."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from types import UnionType
 from typing import Any, Union, cast, get_args, get_origin
@@ -9,11 +9,8 @@ from typing import Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from core.config.written import Path, WrittenFile
-from core.debate.agents import ModelChoice
+from core.config.source import Path, WrittenFile
 
-#: Stands between a problem and all names that there are.
-LISTED = " There are: "
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -46,7 +43,7 @@ def inside(annotation: object, step: str | int) -> object:
 def nearest(name: str, names: Sequence[str]) -> str:
     """A hint at the name that may have been meant, or at all of them."""
     matches = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    return f'Did you mean "{matches[0]}"?' if matches else f"{LISTED.lstrip()}{', '.join(names)}."
+    return f'Did you mean "{matches[0]}"?' if matches else f"There are: {', '.join(names)}."
 
 
 def elsewhere(name: str, model: type[BaseModel]) -> str:
@@ -61,41 +58,10 @@ def elsewhere(name: str, model: type[BaseModel]) -> str:
     return ""
 
 
-def split_names(value: Any, annotation: object, providers: Collection[str]) -> None:
-    """Take the provider out of `model: groq/llama-4` where no `provider` is named, in place.
-
-    Models of vendors that sell others' models have such names themselves; what is in front of the
-    slash counts as a provider only if it is one of those given.
-
-    Args:
-        value: A value of the file, keys in snake_case.
-        annotation: Its type.
-        providers: Names that count.
-    """
-    if isinstance(value, list):
-        items = enumerate(cast("list[Any]", value))
-    elif isinstance(value, dict):
-        named = cast("dict[str, Any]", value)
-        model = model_in(annotation)
-        if model and issubclass(model, ModelChoice) and not named.get("provider"):
-            provider, slash, rest = str(named.get("model")).partition("/")
-            if slash and rest and provider in providers:
-                named |= {"provider": provider, "model": rest}
-        items = named.items()
-    else:
-        return
-    for step, item in items:
-        split_names(item, inside(annotation, step), providers)
-
-
 def in_snake_case(source: WrittenFile, value: Any, annotation: object, path: Path = ()) -> Any:
     """The value with `timeoutPerRound` as `timeout_per_round`, where keys are the model's.
 
-    Args:
-        source: Records the new key of each value.
-        value: A value of the file.
-        annotation: Its type; None under an unknown key.
-        path: The way to it.
+    `annotation` is its type, or None under an unknown key. `source` records the new keys.
     """
     if isinstance(value, list):
         items = enumerate(cast("list[Any]", value))

@@ -2,32 +2,28 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path as FilePath
-from typing import Any, Literal, TypeVar, cast
+from typing import TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from core.acts import overrides
 from core.config.dialectic import translate
-from core.config.faults import doubts, faults
+from core.config.faults import doubts, faults, providers_in_names, split_name
 from core.config.keys import (
-    LISTED,
     elsewhere,
     in_snake_case,
     inside,
     keys_of,
     model_in,
     nearest,
-    split_names,
 )
-from core.config.written import Path, WrittenFile
+from core.config.source import Path, WrittenFile, read_source
 from core.debate.agents import OFFLINE, Agent, ModelChoice, PromptText, Speaker, Summarization
-from core.debate.playbook import Playbook
 from core.errors import ConfigurationBroken
 from core.settings import (
     CommonSettings,
@@ -45,9 +41,6 @@ V = TypeVar("V", bound=Value)
 #: Raises OSError or UnicodeDecodeError if it cannot.
 ReadPrompt = Callable[[str], PromptText]
 _COMMON = CommonSettings.model_fields.keys()
-#: A file with as many keys of playbooks is one.
-_PLAYBOOK_KEYS = 2
-_ONLY_IN_PLAYBOOKS = keys_of(Playbook).keys() - keys_of(SettingsFile).keys()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +65,6 @@ class LoadedFile:
 def load_file(path: FilePath, defaults: FileDefaults) -> LoadedFile:
     """Settings from a file that must exist, as its caps would silently not hold without it.
 
-    Args:
-        path: YAML, or JSON if the name ends in `.json`.
-        defaults: What holds where the file says nothing.
-
     Raises:
         ConfigurationBroken: It is missing, or cannot be read or used; names file, line and key.
     """
@@ -94,34 +83,29 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
     Raises:
         ConfigurationBroken: It cannot be used; every line names file, line and key.
     """
-    from core.config.source import read_source  # noqa: PLC0415 - without a file no YAML is needed
-
     source = read_source(text, name)
     values = in_snake_case(source, source.values, SettingsFile)
     notices = [*translate(values, source)]
-    split_names(values, SettingsFile, _providers_in_names(values, defaults))
     values = {key: value for key, value in values.items() if value is not None}
-    # Validated as JSON: there strict types accept a text for an enum and a list for a tuple.
-    plain = json.dumps(values, default=str)
-    problems: list[str] = []
-    file = None
     try:
-        file = _file(plain, extra="forbid")
+        file = SettingsFile.model_validate_json(
+            # As JSON: there strict types accept a text for an enum and a list for a tuple.
+            json.dumps(values, default=str),
+            strict=True,
+            extra="forbid",
+            context=IN_FILE,
+            by_alias=True,
+            by_name=False,
+        )
     except ValidationError as error:
         errors = error.errors(include_url=False)
         # A list whose items are wrong counts as empty.
         wrong = {it["loc"][:count] for it in errors for count in range(len(it["loc"]))}
         errors = [it for it in errors if it["type"] != "too_short" or it["loc"] not in wrong]
-        problems += [in_words(source, error, SettingsFile) for error in errors]
-        if all(error["type"] == "extra_forbidden" for error in errors):
-            with suppress(ValidationError):  # a key that is misspelt may be missed
-                file = _file(plain, extra="ignore")
-    if file:
-        problems += faults(file, source, defaults.settings, defaults.providers)
-    if problems or file is None:
-        if len(values.keys() & _ONLY_IN_PLAYBOOKS) >= _PLAYBOOK_KEYS:
-            problems.append("Is it a playbook? Check that with: moot playbook check FILE")
-        raise ConfigurationBroken("\n".join(_in_order(problems, name)))
+        problems = [in_words(source, error, SettingsFile) for error in errors]
+        raise _in_order(problems, name) from None
+    if problems := [*faults(file, source, defaults.settings, defaults.providers)]:
+        raise _in_order(problems, name)
     return LoadedFile(
         settings=_FileCompletion(defaults, read).settings(file),
         notices=(*notices, *doubts(file, source)),
@@ -129,34 +113,14 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
     )
 
 
-def _in_order(problems: Sequence[str], name: str) -> Sequence[str]:
-    """The problems by their lines, those without one last; each list of keys once."""
+def _in_order(problems: Sequence[str], name: str) -> ConfigurationBroken:
+    """The error that lists the problems by their lines, those without one last."""
 
     def line(problem: str) -> int:
         number = problem.removeprefix(f"{name}, line ").partition(":")[0]
         return int(number) if number.isdecimal() else sys.maxsize
 
-    texts, listed = list[str](), set[str]()
-    for problem in sorted(problems, key=line):
-        text, _, names = problem.partition(LISTED)
-        texts.append(text if names and names in listed else problem)
-        listed.add(names)
-    return texts
-
-
-def _providers_in_names(values: dict[str, Any], defaults: FileDefaults) -> set[str]:
-    """Providers that may stand in front of a model's name.
-
-    Where OpenRouter serves, `anthropic/…` is a name of its own.
-    """
-    listed, default = values.get("servers"), values.get("default_model")
-    servers = cast("list[Any]", listed) if isinstance(listed, list) else []
-    named = {
-        cast("dict[str, Any]", server).get("name") for server in servers if isinstance(server, dict)
-    }
-    own = cast("dict[str, Any]", default).get("provider") if isinstance(default, dict) else None
-    resells = (own or defaults.settings.agent_model.provider) == "openrouter"
-    return {str(name) for name in named} | (set() if resells else set(defaults.providers))
+    return ConfigurationBroken("\n".join(sorted(problems, key=line)))
 
 
 def prompt_reader(folder: FilePath) -> ReadPrompt:
@@ -205,22 +169,12 @@ def text_of(path: FilePath) -> str:
         raise ConfigurationBroken(f"{path} cannot be read: {reason}.") from None
 
 
-def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:
-    return SettingsFile.model_validate_json(
-        plain, strict=True, extra=extra, context=IN_FILE, by_alias=True, by_name=False
-    )
-
-
 def in_words(
     source: WrittenFile, error: ErrorDetails, model: type[Value], *, noun: str = "setting"
 ) -> str:
     """One problem as a line for people: file, line, key, and what is wrong.
 
-    Args:
-        source: Where it was written.
-        error: What pydantic says of it.
-        model: What the whole file should be.
-        noun: What a key of it is called.
+    `model` is what the whole file should be, `noun` what a key of it is called.
     """
     path: Path = tuple(error["loc"])
     where = source.at(path)
@@ -235,19 +189,6 @@ def in_words(
     return complaint(where, error)
 
 
-def _with_servers(base: Settings, file: SettingsFile) -> Settings:
-    """The settings with all models that the file says its servers have, where there is no model."""
-    served = tuple(
-        ModelChoice(provider=server.name, model=model)
-        for server in file.servers
-        for model in server.models
-    )
-    if _is_named(file.default_model) or not served or base.agent_model.provider != OFFLINE:
-        return base
-    models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
-    return base.model_copy(update=models)
-
-
 def _is_named(choice: ModelChoice | Speaker | None) -> bool:
     return choice is not None and bool(choice.provider or choice.model)
 
@@ -258,11 +199,13 @@ class _FileCompletion:
     def __init__(self, defaults: FileDefaults, read: ReadPrompt) -> None:
         self._base = defaults.settings
         self._providers = defaults.providers
+        self._in_names: Collection[str] = ()
         self._read = read
         self._warnings: list[str] = []
         self._for_everybody: Mapping[str, PromptText] = {}
 
     def settings(self, file: SettingsFile) -> Settings:
+        self._in_names = providers_in_names(file, self._base, self._providers)
         base = self._with_models(file)
         # Whatever a file may set arrives; below is what takes more than that.
         set_here = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
@@ -288,7 +231,15 @@ class _FileCompletion:
         return settings.model_copy(update=changes)
 
     def _with_models(self, file: SettingsFile) -> Settings:
-        names_model, base = _is_named(file.default_model), _with_servers(self._base, file)
+        names_model, base = _is_named(file.default_model), self._base
+        served = tuple(
+            ModelChoice(provider=server.name, model=model)
+            for server in file.servers
+            for model in server.models
+        )
+        if served and not names_model and base.agent_model.provider == OFFLINE:
+            models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
+            base = base.model_copy(update=models)
         agent_model = self._choice(file.default_model, base.agent_model)
         usual_judge = agent_model if names_model else base.judge_model
         judge_model = self._choice(file.judge or ModelChoice(), usual_judge)
@@ -305,7 +256,7 @@ class _FileCompletion:
 
     def _choice(self, named: ModelChoice, usual: ModelChoice | None = None) -> ModelChoice:
         """The model that is named; a provider alone stands for its usual model."""
-        usual = usual or ModelChoice()
+        named, usual = split_name(named, self._in_names), usual or ModelChoice()
         provider = named.provider or usual.provider
         model = named.model or (usual.model if provider == usual.provider else "")
         model = model or self._providers.get(provider, usual.model)
@@ -317,8 +268,9 @@ class _FileCompletion:
         """The agents; the usual models are dealt in turn to those that name none."""
         agents, dealt = list[Agent](), cycle(usual)
         for agent in named:
-            same = [choice for choice in usual if choice.provider == agent.provider]
-            model = (*same, usual[0])[0] if agent.provider or agent.model else next(dealt)
+            named_provider = split_name(agent, self._in_names).provider
+            same = [choice for choice in usual if choice.provider == named_provider]
+            model = (*same, usual[0])[0] if _is_named(agent) else next(dealt)
             role, more = role_id(agent.role, self._base.roles) or agent.role, self._base.roles
             plain = agent_for(role, self._choice(agent, model), more)
             plain = plain.model_copy(update={"id": agent.id, "enabled": agent.enabled})
@@ -326,12 +278,9 @@ class _FileCompletion:
         return tuple(agents)
 
     def _speaker(self, speaker: Speaker, plain: Agent, rules: Summarization) -> Agent:
-        """The built-in agent with what the file says of it.
+        """The built-in agent (`plain`) with what the file says of it (`speaker`).
 
-        Args:
-            speaker: What the file says.
-            plain: Its role, model and everything the file may leave out.
-            rules: The debate's summarization.
+        `rules` are the debate's for summaries.
         """
         name = speaker.name or plain.name
         own = speaker.summarization

@@ -8,18 +8,18 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from core.config.keys import nearest
 from core.config.load import in_words, text_of
-from core.config.written import WrittenFile
+from core.config.source import WrittenFile, read_source
 from core.debate.playbook import Playbook
 from core.errors import BadInput, ConfigurationBroken
-from core.figures import number
 from core.opening import find_agent, known_agents
 from core.rules.formats.registry import formats_with
 from core.settings import Settings
@@ -28,9 +28,6 @@ from core.settings import Settings
 FOLDER = "playbooks"
 _SUFFIXES = frozenset({".yaml", ".yml"})
 _BUILT_IN = FilePath(__file__).parent.parent / "playbooks"
-#: More files, or longer ones, are no playbooks.
-_MOST_FILES = 50
-_MOST_CHARACTERS = 50_000
 #: One alone is no debate.
 _FEWEST_AGENTS = 2
 
@@ -46,10 +43,10 @@ class AvailablePlaybooks:
 
 
 def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlaybooks:
-    """The built-in playbooks, and those of a team.
+    """The built-in playbooks, and those of a team, which stand beside its settings file.
 
     Args:
-        folder: Where the settings file is; None: there is none.
+        folder: Where that file is; None: there is none.
         settings: Whose agents and roles a playbook may name.
     """
     team, own, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
@@ -57,7 +54,7 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlay
     with suppress(OSError):  # there is no such folder
         in_folder = (folder / FOLDER).iterdir() if folder else ()
         files = sorted(path for path in in_folder if path.suffix in _SUFFIXES and path.is_file())
-    for file in files[:_MOST_FILES]:
+    for file in files:
         try:
             playbook = load_playbook(file, settings)
         except ConfigurationBroken as broken:
@@ -69,69 +66,26 @@ def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlay
             )
         else:
             team[playbook.name], own[playbook.name] = playbook, file
-    faults += [f"{file} is left out: {_MOST_FILES} are read." for file in files[_MOST_FILES:]]
-    return AvailablePlaybooks(playbooks=_Playbooks(settings, team), own=own, faults=faults)
-
-
-class _Playbooks(Mapping[str, Playbook]):
-    """The built-in playbooks and a team's; the built-in ones are read when somebody asks for any.
-
-    Every command would wait for that, and few need one.
-    """
-
-    def __init__(self, settings: Settings, team: Mapping[str, Playbook]) -> None:
-        self._settings, self._team = settings, team
-
-    @cached_property
-    def _all(self) -> Mapping[str, Playbook]:
-        fitting = {
-            name: _fitting(playbook, self._settings) for name, playbook in built_in().items()
-        }
-        return {**fitting, **self._team}
-
-    def __getitem__(self, name: str) -> Playbook:
-        return self._all[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all)
-
-    def __len__(self) -> int:
-        return len(self._all)
-
-
-def _fitting(playbook: Playbook, settings: Settings) -> Playbook:
-    """Without agents that these settings disable; where too few are left, with the usual ones."""
-    there = tuple(agent for agent in playbook.agents if _is_there(agent, settings))
-    agents = there if len(there) >= _FEWEST_AGENTS else ()
-    return playbook.model_copy(update={"agents": agents})
+    playbooks = dict[str, Playbook]()
+    for name, playbook in built_in().items():
+        # Without agents that these settings disable; where too few are left, with the usual ones.
+        there = tuple(agent for agent in playbook.agents if _is_there(agent, settings))
+        agents = there if len(there) >= _FEWEST_AGENTS else ()
+        playbooks[name] = playbook.model_copy(update={"agents": agents})
+    return AvailablePlaybooks(playbooks=playbooks | team, own=own, faults=faults)
 
 
 def load_playbook(file: FilePath, settings: Settings) -> Playbook:
-    """The playbook in a file.
-
-    Raises:
-        ConfigurationBroken: The file cannot be read or used; every line names file, line and key.
-    """
-    text = text_of(file)
-    if len(text) > _MOST_CHARACTERS:
-        most = number(_MOST_CHARACTERS)
-        raise ConfigurationBroken(f"{file} is too large: a playbook has {most} characters at most.")
-    return read_playbook(text, str(file), settings)
+    """The playbook in a file; raises as `read_playbook` does."""
+    return read_playbook(text_of(file), str(file), settings)
 
 
 def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
-    """The playbook in a text.
-
-    Args:
-        text: YAML.
-        name: The name of its file, for people.
-        settings: Whose agents and roles it may name.
+    """The playbook in the text of a file, which may name agents and roles of these settings.
 
     Raises:
         ConfigurationBroken: It cannot be used; every line names file, line and key.
     """
-    from core.config.source import read_source  # noqa: PLC0415 - without a file no YAML is needed
-
     source = read_source(text, name, example="title: …")
     try:
         playbook = _checked_playbook(source.values)
@@ -147,8 +101,6 @@ def read_playbook(text: str, name: str, settings: Settings) -> Playbook:
 @cache
 def built_in() -> Mapping[str, Playbook]:
     """The playbooks that come with Moot, by name, in the order of their files."""
-    import yaml  # noqa: PLC0415 - most debates have no playbook
-
     # Somebody waits for them, and they are without faults, so that no lines are needed.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     files = sorted(_BUILT_IN.glob("*.yaml"))
@@ -158,10 +110,7 @@ def built_in() -> Mapping[str, Playbook]:
 
 
 def _checked_playbook(values: Mapping[str, Any]) -> Playbook:
-    """The playbook with these values, which are taken as JSON.
-
-    There an enum is a text and a tuple a list, also where types are strict.
-    """
+    # As JSON: there strict types accept a text for an enum and a list for a tuple.
     plain = json.dumps(values, default=str)
     return Playbook.model_validate_json(plain, strict=True, extra="forbid")
 
@@ -193,12 +142,8 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
             names = ", ".join(known_agents(settings))
             where = source.at(("agents", at))
             yield f'{where}: there is no agent or role "{name}". There are: {names}.'
-    yield from _repeated(playbook, source)
     if playbook.agents and len(playbook.agents) < _FEWEST_AGENTS:
         yield f"{source.at(('agents',))}: one agent alone is no debate; name at least two, or none."
-
-
-def _repeated(playbook: Playbook, source: WrittenFile) -> Iterator[str]:
     named: Mapping[str, Sequence[tuple[str, str]]] = {
         "agents": [("", name) for name in playbook.agents],
         "criteria": [("name", criterion.name) for criterion in playbook.criteria],

@@ -1,19 +1,56 @@
 """YAML or JSON text → plain values that remember the line each key was written on (pure)."""
 
-import json
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import yaml
 
-from core.config.written import Path, ValuePosition, WrittenFile, words_of
 from core.errors import ConfigurationBroken
 
-#: More values or deeper nesting than any honest file has: aliases of aliases can grow for ever.
-_MOST_VALUES = 20_000
-_DEEPEST = 30
-_MOST_CHARACTERS = 1_000_000
+#: A key's way from the top of the file: `("agents", 0, "model")`.
+Path = tuple[str | int, ...]
+
+_TEXT = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+@dataclass(frozen=True)
+class ValuePosition:
+    words: str
+    line: int
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    name: str
+    values: dict[str, Any]
+    #: Where each value was written, and under which name.
+    marks: dict[Path, ValuePosition] = field(default_factory=dict[Path, ValuePosition])
+
+    def at(self, path: Path) -> str:
+        """File, line and key of a value, for messages; the nearest parent's line if unknown."""
+        nearest = path
+        while nearest and nearest not in self.marks:
+            nearest = nearest[:-1]
+        mark = self.marks.get(nearest)
+        if mark is None:
+            return f"{self.name}: {words_of(path)}"
+        rest = words_of(path[len(nearest) :])
+        joint = "." if rest and not rest.startswith("[") else ""
+        return f"{self.name}, line {mark.line}: {mark.words}{joint}{rest}"
+
+    def move(self, old: Path, new: Path) -> None:
+        """Remember that what was written at `old` counts as written at `new`."""
+        for path, mark in list(self.marks.items()):
+            if path[: len(old)] == old:
+                self.marks[(*new, *path[len(old) :])] = mark
+
+
+def words_of(path: Path) -> str:
+    """The path as people write it: `agents[0].model`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
 
 
 def read_source(text: str, name: str, *, example: str = "debate: …") -> WrittenFile:
@@ -27,23 +64,26 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
     Raises:
         ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
     """
-    is_json = name.lower().endswith(".json")
-    if len(text) > _MOST_CHARACTERS:
-        raise ConfigurationBroken(f"{name} is too large or too deeply nested.")
-    marks = dict[Path, ValuePosition]()
+    if name.lower().endswith(".json"):
+        text = text.replace("\t", " ")  # apart from tabs between its values JSON is YAML
     try:
-        # YAML reads 1e3 as a text.
-        values: object = json.loads(text) if is_json else None
-        # JSON that YAML cannot read: its lines are not known.
-        with suppress(yaml.YAMLError) if is_json else nullcontext():
-            # JSON is YAML, except for tabs between its values.
-            loader = _Loader(text.replace("\t", " ") if is_json else text)
-            if node := loader.get_single_node():
-                # First, as it says how much there is: keys that are merged can grow without bounds.
-                marks = dict(_Walk(name).marks(node, ()))
-                values = values if is_json else loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType] - stubs
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise ConfigurationBroken(_why_unreadable(name, error)) from None
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node is None:
+            return WrittenFile(name, {})
+        marks = dict(_marks(name, node, ()))
+        values: object = loader.construct_document(node)  # pyright: ignore[reportUnknownMemberType] - stubs
+    except yaml.MarkedYAMLError as error:
+        context = f" {error.context}" if error.context else ""
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        problem = f"{error.problem}{context}."
+        if "<stream end>" in problem:
+            problem = "the file ends in the middle of a value; close its bracket or quote."
+        raise ConfigurationBroken(f"{name}{line}: {problem}") from None
+    except RecursionError:
+        raise ConfigurationBroken(f"{name} is nested too deeply.") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
     if values is None:
         return WrittenFile(name, {})
     if not isinstance(values, dict):
@@ -51,82 +91,35 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
     return WrittenFile(name, cast("dict[str, Any]", values), marks)
 
 
-def _why_unreadable(name: str, error: Exception) -> str:
-    match error:
-        case json.JSONDecodeError():
-            return f"{name}, line {error.lineno}: {error.msg}."
-        case yaml.MarkedYAMLError():
-            context = f" {error.context}" if error.context else ""
-            line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-            problem = f"{error.problem}{context}."
-            if "<stream end>" in problem:
-                problem = "the file ends in the middle of a value; close its bracket or quote."
-            return f"{name}{line}: {problem}"
-        case yaml.YAMLError():
-            return f"{name} is no YAML: {error}."
-        case RecursionError():
-            return f"{name} is too large or too deeply nested."
-        case _:
-            return f"{name} cannot be read: {error}."
+def _marks(name: str, node: yaml.Node, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
+    """The line of every key and list item under the node.
 
-
-class _Loader(yaml.SafeLoader):
-    """Stops at deep nesting while it reads: each level takes longer than the one before."""
-
-    _depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self._depth > _DEEPEST:
-            raise RecursionError
-        self._depth += 1
-        node = super().compose_node(parent, index)
-        self._depth -= 1
-        return node
-
-
-class _Walk:
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._seen = 0
-
-    def marks(self, node: yaml.Node, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
-        self._seen += 1
-        if self._seen > _MOST_VALUES or len(path) > _DEEPEST:
-            raise ConfigurationBroken(f"{self._name} is too large or too deeply nested.")
-        if isinstance(node, yaml.MappingNode):
-            yield from self._mapping(node, path)
-        elif isinstance(node, yaml.SequenceNode):
-            for index, item in enumerate(node.value):
-                yield from self._marked(item, (*path, index), item.start_mark.line + 1)
-
-    def _mapping(self, node: yaml.MappingNode, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
-        first_lines: dict[str, int] = {}
-        for key, value in node.value:
-            line = key.start_mark.line + 1
-            word = key.value if isinstance(key, yaml.ScalarNode) else "this"
-            if key.tag not in {_TEXT, _MERGE}:
-                raise ConfigurationBroken(
-                    f"{self._name}, line {line}: the key {word} must be text; put it in quotes."
-                )
-            if word in first_lines:
-                raise ConfigurationBroken(
-                    f"{self._name}, line {line}: {words_of((*path, word))} is here a second time; "
-                    f"first on line {first_lines[word]}."
-                )
-            first_lines[word] = line
-            if key.tag == _MERGE:  # keys taken over from elsewhere in the file
-                merged = value.value if isinstance(value, yaml.SequenceNode) else [value]
-                for source in merged:
-                    yield from self.marks(source, path)
-            else:
-                yield from self._marked(value, (*path, word), line)
-
-    def _marked(
-        self, node: yaml.Node, path: Path, line: int
-    ) -> Iterator[tuple[Path, ValuePosition]]:
-        yield path, ValuePosition(words_of(path), line)
-        yield from self.marks(node, path)
-
-
-_TEXT = "tag:yaml.org,2002:str"
-_MERGE = "tag:yaml.org,2002:merge"
+    Raises:
+        ConfigurationBroken: A key is no text, or is there twice.
+    """
+    places = list[tuple[str | int, int, yaml.Node]]()
+    if isinstance(node, yaml.SequenceNode):
+        places += [(at, item.start_mark.line + 1, item) for at, item in enumerate(node.value)]
+    first_lines: dict[str, int] = {}
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        line = key.start_mark.line + 1
+        word = key.value if isinstance(key, yaml.ScalarNode) else "this"
+        if key.tag not in {_TEXT, _MERGE}:
+            raise ConfigurationBroken(
+                f"{name}, line {line}: the key {word} must be text; put it in quotes."
+            )
+        if word in first_lines:
+            raise ConfigurationBroken(
+                f"{name}, line {line}: {words_of((*path, word))} is here a second time; "
+                f"first on line {first_lines[word]}."
+            )
+        first_lines[word] = line
+        if key.tag == _MERGE:  # keys taken over from elsewhere in the file
+            for merged in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                yield from _marks(name, merged, path)
+        else:
+            places.append((word, line, value))
+    for step, line, value in places:
+        here = (*path, step)
+        yield here, ValuePosition(words_of(here), line)
+        yield from _marks(name, value, here)
