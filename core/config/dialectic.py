@@ -34,12 +34,7 @@ _OF_JUDGE = ("id", "role", "enabled")
 
 
 def translate(values: dict[str, Any], source: WrittenFile) -> Iterator[str]:
-    """Rename keys to Moot's, in place. Yields notices about settings that Moot lacks.
-
-    Args:
-        values: The file's values, keys in snake_case.
-        source: Where they were written; is told where they went.
-    """
+    """Rename keys (in snake_case) to Moot's, in place. Yields notices about what Moot lacks."""
     debate, judge = _mapping(values.get("debate")), _mapping(values.get("judge"))
     listed = values.get("agents")
     agents = cast("list[Any]", listed) if isinstance(listed, list) else []

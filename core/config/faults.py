@@ -21,14 +21,7 @@ from core.wrong_values import complaint
 def faults(
     file: SettingsFile, source: WrittenFile, base: Settings, providers: Mapping[str, str]
 ) -> Iterator[str]:
-    """One line for each value that cannot be used.
-
-    Args:
-        file: The file.
-        source: Where its keys are.
-        base: What holds where the file says nothing.
-        providers: Providers that exist; empty = their names are not checked.
-    """
+    """One line for each value that cannot be used; with no `providers` names are not checked."""
     debate, limits = file.debate, file.limits
     formats = list(formats_with(base.agendas))
     if debate.format not in formats:

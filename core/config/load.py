@@ -72,13 +72,7 @@ def load_file(path: FilePath, defaults: FileDefaults) -> LoadedFile:
 
 
 def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> LoadedFile:
-    """Settings from the text of a file.
-
-    Args:
-        text: Its content.
-        name: Its name, for people; `.json` is read as JSON, anything else as YAML.
-        defaults: What holds where the file says nothing.
-        read: Reads the prompt files it names.
+    """Settings from the text of a file; `read` reads the prompt files that it names.
 
     Raises:
         ConfigurationBroken: It cannot be used; every line names file, line and key.
@@ -153,11 +147,6 @@ def laid_over(base: V, top: Value) -> V:
 
 
 def text_of(path: FilePath) -> str:
-    """The content of a file.
-
-    Raises:
-        ConfigurationBroken: It is missing, or cannot be read.
-    """
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -172,10 +161,7 @@ def text_of(path: FilePath) -> str:
 def in_words(
     source: WrittenFile, error: ErrorDetails, model: type[Value], *, noun: str = "setting"
 ) -> str:
-    """One problem as a line for people: file, line, key, and what is wrong.
-
-    `model` is what the whole file should be, `noun` what a key of it is called.
-    """
+    """One problem as a line for people; `model` is what the whole file should be."""
     path: Path = tuple(error["loc"])
     where = source.at(path)
     if error["type"] == "extra_forbidden":
@@ -278,10 +264,7 @@ class _FileCompletion:
         return tuple(agents)
 
     def _speaker(self, speaker: Speaker, plain: Agent, rules: Summarization) -> Agent:
-        """The built-in agent (`plain`) with what the file says of it (`speaker`).
-
-        `rules` are the debate's for summaries.
-        """
+        """The agent `plain` with what the file says of it; `rules` are those for summaries."""
         name = speaker.name or plain.name
         own = speaker.summarization
         return plain.model_copy(

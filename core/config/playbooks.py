@@ -43,12 +43,7 @@ class AvailablePlaybooks:
 
 
 def find_playbooks(folder: FilePath | None, settings: Settings) -> AvailablePlaybooks:
-    """The built-in playbooks, and those of a team, which stand beside its settings file.
-
-    Args:
-        folder: Where that file is; None: there is none.
-        settings: Whose agents and roles a playbook may name.
-    """
+    """The built-in playbooks, and those in the folder of the settings file, if there is one."""
     team, own, faults = dict[str, Playbook](), dict[str, FilePath](), list[str]()
     files: Sequence[FilePath] = ()
     with suppress(OSError):  # there is no such folder

@@ -54,12 +54,7 @@ def words_of(path: Path) -> str:
 
 
 def read_source(text: str, name: str, *, example: str = "debate: …") -> WrittenFile:
-    """The values in a configuration file or a playbook.
-
-    Args:
-        text: Its content.
-        name: Its name; one that ends in `.json` is read as JSON, any other as YAML.
-        example: A line as it may hold, for whoever wrote something else.
+    """The values in a configuration file or a playbook; `example` is a line as it may hold.
 
     Raises:
         ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
@@ -92,11 +87,7 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
 
 
 def _marks(name: str, node: yaml.Node, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
-    """The line of every key and list item under the node.
-
-    Raises:
-        ConfigurationBroken: A key is no text, or is there twice.
-    """
+    """The line of every key and list item under the node."""
     places = list[tuple[str | int, int, yaml.Node]]()
     if isinstance(node, yaml.SequenceNode):
         places += [(at, item.start_mark.line + 1, item) for at, item in enumerate(node.value)]

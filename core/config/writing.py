@@ -23,12 +23,7 @@ def as_yaml(file: SettingsFile) -> str:
 
 
 def all_as_yaml(settings: Settings, folder: Path) -> str:
-    """All settings in force, in the form of a file.
-
-    Args:
-        settings: The settings.
-        folder: Where the file that names their prompts is: prompts are named relative to it.
-    """
+    """All settings in force, in the form of a file in this folder."""
     judge = settings.judge or judge_for(settings.judge_model)
     if settings.judge_models:
         judge = judge.model_copy(update={"provider": "", "model": ""})

@@ -58,9 +58,7 @@ class Budget:
         """Reserve the worst case for as long as the block lasts, then count what it did cost.
 
         Most calls cost far less than their worst case. So a call that only does not fit because
-        of what others hold waits until they have settled.
-
-        The attempt takes `seconds` at most, and says at the end of the block what it did cost.
+        of what others hold waits until they have settled. The attempt takes `seconds` at most.
 
         Raises:
             CapReached: A cap could be passed, whatever the others will have cost.

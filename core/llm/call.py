@@ -91,11 +91,7 @@ class ModelCalls:
         parallel: int = USUAL_CALLS_AT_ONCE,
         jitter: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
     ) -> None:
-        """Keep what is needed to ask.
-
-        So many attempts are under way in `parallel` per provider, fewer at one's own machine;
-        `retries` are for attempts that fail, `probes` for models that are away.
-        """
+        """`parallel` bounds attempts per provider; `probes` are for models that are away."""
         self._providers = providers
         self._clock = clock
         self._prices = tables.prices
@@ -196,11 +192,7 @@ class ModelCalls:
     async def _reply(
         self, request: ModelRequest, agent: Agent, so_far: CallUsage
     ) -> tuple[ModelRef, ModelReply]:
-        """The reply of the agent's own model, or of the first fallback that can be asked.
-
-        Raises:
-            ModelsAway: None can, and the question is a patient one.
-        """
+        """The reply of the agent's own model, or of the first fallback that can be asked."""
         options = so_far.options
         refs = (ModelRef(agent.provider, agent.model), *options.fallbacks)
         try:
@@ -349,11 +341,7 @@ class ModelCalls:
             so_far.add(start.usage)
 
     async def _ask_for_context(self, ref: ModelRef) -> None:
-        """Learn how much a model holds, once, where its provider tells.
-
-        Raises:
-            ProviderMissing: The provider is not set up.
-        """
+        """Learn how much a model holds, once, where its provider tells."""
         provider = self._provider(ref.provider)
         if ref in self._contexts:
             return
@@ -369,11 +357,7 @@ class ModelCalls:
     async def _whole_reply(
         self, ref: ModelRef, request: ModelRequest, start: Attempt
     ) -> ModelReply:
-        """The reply of one attempt, if it is one.
-
-        Raises:
-            ReplyUnusable: It is cut off, whatever the server says of it, or repeats the prompt.
-        """
+        """The reply, unless it is cut off, whatever the server says, or no answer."""
         limits = self._measure.capability(*ref)
         try:
             reply = await self._provider(ref.provider).complete(request, start)

@@ -104,8 +104,7 @@ class Measure:
     def fit(self, provider: str, request: ModelRequest) -> ModelRequest:
         """The request, parts that may be trimmed shortened where the model's context is too small.
 
-        It says how long it was found to be, so that a provider that has to know, too, does not
-        come to another result.
+        Its `prompt_tokens` say how long it was found to be: a provider comes to the same result.
 
         Raises:
             LimitReached: It does not fit even then.

@@ -70,15 +70,12 @@ class ReplyFailed(Exception):
     """A server says in the middle of a reply that it failed."""
 
     def __init__(self, body: object) -> None:
-        """Keep what it sent, for `translate`."""
         super().__init__()
         self.body = body
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerFailure:
-    """What a server said when it failed."""
-
     vendor: str
     #: Of HTTP, or sent as a code in the middle of a reply; 0: none.
     status: int = 0
@@ -331,11 +328,6 @@ def _fit_for_people(reason: str, key: str, prompt: str) -> str:
 
 
 def check_key(vendor: str, key: str) -> None:
-    """Make sure that there is a key which can be sent.
-
-    Raises:
-        KeyRefused: There is none, or a sign in it can be in no key.
-    """
     if not key:
         raise KeyRefused(f"No API key for {vendor} is set.")
     odd = next((sign for sign in key if not ("!" <= sign <= "~")), "")
@@ -352,13 +344,11 @@ def ended_early(vendor: str) -> ProviderDown:
 
 
 def too_long(vendor: str, after: str) -> ReplyUnusable:
-    """A reply that went on far beyond its cap."""
     return ReplyUnusable(
         f"{vendor} did not keep to the length asked for: the reply was cut off after {after}."
     )
 
 
 def refusal(vendor: str, reason: str = "") -> ReplyUnusable:
-    """The model refused to answer."""
     text = f": {_fit_for_people(reason, '', '').rstrip('.')}" if reason else ""
     return ReplyUnusable(f"{vendor} refused to answer{text}.")

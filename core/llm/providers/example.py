@@ -124,11 +124,7 @@ def examples() -> Mapping[str, Example]:
 
 
 def example_settings(name: str, wait_seconds: float) -> Settings:
-    """The settings under which a written debate is played; its agents wait so long for answers.
-
-    Raises:
-        KeyError: There is none of this name.
-    """
+    """The settings under which a written debate is played; agents wait so long for answers."""
 
     def voice(role: str) -> ModelChoice:
         # Each agent is written as a mind of its own, so each is a model of its own.
@@ -170,11 +166,6 @@ class ExampleProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer as it is written down; it costs nothing.
-
-        Raises:
-            RequestRejected: Nothing is written for this act.
-        """
         text = reply_to(request)
         if self._pace:
             async with self._turn:
@@ -194,11 +185,7 @@ class ExampleProvider:
 
 
 def reply_to(request: ModelRequest) -> str:
-    """The example's reply to a request, in the form of its task.
-
-    Raises:
-        RequestRejected: The example has none.
-    """
+    """The example's reply to a request, in the form of its task."""
     example = examples().get(request.model.partition("/")[0])
     if example is None:
         raise RequestRejected(f"There is no written example {request.model}.")

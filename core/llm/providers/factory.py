@@ -40,9 +40,7 @@ def build(
     *,
     stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> ModelProvider:
-    """The provider of this name, at the vendor's own address or at `base_url`.
-
-    Nothing is sent and no SDK is loaded yet.
+    """The provider of this name, at the vendor's own address or at `base_url`; loads no SDK.
 
     Raises:
         ConfigurationBroken: There is no such provider, or its address is missing.

@@ -47,13 +47,7 @@ def money(source: object, *path: str | int) -> Decimal | None:
 
 
 def openai_usage(report: object, read: str, written: str) -> Usage:
-    """What a reply in one of OpenAI's protocols reports; cached input is part of the input.
-
-    Args:
-        report: The object.
-        read: What the protocol calls the tokens that were read: "prompt" or "input".
-        written: And those that were written: "completion" or "output".
-    """
+    """The usage in one of OpenAI's protocols, by its words for tokens "prompt" and "completion"."""
     details = f"{read}_tokens_details"
     return Usage(
         input_tokens=count(report, f"{read}_tokens"),

@@ -40,7 +40,6 @@ class OllamaProvider:
         records: tuple[Record, ...] = (),
         stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
-        """Keep what is needed to connect; loading a model counts as its silence."""
         # People also write `host:port`, or the path of its OpenAI-like API.
         url = base_url or DEFAULT_URL
         self._base_url = (url if "://" in url else f"http://{url}").rstrip("/").removesuffix("/v1")
@@ -77,11 +76,7 @@ class OllamaProvider:
         return tuple(name for model in items(answer, "models") if (name := words(model, "name")))
 
     async def context(self, model: str) -> int:
-        """Tokens the model's own context holds; 0 when Ollama does not say.
-
-        Raises:
-            ProviderError: Nobody answers as Ollama does, or the model is not there.
-        """
+        """Tokens the model's own context holds; 0 when Ollama does not say."""
         answer = await self._json("POST", "/api/show", json={"model": model})
         facts = dig(answer, "model_info")
         fields = cast("dict[str, Any]", facts) if isinstance(facts, dict) else {}
@@ -105,11 +100,7 @@ class OllamaProvider:
             self._http = None
 
     def _parameters(self, request: ModelRequest) -> dict[str, Any]:
-        """What to send, with a window no smaller than this debate had before.
-
-        Raises:
-            RequestRejected: The prompt and the reply do not fit into the model's context.
-        """
+        """What to send, with a window no smaller than this debate had before."""
         limits = capability(self.name, request.model, overrides=self._records)
         if request.model in self._contexts:
             changes = {"context_tokens": self._contexts[request.model]}

@@ -87,11 +87,7 @@ class Reading(ABC):
         """
 
     def text(self) -> str:
-        """The whole reply. Text with an end that no protocol names counts, if the end is neutral.
-
-        Raises:
-            ProviderError: It failed, is refused or cut off, or the stream ended before its end.
-        """
+        """The whole reply; it counts also where its end has a word that no protocol knows."""
         end = self._end.lower()
         if not end:
             raise ended_early(self.vendor)

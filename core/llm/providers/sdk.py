@@ -41,14 +41,6 @@ class SDKProvider(ABC):
         records: tuple[Record, ...] = (),
         stall: StallLimits = USUAL_STALL_LIMITS,
     ) -> None:
-        """Keep what is needed to connect; nothing is sent yet.
-
-        Args:
-            key: The API key.
-            base_url: Another address that speaks the same protocol.
-            records: Settings' own records of capabilities.
-            stall: How long a model may be silent.
-        """
         self._key = key
         self._base_url = base_url or self.address
         self._limits = lru_cache(maxsize=64)(partial(capability, self.name, overrides=records))

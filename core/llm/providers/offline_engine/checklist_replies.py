@@ -49,11 +49,7 @@ _SUMMARY, _CHARACTERS_PER_TOKEN = 2400, 3.5
 
 
 def answer(request: ModelRequest) -> str:
-    """The reply to a request: the same one for the same request. Structured acts get JSON.
-
-    Raises:
-        RequestRejected: The act takes a model.
-    """
+    """The reply to a request: the same one for the same request. Structured acts get JSON."""
     reply_to = _REPLIES.get(request.act)
     if reply_to is None:
         raise RequestRejected("No model was asked: the offline engine has only checklists.")
