@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from decimal import Decimal
@@ -100,7 +100,7 @@ class ModelCalls:
         self._jitter = jitter
         self._warmup = CacheWarmup(clock)
         self._availability = ModelAvailability(clock, probes)
-        #: Models that were asked how much they hold, or whose providers do not tell.
+        #: Models that were asked how much they hold.
         self._contexts: set[ModelRef] = set()
         own = {name for name in providers if self._measure.capability(name, "").local}
         slots = {
@@ -129,7 +129,7 @@ class ModelCalls:
             ProviderMissing: The agent's provider is not set up.
         """
         async with self._usage_of(options, agent) as so_far:
-            ref, reply = await self._reply(self._for(agent, request), agent, so_far)
+            ref, reply = await self._reply(request, agent, so_far)
             return ModelAnswer(without_preamble(reply.text), self._call(ref, reply, so_far))
 
     async def ask_for(
@@ -149,7 +149,7 @@ class ModelCalls:
             ReplyUnreadable: Not even the repair could be read; its `call` is the call.
             MootError: As `ask` does.
         """
-        request = replace(self._for(agent, request), answer=answer_form(answer_type))
+        request = replace(request, answer=answer_form(answer_type))
         async with self._usage_of(options, agent) as so_far:
             ref, reply = await self._reply(request, agent, so_far)
             try:
@@ -193,7 +193,8 @@ class ModelCalls:
         self, request: ModelRequest, agent: Agent, so_far: CallUsage
     ) -> tuple[ModelRef, ModelReply]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
-        options = so_far.options
+        options, user = so_far.options, self._scope.user or request.user
+        request = replace(request, temperature=agent.temperature, user=user)
         refs = (ModelRef(agent.provider, agent.model), *options.fallbacks)
         try:
             return await self._first_reply(refs, request, so_far)
@@ -241,9 +242,8 @@ class ModelCalls:
         # an agent is out for good only if none of its models can be asked any more.
         mending = KeyRefused | ProviderMissing
         passing = [error for error in failed if is_outage(error)] if so_far.options.patient else []
-        raise (passing or [error for error in failed if not isinstance(error, mending)] or failed)[
-            -1
-        ]
+        lasting = [error for error in failed if not isinstance(error, mending)]
+        raise (passing or lasting or failed)[-1]
 
     async def _reply_after_retries(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
@@ -291,7 +291,16 @@ class ModelCalls:
 
         Money is held first, so that a call waiting for it blocks no slot and leads no warm-up.
         """
-        await self._ask_for_context(ref)
+        provider = self._providers.get(ref.provider)
+        if provider is None:
+            raise ProviderMissing(
+                f"The provider {ref.provider!r} is not set up: is its key missing?"
+            )
+        if isinstance(provider, ContextSizes) and ref not in self._contexts:
+            with suppress(ProviderError):  # what is wrong, the attempt itself will tell
+                if tokens := await provider.context(ref.model):
+                    self._measure.learn_context(*ref, tokens)
+                self._contexts.add(ref)
         whole, request = request, self._measure.fit(ref.provider, request)
         so_far.sent = sent_parts(whole, request)
         await self._availability.wait_for_rate(ref, so_far.seconds_left)
@@ -340,27 +349,13 @@ class ModelCalls:
         finally:
             so_far.add(start.usage)
 
-    async def _ask_for_context(self, ref: ModelRef) -> None:
-        """Learn how much a model holds, once, where its provider tells."""
-        provider = self._provider(ref.provider)
-        if ref in self._contexts:
-            return
-        if isinstance(provider, ContextSizes):
-            try:
-                tokens = await provider.context(ref.model)
-            except ProviderError:
-                return  # the table holds; what is wrong, the attempt itself will tell
-            if tokens:
-                self._measure.learn_context(*ref, tokens)
-        self._contexts.add(ref)
-
     async def _whole_reply(
         self, ref: ModelRef, request: ModelRequest, start: Attempt
     ) -> ModelReply:
         """The reply, unless it is cut off, whatever the server says, or no answer."""
         limits = self._measure.capability(*ref)
         try:
-            reply = await self._provider(ref.provider).complete(request, start)
+            reply = await self._providers[ref.provider].complete(request, start)
         except ReplyUnusable as error:
             if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
                 raise cut_off(ref.provider, request, limits, error.usage) from None
@@ -397,12 +392,3 @@ class ModelCalls:
             stands_in_why=so_far.stands_in[1],
             sent=so_far.sent,
         )
-
-    def _for(self, agent: Agent, request: ModelRequest) -> ModelRequest:
-        user = self._scope.user or request.user
-        return replace(request, model=agent.model, temperature=agent.temperature, user=user)
-
-    def _provider(self, name: str) -> ModelProvider:
-        if name not in self._providers:
-            raise ProviderMissing(f"The provider {name!r} is not set up: is its key missing?")
-        return self._providers[name]

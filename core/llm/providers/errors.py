@@ -50,7 +50,6 @@ _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 #: What servers and networks do not cause; the log then says where it was raised.
 _OUR_FAULTS = (LookupError, TypeError, AttributeError, ImportError)
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
-_SIGN_IN = re.compile(r"sign.?in|log.?in|anmeld|single sign|sso\b", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context_length|context (?:length|size|window)|exceed_context|prompt is too long"
     r"|input is too long|too many (?:input )?tokens|input token count|request too large"
@@ -308,7 +307,7 @@ def a_page(vendor: str, text: str, status: int = 0) -> ProviderError:
     sentence = f"A web page{titled} answered in place of {vendor} ({status or 'no error'})."
     if status >= _FIRST_SERVER_ERROR:
         return ProviderDown(sentence)
-    hint = "a sign-in" if _SIGN_IN.search(text) else "a firewall, a proxy or another address"
+    hint = "a sign-in, a firewall, a proxy or another address"
     return RequestRejected(f"{sentence} It seems to be that of {hint}.")
 
 
