@@ -6,26 +6,16 @@ from typing import Any
 
 from tests.vendors.script import Fault, ReplyEnding, Say
 
-_RESPONSES_ENDINGS = {ReplyEnding.WHOLE: "completed", ReplyEnding.LENGTH: "incomplete"}
-_CHAT_ENDINGS = {
-    ReplyEnding.WHOLE: "stop",
-    ReplyEnding.LENGTH: "length",
-    ReplyEnding.REFUSAL: "content_filter",
-}
-_MESSAGES_ENDINGS = {
-    ReplyEnding.WHOLE: "end_turn",
-    ReplyEnding.LENGTH: "max_tokens",
-    ReplyEnding.REFUSAL: "refusal",
-}
-_OLLAMA_ENDINGS = {
-    ReplyEnding.WHOLE: "stop",
-    ReplyEnding.LENGTH: "length",
-    ReplyEnding.REFUSAL: "stop",
-}
-
 #: A JSON object on its way.
 Body = dict[str, Any]
 
+#: The words for the end of a reply at each path: whole, at its length limit, refused.
+_ENDINGS = {
+    "/v1/messages": ("end_turn", "max_tokens", "refusal"),
+    "/v1/responses": ("completed", "incomplete", "completed"),
+    "/v1/chat/completions": ("stop", "length", "content_filter"),
+    "/api/chat": ("stop", "length", "stop"),
+}
 GARBAGE = "{this is no JSON"
 _OVERLOADED = {"type": "overloaded_error", "code": "overloaded_error", "message": "Overloaded"}
 
@@ -36,13 +26,15 @@ def frames(path: str, say: Say, model: str) -> list[bytes]:
     Raises:
         KeyError: No vendor speaks anything there.
     """
-    makers = {
-        "/v1/messages": _messages,
-        "/v1/responses": _responses,
-        "/v1/chat/completions": _chat,
-        "/api/chat": _ollama,
-    }
-    return makers[path](say, model)
+    end = _ENDINGS[path][say.ending.value]
+    if path == "/api/chat":
+        bodies = [_ollama(say, model, piece, None) for piece in _cut(say)]
+        lines = [*bodies, _ollama(say, model, "", end)]
+        return [json.dumps(body).encode() + b"\n" for body in lines]
+    if path == "/v1/chat/completions":
+        return [*map(_event, _chunks(say, model, end)), b"data: [DONE]\n\n"]
+    events = _message_events if path == "/v1/messages" else _response_events
+    return [_event(body, name=str(body["type"])) for body in events(say, model, end)]
 
 
 def whole(path: str, say: Say, model: str) -> bytes:
@@ -51,22 +43,30 @@ def whole(path: str, say: Say, model: str) -> bytes:
     Raises:
         KeyError: No vendor speaks anything there.
     """
-    makers = {
-        "/v1/messages": _whole_message,
-        "/v1/responses": _whole_response,
-        "/v1/chat/completions": _whole_completion,
-        "/api/chat": _whole_of_ollama,
-    }
-    match say.fault:
-        case Fault.GARBAGE:
-            return GARBAGE.encode()
-        case Fault.NOT_UTF8:
-            return b'{"content": "\xff\xfe\xc3("}'
-        case Fault.OVERLOAD:
-            error: object = "overloaded" if path == "/api/chat" else _OVERLOADED
-            return json.dumps({"type": "error", "error": error}).encode()
-        case _:
-            return json.dumps(makers[path](say, model)).encode()
+    end = None if say.fault is Fault.EARLY else _ENDINGS[path][say.ending.value]
+    if say.fault is Fault.GARBAGE:
+        return GARBAGE.encode()
+    if say.fault is Fault.NOT_UTF8:
+        return b'{"content": "\xff\xfe\xc3("}'
+    if say.fault is Fault.OVERLOAD:
+        error = "overloaded" if path == "/api/chat" else _OVERLOADED
+        body: Body = {"type": "error", "error": error}
+    elif path == "/api/chat":
+        body = _ollama(say, model, say.text, end)
+    elif path == "/v1/chat/completions":
+        refused = say.ending is ReplyEnding.REFUSAL
+        said = {"refusal": "I will not."} if refused else {"content": say.text}
+        choice = {"index": 0, "message": {"role": "assistant", **said}, "finish_reason": end}
+        usage = _usage(say, "prompt", "completion")
+        body = {"object": "chat.completion", "model": model, "choices": [choice], "usage": usage}
+    elif path == "/v1/messages":
+        thinking = [{"type": "thinking", "thinking": say.thinking}] if say.thinking else []
+        content = [*thinking, {"type": "text", "text": say.text}]
+        body = _message(say, model) | {"content": content, "stop_reason": end}
+        body["usage"] = say.counts and body["usage"] | _written(say)
+    else:
+        body = _response(say, model, end or "in_progress")
+    return json.dumps(body).encode()
 
 
 def broken_frame(path: str) -> bytes:
@@ -95,186 +95,90 @@ def _event(body: Body, name: str = "") -> bytes:
     return f"{head}data: {json.dumps(body)}\n\n".encode()
 
 
-def _messages(say: Say, model: str) -> list[bytes]:
-    """Anthropic's Messages API."""
-    counts = say.counts
-    first = counts and {
-        "input_tokens": counts.input - counts.cached - counts.written,
-        "cache_read_input_tokens": counts.cached,
-        "cache_creation_input_tokens": counts.written,
+def _message(say: Say, model: str) -> Body:
+    """The beginning of a message of Anthropic's."""
+    usage = say.counts and {
+        "input_tokens": say.counts.input - say.counts.cached - say.counts.written,
+        "cache_read_input_tokens": say.counts.cached,
+        "cache_creation_input_tokens": say.counts.written,
         "output_tokens": 1,
     }
-    message: Body = {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-        "content": [],
-    }
-    message |= {"stop_reason": None, "stop_sequence": None, "usage": first}
-    bodies: list[Body] = [{"type": "message_start", "message": message}]
-    if say.thinking:
-        delta = {"type": "thinking_delta", "thinking": say.thinking}
-        bodies += _block({"type": "thinking", "thinking": "", "signature": ""}, [delta], 0)
-    deltas = [{"type": "text_delta", "text": piece} for piece in _cut(say)]
-    bodies += _block({"type": "text", "text": ""}, deltas, len(bodies))
-    usage = counts and {
-        "output_tokens": counts.output,
-        "output_tokens_details": {"thinking_tokens": counts.reasoning},
-    }
-    stop = {"stop_reason": _MESSAGES_ENDINGS[say.ending], "stop_sequence": None}
-    bodies += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
-    return [_event(body, name=str(body["type"])) for body in bodies]
+    return {"type": "message", "role": "assistant", "model": model, "content": [], "usage": usage}
 
 
-def _whole_message(say: Say, model: str) -> Body:
-    """The same in one piece."""
+def _written(say: Say) -> Body:
+    """What a message of Anthropic's tells at its end."""
     counts = say.counts
-    thinking: Body = {"type": "thinking", "thinking": say.thinking, "signature": "c2ln"}
-    early = say.fault is Fault.EARLY
-    return {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-        "content": [*([thinking] if say.thinking else []), {"type": "text", "text": say.text}],
-        "stop_reason": None if early else _MESSAGES_ENDINGS[say.ending],
-        "stop_sequence": None,
-        "usage": counts
-        and {
-            "input_tokens": counts.input - counts.cached - counts.written,
-            "cache_read_input_tokens": counts.cached,
-            "cache_creation_input_tokens": counts.written,
-            "output_tokens": counts.output,
-            "output_tokens_details": {"thinking_tokens": counts.reasoning},
-        },
-    }
+    details = counts and {"thinking_tokens": counts.reasoning}
+    return {"output_tokens": counts.output, "output_tokens_details": details} if counts else {}
 
 
-def _block(start: Body, deltas: list[Body], index: int) -> list[Body]:
-    """The events of one content block."""
-    return [
-        {"type": "content_block_start", "index": index, "content_block": start},
-        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
-        {"type": "content_block_stop", "index": index},
-    ]
+def _message_events(say: Say, model: str, end: str) -> list[Body]:
+    bodies: list[Body] = [{"type": "message_start", "message": _message(say, model)}]
+    blocks = [("thinking", [say.thinking])] if say.thinking else []
+    for index, (kind, pieces) in enumerate([*blocks, ("text", _cut(say))]):
+        block = {"type": kind, kind: ""}
+        bodies.append({"type": "content_block_start", "index": index, "content_block": block})
+        for piece in pieces:
+            delta = {"type": f"{kind}_delta", kind: piece}
+            bodies.append({"type": "content_block_delta", "index": index, "delta": delta})
+        bodies.append({"type": "content_block_stop", "index": index})
+    last = {"type": "message_delta", "delta": {"stop_reason": end}, "usage": _written(say) or None}
+    return [*bodies, last, {"type": "message_stop"}]
 
 
-def _responses(say: Say, model: str) -> list[bytes]:
-    """OpenAI's Responses API."""
-    bodies = [{"type": "response.created", "response": _response(say, model, status="in_progress")}]
-    bodies += [
-        {"type": "response.output_text.delta", "item_id": "m", "delta": piece}
-        for piece in _cut(say)
-    ]
-    status = _RESPONSES_ENDINGS.get(say.ending, "completed")
-    final = _response(say, model, status=status)
-    bodies.append({"type": f"response.{status}", "response": final})
-    numbered = [body | {"sequence_number": at} for at, body in enumerate(bodies)]
-    return [_event(body, name=str(body["type"])) for body in numbered]
+def _response_events(say: Say, model: str, end: str) -> list[Body]:
+    begun = {"type": "response.created", "response": _response(say, model, "in_progress")}
+    deltas = [{"type": "response.output_text.delta", "delta": piece} for piece in _cut(say)]
+    return [begun, *deltas, {"type": f"response.{end}", "response": _response(say, model, end)}]
 
 
-def _whole_response(say: Say, model: str) -> Body:
-    """The same in one piece."""
-    early = say.fault is Fault.EARLY
-    status = "in_progress" if early else _RESPONSES_ENDINGS.get(say.ending, "completed")
-    return _response(say, model, status=status)
-
-
-def _response(say: Say, model: str, *, status: str) -> Body:
+def _response(say: Say, model: str, status: str) -> Body:
     """The object that the first and the last event carry, and that a reply in one piece is."""
-    body: Body = {"id": "resp_1", "object": "response", "model": model, "status": status}
+    body: Body = {"object": "response", "model": model, "status": status}
     if status == "in_progress":
         return body | {"output": [], "usage": None}
-    part: Body = {"type": "output_text", "text": say.text, "annotations": []}
+    part: Body = {"type": "output_text", "text": say.text}
     if say.ending is ReplyEnding.REFUSAL:
         part = {"type": "refusal", "refusal": "I will not."}
-    message: Body = {"type": "message", "id": "m", "role": "assistant", "content": [part]}
-    reasoning: list[Body] = (
-        [{"type": "reasoning", "id": "r", "summary": []}] if say.thinking else []
-    )
-    cut = {"reason": "max_output_tokens"} if say.ending is ReplyEnding.LENGTH else None
-    usage = say.counts and {
-        "input_tokens": say.counts.input,
-        "input_tokens_details": {
-            "cached_tokens": say.counts.cached,
-            "cache_write_tokens": say.counts.written,
-        },
-        "output_tokens": say.counts.output,
-        "output_tokens_details": {"reasoning_tokens": say.counts.reasoning},
-        "total_tokens": say.counts.input + say.counts.output,
-    }
-    return body | {"output": [*reasoning, message], "incomplete_details": cut, "usage": usage}
+    reasoning: list[Body] = [{"type": "reasoning", "summary": []}] if say.thinking else []
+    cut = {"reason": "max_output_tokens"} if status == "incomplete" else None
+    output = [*reasoning, {"type": "message", "role": "assistant", "content": [part]}]
+    usage = _usage(say, "input", "output")
+    return body | {"output": output, "incomplete_details": cut, "usage": usage}
 
 
-def _chat(say: Say, model: str) -> list[bytes]:
-    """The Chat Completions API."""
-    base = {"id": "chatcmpl_1", "object": "chat.completion.chunk", "created": 1, "model": model}
+def _chunks(say: Say, model: str, end: str) -> list[Body]:
+    """The stream of the Chat Completions API."""
     deltas: list[Body] = [{"content": piece} for piece in _cut(say)]
     if say.ending is ReplyEnding.REFUSAL:
         deltas.append({"refusal": "I will not."})
     choices: list[Body] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
-    choices.append({"index": 0, "delta": {}, "finish_reason": _CHAT_ENDINGS[say.ending]})
+    choices.append({"index": 0, "delta": {}, "finish_reason": end})
+    base = {"object": "chat.completion.chunk", "model": model}
     bodies: list[Body] = [base | {"choices": [choice], "usage": None} for choice in choices]
-    bodies.append(base | {"choices": [], "usage": _chat_usage(say)})
-    return [*(_event(body) for body in bodies), b"data: [DONE]\n\n"]
+    return [*bodies, base | {"choices": [], "usage": _usage(say, "prompt", "completion")}]
 
 
-def _whole_completion(say: Say, model: str) -> Body:
-    """The same in one piece."""
-    refused = say.ending is ReplyEnding.REFUSAL
-    message = {
-        "role": "assistant",
-        "content": None if refused else say.text,
-        "refusal": "I will not." if refused else None,
-    }
-    ending = None if say.fault is Fault.EARLY else _CHAT_ENDINGS[say.ending]
-    return {
-        "id": "chatcmpl_1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": ending}],
-        "usage": _chat_usage(say),
-    }
-
-
-def _chat_usage(say: Say) -> Body | None:
-    """What a reply of the Chat Completions API has cost."""
+def _usage(say: Say, read: str, written: str) -> Body | None:
+    """What a reply in one of OpenAI's protocols has cost."""
     counts = say.counts
     return counts and {
-        "prompt_tokens": counts.input,
-        "prompt_tokens_details": {
+        f"{read}_tokens": counts.input,
+        f"{read}_tokens_details": {
             "cached_tokens": counts.cached,
             "cache_write_tokens": counts.written,
         },
-        "completion_tokens": counts.output,
-        "completion_tokens_details": {"reasoning_tokens": counts.reasoning},
-        "total_tokens": counts.input + counts.output,
+        f"{written}_tokens": counts.output,
+        f"{written}_tokens_details": {"reasoning_tokens": counts.reasoning},
         "cost": say.cost,
     }
 
 
-def _ollama(say: Say, model: str) -> list[bytes]:
-    """Ollama's native API."""
-    bodies: list[Body] = [
-        {"model": model, "message": {"role": "assistant", "content": piece}, "done": False}
-        for piece in _cut(say)
-    ]
-    bodies.append(_last_of_ollama(say, model, ""))
-    return [json.dumps(body).encode() + b"\n" for body in bodies]
-
-
-def _whole_of_ollama(say: Say, model: str) -> Body:
-    """The same in one piece."""
-    message = _last_of_ollama(say, model, say.text)
-    return message | {"done": False, "done_reason": None} if say.fault is Fault.EARLY else message
-
-
-def _last_of_ollama(say: Say, model: str, text: str) -> Body:
-    """The last line of a stream, and the only one of a reply in one piece."""
-    last: Body = {"model": model, "message": {"role": "assistant", "content": text}}
-    last |= {"done": True, "done_reason": _OLLAMA_ENDINGS[say.ending]}
-    if say.counts:
-        last |= {"prompt_eval_count": say.counts.input, "eval_count": say.counts.output}
-    return last
+def _ollama(say: Say, model: str, text: str, end: str | None) -> Body:
+    """A line of Ollama's: of a stream, or all of a reply."""
+    line: Body = {"model": model, "message": {"role": "assistant", "content": text}}
+    line |= {"done": end is not None, "done_reason": end}
+    if say.counts and end:
+        line |= {"prompt_eval_count": say.counts.input, "eval_count": say.counts.output}
+    return line

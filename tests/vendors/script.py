@@ -9,10 +9,10 @@ from typing import Any
 class ReplyEnding(Enum):
     """What the reply says about itself at its end."""
 
-    WHOLE = auto()
+    WHOLE = 0
     #: It reached its length limit.
-    LENGTH = auto()
-    REFUSAL = auto()
+    LENGTH = 1
+    REFUSAL = 2
 
 
 class Fault(Enum):

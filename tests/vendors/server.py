@@ -32,19 +32,13 @@ class Vendor:
     """Speaks Messages, Responses, Chat Completions and Ollama's protocol, each at its own path."""
 
     def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
-        """Take the script; without one every reply is a good one.
-
-        Args:
-            script: Says what is answered.
-            port: Where to listen; 0: at any free port.
-        """
+        """Take the script; without one every reply is a good one. Port 0 is any free one."""
         self.script = script or always(Say())
         self.asked: list[VendorRequest] = []
         #: Tokens that every model of Ollama holds; 0: it does not say; None: the script answers.
         self.context_tokens: int | None = 0
-        #: Replies under way now, and the most there ever were.
+        #: Replies under way now.
         self.busy = 0
-        self.busiest = 0
         self._closing = asyncio.Event()
         self._is_held: Callable[[VendorRequest], bool] = _not_held
         #: Set when other requests are held than before.
@@ -59,8 +53,6 @@ class Vendor:
     @property
     def url(self) -> str:
         """Where it listens, without a path."""
-        if self._server is None:
-            raise RuntimeError("The server is not running.")
         return f"http://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
@@ -149,16 +141,13 @@ class Vendor:
         if isinstance(answer, Reject):
             await _reject(writer, answer)
             return
+        # By default Ollama streams.
+        asked_for = request.body.get("stream", request.path == "/api/chat")
+        is_stream = asked_for if answer.streamed is None else answer.streamed
+        send = self._stream if is_stream else self._send_whole
         self.busy += 1
-        self.busiest = max(self.busiest, self.busy)
-        is_stream = request.body.get(
-            "stream", request.path == "/api/chat"
-        )  # by default Ollama does
         try:
-            if is_stream if answer.streamed is None else answer.streamed:
-                await self._stream(writer, request, answer)
-            else:
-                await self._send_whole(writer, request, answer)
+            await send(writer, request, answer)
         finally:
             self.busy -= 1
 
@@ -238,11 +227,7 @@ def _not_held(request: VendorRequest) -> bool:
 
 
 async def read_request(reader: asyncio.StreamReader) -> VendorRequest:
-    """One HTTP request.
-
-    Raises:
-        IncompleteReadError: The connection was closed.
-    """
+    """One HTTP request; IncompleteReadError: the connection was closed."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     first, *lines = head.strip().split("\r\n")
     pairs = (line.partition(":") for line in lines)

@@ -38,9 +38,6 @@ def valid(values: dict[str, Any]) -> bool:
 
 def test_the_schema_for_editors_is_the_one_the_program_has() -> None:
     assert json.loads((DOCS / "config.schema.json").read_text(encoding="utf-8")) == json_schema()
-
-
-def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(json_schema())
 
 
@@ -49,7 +46,6 @@ def test_the_schema_is_one() -> None:
     [
         ({"debate": {"rounds": 2}}, True),
         ({"debate": {"roundz": 2}}, False),
-        ({"limits": {"debate_cost": 0.5}}, True),
         ({"limits": {"debate_cost": -1}}, False),
         ({"agents": [{"name": "Ann"}]}, False),
     ],

@@ -7,6 +7,7 @@ two that it was asked for again.
 import json
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from core.retry import RetryPolicy
 from core.settings import ModelServer
 from core.testing import a_setup
 from tests.vendors.script import Say
-from tests.vendors.server import Vendor, in_turn
+from tests.vendors.server import Vendor, always, in_turn
 
 BALLOT: dict[str, Any] = {
     "reasons": ["p1: it keeps every job.", "p2: one system more."],
@@ -221,6 +222,16 @@ async def test_what_is_no_answer_is_said_as_what_it_is(
 
     with pytest.raises(ReplyUnusable, match=problem):
         await bench.calls.ask(bench.request, bench.agent)
+
+
+async def test_a_task_that_comes_back_is_an_echo(bench: Bench) -> None:
+    task = Part(kind=PartKind.TASK, label="Task", text="Propose one solution. " * 10)
+    bench.vendor.script = always(Say(text="I am to do this: " + "Propose  one\nsolution. " * 10))
+
+    with pytest.raises(ReplyUnusable, match="repeated its prompt") as caught:
+        await bench.calls.ask(replace(bench.request, parts=(task,)), bench.agent)
+    assert caught.value.usage.attempts == 2, "it is asked for once more"
+    await bench.calls.close()
 
 
 @pytest.mark.parametrize(("reply", "text"), TEXTS)

@@ -1,19 +1,24 @@
-"""Which models are known, which one was meant, and which go out of service."""
+"""Which models are known, which one was meant, which are dealt out, and which go out of service."""
 
 from datetime import date
-from decimal import Decimal
 
 import pytest
 
-from core.capabilities import Price, retirement
+from core.capabilities import Price, retirement, usual_models
+from core.debate.agents import ModelChoice
 from core.llm.known_models import is_known, nearest_model
-from core.llm.providers.factory import DEFAULT_MODELS
+from core.llm.mixing import cheapest, strongest
+
+OPUS = ModelChoice(provider="anthropic", model="claude-opus-5-5")
+SOL = ModelChoice(provider="openai", model="gpt-6.1-sol")
+KIMI = ModelChoice(provider="moonshot", model="kimi-k3.1-pro")
+PRICE = Price.model_validate({"input": 0, "output": 0})
 
 
-@pytest.mark.parametrize("provider", DEFAULT_MODELS)
-def test_every_default_model_is_known_and_stays(provider: str) -> None:
-    models = DEFAULT_MODELS[provider]
-    for model in (models.agent, models.summary, models.judge):
+@pytest.mark.parametrize("provider", usual_models())
+def test_every_model_of_the_table_is_known_and_stays(provider: str) -> None:
+    models = usual_models()[provider]
+    for model in (models.agent, models.judge, models.summary, *models.strongest):
         assert is_known(provider, model)
         assert retirement(provider, model) is None
 
@@ -36,20 +41,48 @@ def test_a_misspelt_model_is_unknown_and_the_nearest_one_is_found(
 
 
 def test_what_settings_describe_or_price_is_known() -> None:
-    price = Price(input=Decimal(1), output=Decimal(2))
-
     assert is_known("openai", "ours", records=[{"match": "our*"}])
     assert not is_known("openai", "ours", records=[{"match": "*", "speed": 5}])
-    assert is_known("openai", "ours", prices={"ours": price})
-    assert is_known("openai", "ours", prices={"openai/ours": price})
-    assert not is_known("openai", "ours", prices={"anthropic/ours": price})
+    assert is_known("openai", "ours", prices={"ours": PRICE})
+    assert is_known("openai", "ours", prices={"openai/ours": PRICE})
+    assert not is_known("openai", "ours", prices={"anthropic/ours": PRICE})
 
 
-def test_a_model_that_goes_out_of_service_is_told_with_its_successor() -> None:
-    notice = retirement("anthropic", "claude-sonnet-4-0")
-    going = retirement("openai", "gpt-4o-mini")
+@pytest.mark.parametrize(
+    ("provider", "model", "on", "instead"),
+    [
+        ("anthropic", "claude-sonnet-4-0", date(2026, 6, 15), "claude-sonnet-5-5"),
+        ("openai", "gpt-4o-mini", None, "gpt-6-luna"),
+    ],
+)
+def test_a_model_that_goes_out_of_service_is_told_with_its_successor(
+    provider: str, model: str, on: date | None, instead: str
+) -> None:
+    notice = retirement(provider, model)
 
     assert notice
-    assert (notice.on, notice.instead) == (date(2026, 6, 15), "claude-sonnet-5-5")
-    assert going
-    assert (going.on, going.instead) == (None, "gpt-6-luna")
+    assert (notice.on, notice.instead) == (on, instead)
+
+
+@pytest.mark.parametrize(
+    ("providers", "dealt"),
+    [
+        (["anthropic"], ()),
+        (["anthropic", "openai", "moonshot"], (OPUS, SOL, KIMI)),
+        (
+            ["openrouter", "anthropic"],  # a reseller brings a maker that is not there yet
+            (OPUS, ModelChoice(provider="openrouter", model="openai/gpt-6.1-sol")),
+        ),
+    ],
+)
+def test_the_strongest_model_of_each_maker_is_dealt_out(
+    providers: list[str], dealt: tuple[ModelChoice, ...]
+) -> None:
+    assert strongest(providers) == dealt
+
+
+def test_the_cheapest_comes_first_by_the_price_list_and_by_ones_own_prices() -> None:
+    names = ["moonshot", "anthropic", "openai"]
+
+    assert [choice.provider for choice in cheapest(names)] == ["anthropic", "openai", "moonshot"]
+    assert cheapest(names, {"kimi-k3.1-pro": PRICE})[0] == KIMI

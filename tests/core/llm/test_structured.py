@@ -66,24 +66,16 @@ def test_a_field_no_strict_schema_can_describe_is_refused(answer_type: type[Base
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        ("I would rather not.", "no JSON object"),
-        ("[1, 2]", "no JSON object"),
         ("{" * 5000, "ends in the middle"),
         ('{"a":' * 5000, "ends in the middle"),
         ('{"a":' + "1" * 5000, "ends in the middle"),
         ('{"decision": "A"', "ends in the middle"),
-        ("{}", 'field "decision" is missing'),
-        ('{"decision": "A", "confidence": "high"}', '"confidence" must be a whole number'),
+        ('{"decision": "A", "confidence": "the merger"}', '"confidence" must be a whole number'),
         ('{"decision": "A", "confidence": 101}', '"confidence" must be 100 or less'),
     ],
 )
-def test_what_is_wrong_is_named(reply: str, problem: str) -> None:
-    with pytest.raises(ReplyUnreadable, match=problem):
+def test_what_is_wrong_is_named_without_quoting_the_reply(reply: str, problem: str) -> None:
+    with pytest.raises(ReplyUnreadable, match=problem) as caught:
         read_answer(reply, VerdictReply)
 
-
-def test_the_words_about_an_error_quote_nothing_of_the_reply() -> None:
-    with pytest.raises(ReplyUnreadable) as caught:
-        read_answer('{"decision": "A", "confidence": "the merger"}', VerdictReply)
-
-    assert "merger" not in str(caught.value)
+    assert "merger" not in str(caught.value), "nothing of the reply is quoted"

@@ -77,11 +77,8 @@ async def played(name: str, note: str = "") -> Debate:
     facts = FactLog(store=store, clock=clock, wake=lambda _: None)
     notes = AddNote(facts=facts, bounds=Bounds())
     answers = AnswerQuestions(facts=facts, note=notes, bounds=Bounds())
-    numbers = {
-        item.question: item.number
-        for opened_ in debate.clarifications.values()
-        for item in opened_.items
-    }
+    asked = [item for opened_ in debate.clarifications.values() for item in opened_.items]
+    numbers = {item.question: item.number for item in asked}
     for place, answer in enumerate(examples()[name].answers):
         text = f"{numbers[answer.question]}: {answer.answer}"
         who = Person(id=f"U{place}", name=answer.by)
@@ -105,36 +102,25 @@ async def test_an_example_is_played_to_its_verdict(name: str):
     # Else the option's name is shown before the decision, and says the same.
     assert example.verdict["option"].casefold() in debate.verdict.decision.casefold()
     assert not debate.verdict.warnings
-    contributions = [
-        contribution
-        for contribution in debate.contributions.values()
-        if ACTS[contribution.turn.act].is_speech
-    ]
-    assert all(
-        contribution.answer and contribution.points
-        for contribution in contributions
-        if contribution.turn.act in POSITIONS
-    )
-    assert all(contribution.answer for contribution in contributions)
-    assert not any("In short:" in contribution.text for contribution in contributions)
-    warnings = [
-        warning
-        for contribution in debate.contributions.values()
-        for warning in contribution.warnings
-    ]
+    speeches = [it for it in debate.contributions.values() if ACTS[it.turn.act].is_speech]
+    assert all(speech.answer and "In short:" not in speech.text for speech in speeches)
+    assert all(speech.points for speech in speeches if speech.turn.act in POSITIONS)
+    warnings = [warning for it in debate.contributions.values() for warning in it.warnings]
     # One agent quotes what its source does not say, so that people see what becomes of it.
     struck_out = ["1 quote not found in the sources, and struck out."]
     assert warnings == (struck_out if name == NAMES[0] else [])
     assert debate.usage.cost == 0
-    # No model was asked, so nothing says how sure the verdict is.
-    assert (debate.verdict.confidence, debate.verdict.judge_confidence) == (None, None)
     assert confidence_words(debate.verdict) == (
         "Confidence: not given: this is a written example, and no AI model was asked."
     )
-    # Every quote stands in its source, and every critique quotes the proposal it is posted under.
-    texts = [citation.status.value for citation in debate.verdict.citations]
-    assert set(texts) <= {"verified"}
-    assert_critiques_quote(debate)
+    assert {citation.status.value for citation in debate.verdict.citations} <= {"verified"}
+    # Every critique quotes the proposal it is posted under.
+    proposals = {it.turn.agent: it.text for it in speeches if it.turn.act is Act.PROPOSAL}
+    for critique in [it for it in speeches if it.turn.act is Act.CRITIQUE]:
+        own = render_citations(critique.text, lambda _found, _is_verified: "")
+        quotes = re.findall(r"[\"„]([^\"“”]+)[\"“”]", own)
+        target = proposals[critique.turn.target or ""].casefold()
+        assert all(quote.casefold() in target for quote in quotes), critique.turn
 
 
 async def test_a_note_is_not_said_to_have_been_read():
@@ -148,7 +134,7 @@ async def test_a_note_is_not_said_to_have_been_read():
 async def test_a_reply_comes_when_the_one_before_it_has_been_read():
     clock = ManualClock()
     provider = ExampleProvider(clock, WORDS_PER_SECOND)
-    request = _proposal("architect")
+    request = proposal_by("architect")
     before = clock.now()
     first: ModelReply = await provider.complete(request)
     second = clock.now()
@@ -161,7 +147,7 @@ async def test_a_reply_comes_when_the_one_before_it_has_been_read():
     assert seconds == pytest.approx(2 * 0.7 * words / WORDS_PER_SECOND)
 
 
-def _proposal(role: str) -> ModelRequest:
+def proposal_by(role: str) -> ModelRequest:
     return ModelRequest(
         model=NAMES[0], act=Act.PROPOSAL, role=role, system="", parts=(), delimiter="d41d8c"
     )
@@ -169,25 +155,4 @@ def _proposal(role: str) -> ModelRequest:
 
 async def test_what_is_not_written_is_refused():
     with pytest.raises(RequestRejected, match="no proposal by wizard"):
-        await ExampleProvider(ManualClock()).complete(_proposal("wizard"))
-
-
-def assert_critiques_quote(debate: Debate) -> None:
-    contributions = [
-        contribution
-        for contribution in debate.contributions.values()
-        if contribution.turn.act is Act.CRITIQUE
-    ]
-    assert contributions
-    for critique in contributions:
-        proposal = next(
-            contribution.text
-            for contribution in debate.contributions.values()
-            if contribution.turn.act is Act.PROPOSAL
-            and contribution.turn.agent == critique.turn.target
-        )
-        own = render_citations(
-            critique.text, lambda _found, _is_verified: ""
-        )  # without the sources' words
-        for quoted in re.findall(r"[\"„]([^\"“”]+)[\"“”]", own):
-            assert quoted.casefold() in proposal.casefold(), critique.turn
+        await ExampleProvider(ManualClock()).complete(proposal_by("wizard"))

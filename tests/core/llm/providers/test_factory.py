@@ -8,9 +8,7 @@ from core.request import ModelRequest
 from tests.vendors.script import Reject
 from tests.vendors.server import Vendor, always
 
-PULLED = Reject(
-    status=200, body='{"models": [{"name": "nomic-embed-text"}, {"name": "llama-4:8b"}]}'
-)
+PULLED = '{"models": [{"name": "nomic-embed-text"}, {"name": "llama-4:8b"}, {}]}'
 
 
 @pytest.mark.parametrize("name", PROVIDER_NAMES)
@@ -21,58 +19,61 @@ async def test_every_provider_can_be_built_without_a_network(name: str) -> None:
     await provider.close()
 
 
-def test_an_unknown_provider_is_named_with_those_there_are() -> None:
-    with pytest.raises(ConfigurationBroken, match=r"'opnai'.*anthropic, openai"):
-        build("opnai")
+@pytest.mark.parametrize(
+    ("name", "words"), [("opnai", "'opnai'.*anthropic, openai"), ("compatible", "address")]
+)
+def test_what_cannot_be_built_is_said(name: str, words: str) -> None:
+    with pytest.raises(ConfigurationBroken, match=words):
+        build(name, "key")
 
 
-def test_a_compatible_provider_needs_an_address() -> None:
-    with pytest.raises(ConfigurationBroken, match="address"):
-        build("compatible", "key")
-
-
-@pytest.mark.parametrize("name", KEYED)
-async def test_a_key_that_is_set_chooses_its_provider(name: str) -> None:
-    choice = await choose(dict.fromkeys(KEYED, "") | {name: "sk-test"})
-
-    assert choice.provider == name
-    assert choice.models == DEFAULT_MODELS[name]
-
-
-async def test_of_several_keys_the_first_in_order_counts() -> None:
-    assert (await choose({"openai": "b", "anthropic": "a"})).provider == "anthropic"
-
-
-async def test_without_keys_an_ollama_that_answers_serves_its_first_model_that_writes(
-    vendor: Vendor,
+@pytest.mark.parametrize(
+    ("keys", "provider"),
+    [*(({name: "sk-test"}, name) for name in KEYED), ({"openai": "b", "anthropic": "a"}, KEYED[0])],
+)
+async def test_the_first_key_that_is_set_chooses_its_provider(
+    keys: dict[str, str], provider: str
 ) -> None:
-    vendor.script = always(PULLED)
+    choice = await choose(dict.fromkeys(KEYED, "") | keys)
+
+    assert choice.provider == provider
+    assert choice.models == DEFAULT_MODELS[provider]
+
+
+@pytest.mark.parametrize(
+    ("answer", "provider", "model"),
+    [
+        (Reject(status=200, body=PULLED), "ollama", "llama-4:8b"),  # the first one that writes
+        (Reject(status=200, body='{"models": []}'), "offline", DEFAULT_MODELS["offline"].agent),
+        (Reject(status=500), "offline", DEFAULT_MODELS["offline"].agent),
+    ],
+)
+async def test_without_keys_an_ollama_with_a_model_serves_or_the_offline_engine(
+    vendor: Vendor, answer: Reject, provider: str, model: str
+) -> None:
+    vendor.script = always(answer)
 
     choice = await choose({}, vendor.url)
 
-    assert choice.provider == "ollama"
-    assert choice.models.agent == "llama-4:8b"
+    assert (choice.provider, choice.models.agent) == (provider, model)
     assert vendor.asked[0].path == "/api/tags"
 
 
-@pytest.mark.parametrize("answer", [Reject(status=500), Reject(status=200, body='{"models": []}')])
-async def test_an_ollama_without_models_is_none(vendor: Vendor, answer: Reject) -> None:
-    vendor.script = always(answer)
-
-    assert (await choose({}, vendor.url)).provider == "offline"
-
-
-async def test_with_nothing_there_it_is_the_offline_engine() -> None:
-    async with Vendor() as vendor:
-        url = vendor.url
-
-    assert (await choose({}, url)).provider == "offline"
-
-
-@pytest.mark.parametrize("key", ["sk-t\u00e4st", "sk-\u200btest", "sk-te st"])
-async def test_a_key_that_cannot_be_one_is_not_sent(request_: ModelRequest, key: str) -> None:
-    with pytest.raises(KeyRefused, match=r"holds a sign that no key has \(U\+"):
-        await build("openai", key, "http://127.0.0.1:1").complete(request_)
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("", "No API key"),
+        ("sk-t\u00e4st", r"holds a sign that no key has \(U\+"),
+        ("sk-\u200btest", r"holds a sign that no key has \(U\+"),
+        ("sk-te st", r"holds a sign that no key has \(U\+"),
+    ],
+)
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+async def test_a_key_that_cannot_be_one_is_not_sent(
+    request_: ModelRequest, name: str, key: str, words: str
+) -> None:
+    with pytest.raises(KeyRefused, match=words):
+        await build(name, key, "http://127.0.0.1:1").complete(request_)
 
 
 async def test_blanks_around_a_key_do_not_count(vendor: Vendor, request_: ModelRequest) -> None:

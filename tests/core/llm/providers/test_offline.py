@@ -39,12 +39,10 @@ from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
 from core.rules.formats.registry import FORMATS
-from core.settings import ModelChoice, Settings, agent_for
+from core.settings import Settings
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink
 from core.transcript.decision import decision_text
-from core.transcript.evaluation import evaluate
-from core.transcript.report import report
 from tests.core.bench import TEXTS
 
 QUEUE = "Kafka or PostgreSQL for our job queue? It must keep every job."
@@ -59,19 +57,7 @@ DECLINED = (
 )
 POSTGRESQL = f"**PostgreSQL: it weighs more.**\n\n- Who runs it?\n\n{FOOTER}"
 KAFKA = f"**Kafka: it weighs more.**\n\n{FOOTER}"
-TEXT_ACTS = (
-    Act.PROPOSAL,
-    Act.CRITIQUE,
-    Act.REFINEMENT,
-    Act.GATHER,
-    Act.PLAN,
-    Act.FORMULATE,
-    Act.DEBATE,
-    Act.ADJUST,
-    Act.REBUTTAL,
-    Act.STATEMENT,
-    Act.SUMMARY,
-)
+TEXT_ACTS = [act for act in Act if act is Act.SUMMARY or ACTS[act].is_speech]
 
 
 def part(kind: PartKind, text: str, label: str = "") -> Part:
@@ -97,14 +83,6 @@ def say(act: Act, *parts: Part, question: str = QUEUE, role: str = "architect") 
 
 def fill(act: Act, *parts: Part, question: str = QUEUE, role: str = "architect") -> dict[str, Any]:
     return json.loads(say(act, *parts, question=question, role=role))
-
-
-def so_far() -> Sequence[Part]:
-    return (
-        part(PartKind.OWN, POSTGRESQL, "Your proposal"),
-        part(PartKind.POSITION, KAFKA, "Position A"),
-        part(PartKind.CRITIQUE, "**A critique.**\n\n- Who is on call?", "Critique 1 of 1"),
-    )
 
 
 async def debate_about(
@@ -146,10 +124,7 @@ async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: st
     for contribution in debate.contributions.values():
         assert contribution.text.startswith("**No ") or contribution.turn.act is Act.PLAN
         assert "No model was asked." in contribution.text
-    text = f"{decision_text(debate)}\n{report(debate)}"
-    assert "Confidence: not given." in text
-    assert "None" not in text
-    assert "dealt with" not in text
+    assert "Confidence: not given." in decision_text(debate)
 
 
 async def test_a_review_is_not_decided_and_refers_to_nothing_that_is_not_there() -> None:
@@ -173,7 +148,6 @@ async def test_what_the_lists_know_is_named_as_theirs_and_as_no_judgement(form: 
     assert verdict.decision == "By checklists alone, PostgreSQL: no model was asked."
     assert "no judgement" in verdict.solution
     assert verdict.confidence is None
-    assert verdict.unmet_requirements == ()
     assert [ballot.confidence for ballot in debate.ballots.values()] == [None] * 6
     firsts = {ballot.voter: ballot.ranking for ballot in debate.ballots.values()}
     blind = {b.voter: b.ranking for b in debate.ballots.values() if not b.turn.round}
@@ -228,23 +202,23 @@ def test_plain_questions_about_what_is_on_the_lists_are_read(
     ],
 )
 def test_what_is_not_plainly_a_choice_on_the_lists_is_declined(question: str) -> None:
-    reading = read_question(question)
-
-    assert reading.things == ()
+    assert read_question(question).things == ()
 
 
 @pytest.mark.parametrize("act", TEXT_ACTS)
 def test_every_post_says_once_that_no_model_was_asked_and_speeches_have_a_short_form(
     act: Act,
 ) -> None:
-    parts = [*so_far(), part(PartKind.OTHER, "[Round 1]\n**PostgreSQL.**\n- Who runs it?")]
+    parts = [
+        part(PartKind.OWN, POSTGRESQL, "Your proposal"),
+        part(PartKind.POSITION, KAFKA, "Position A"),
+        part(PartKind.OTHER, "[Round 1]\n**PostgreSQL.**\n- Who runs it?"),
+    ]
     for question in (QUEUE, DECLINED[0]):
         text = say(act, *parts, question=question)
 
         assert text.startswith(("**", "["))
         assert text.count(FOOTER) == 1
-        assert len(text) < 7000
-        assert "None" not in text
         if ACTS[act].is_speech:
             short = read_short_form(text)
             assert short.answer
@@ -264,10 +238,11 @@ def test_positions_of_models_are_left_undecided_by_an_offline_judge() -> None:
         assert verdict["confidence"] is None
 
 
-def test_a_tie_is_not_decided_and_a_dissent_is_named() -> None:
+def test_a_tie_is_not_decided_and_a_verdict_says_who_dissents_and_what_would_overturn_it() -> None:
+    kafka = say(Act.PROPOSAL, role="performance")
     positions = (
         part(PartKind.POSITION, POSTGRESQL, "Position of Ann"),
-        part(PartKind.POSITION, KAFKA, "Position of Bob"),
+        part(PartKind.POSITION, kafka, "Position of Bob"),
     )
     won, tied = (
         part(PartKind.TALLY, f"Ann: {points} points, 2 first places\nBob: 1 points, 0 first places")
@@ -279,26 +254,9 @@ def test_a_tie_is_not_decided_and_a_dissent_is_named() -> None:
     assert verdict["decision"].startswith("By checklists alone, PostgreSQL")
     assert verdict["dissent"] == "- Bob: Kafka"
     assert "Ann asks: Who runs it?" in verdict["open_questions"]
-
-
-def test_a_verdict_says_who_dissents_and_what_would_overturn_it() -> None:
-    kafka = say(Act.PROPOSAL, role="performance")
-    assert kafka.startswith("**Kafka: ")
-    verdict = fill(
-        Act.SYNTHESIS,
-        part(PartKind.POSITION, POSTGRESQL, "Position of Ann"),
-        part(PartKind.POSITION, kafka, "Position of Bob"),
-        part(PartKind.TALLY, "Ann: 2 points, 2 first places\nBob: 1 points, 0 first places"),
-        role="judge",
-    )
-
-    assert verdict["dissent"] == "- Bob: Kafka"
-    assert verdict["overturned_by"]
     against = [tradeoff.removeprefix("PostgreSQL: ") for tradeoff in verdict["tradeoffs"]]
-    assert all(
-        any(item.endswith(f"PostgreSQL {says}") for item in verdict["overturned_by"])
-        for says in against
-    )
+    ends = [item.partition("PostgreSQL ")[2] for item in verdict["overturned_by"]]
+    assert ends == against != []
 
 
 def test_clarifying_questions_are_asked_once_and_only_about_what_is_open() -> None:
@@ -316,22 +274,8 @@ def test_clarifying_questions_are_asked_once_and_only_about_what_is_open() -> No
     )
 
 
-async def test_the_engine_scores_nothing_and_says_so() -> None:
-    debate = await debate_about(QUEUE)
-    choice = ModelChoice(provider="offline", model="offline-checklists")
-    calls = ModelCalls({"offline": OfflineProvider()}, SystemClock())
-    evaluation = await evaluate(calls, debate, [agent_for("security", choice)])
-
-    assert evaluation.averages == {}
-    assert [failure.reason for failure in evaluation.failed] == [
-        "No model was asked: the offline engine has only checklists."
-    ]
-
-
-@pytest.mark.parametrize(
-    "act", [Act.TALLY, Act.CLARIFICATION, Act.SHADOW, Act.SHADOW_CHOICE, Act.FOLLOW_UP]
-)
-def test_acts_that_ask_no_model_are_refused(act: Act) -> None:
+@pytest.mark.parametrize("act", [Act.TALLY, Act.SHADOW, Act.FOLLOW_UP])
+def test_acts_that_take_a_model_are_refused(act: Act) -> None:
     with pytest.raises(RequestRejected):
         say(act)
 

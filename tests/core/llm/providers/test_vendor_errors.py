@@ -13,6 +13,7 @@ from core.errors import (
     ProviderError,
     RequestRejected,
 )
+from core.llm.providers.errors import ReplyFailed, translate
 from core.llm.providers.factory import build
 from core.request import ModelRequest
 from tests.core.llm.providers.test_odd_servers import asked_of, compatible
@@ -45,6 +46,7 @@ def of_gemini(status: int, message: str, code: str, **more: Any) -> Any:
 
 
 WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}
+QUOTA = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProject-FreeTier"}]}
 UPSTREAM = {"raw": "m is temporarily rate-limited upstream.", "provider_name": "P"}
 
 FAILURES = [
@@ -83,6 +85,9 @@ FAILURES = [
     Failure("Gemini", 400, of_gemini(400, "The input token count (1200000) exceeds the maximum "
             "number of tokens allowed (1048576).", "INVALID_ARGUMENT"), PromptTooLong,
             "holds 1,048,576 tokens"),
+    Failure("Gemini", 429, of_gemini(429, "You exceeded your current quota. limit: 0",
+            "RESOURCE_EXHAUSTED", details=[QUOTA]), KeyRefused,
+            "daily quota is used up; it is there again tomorrow"),
     Failure("Gemini", 400, of_gemini(400, "User location is not supported for the API use.",
             "FAILED_PRECONDITION"), KeyRefused, "country or region"),
     Failure("Bedrock by a proxy", 401, error("Authentication Error, Invalid proxy server token "
@@ -179,17 +184,36 @@ FAILURES = [
             "does not support chat"),
     Failure("Ollama", 500, {"error": "llama runner process has terminated: signal: killed"},
             ProviderDown, "process has terminated"),
+    Failure("Ollama", 500, {"error": "model requires more system memory (18.2 GiB) than is "
+            "available (7.1 GiB)"}, RequestRejected, "cannot load the model (500)"),
+    Failure("a proxy", 400, error("AuthenticationError: Incorrect key", code="401"), KeyRefused,
+            "refuses the API key"),
+    Failure("a gateway", 400, error("模型服务调用失败", code=400, cause=json.dumps(
+            error("The quota of project 7 is used up."))), RequestRejected,
+            "The quota of project 7 is used up"),
+    Failure("a firewall", 403, "<!DOCTYPE html><html><head><title>Just a moment...</title></head>",
+            RequestRejected, "A web page “Just a moment...” answered in place of Workshop"),
+    Failure("a proxy", 520, "<title>520: unknown error</title>", ProviderDown,
+            "520: unknown error"),
+    Failure("Ours", 400, {"error": True, "message": "It is away"}, RequestRejected,
+            "Workshop rejects the request (400): It is away."),
+    Failure("Ours", 404, {"error": 404, "message": "It is away"}, RequestRejected, "It is away."),
+    Failure("Ours", 400, {"message": "It is away", "cause": "BadRequest"}, RequestRejected,
+            "(400): It is away."),
+    Failure("Ours", 422, {"error": {"message": "It is away", "input": "word " * 2000}},
+            RequestRejected, "(422): It is away."),
 ]  # fmt: skip
 OWN_PROTOCOL = {"Anthropic": "anthropic", "Ollama": "ollama"}
 
 
 @pytest.mark.parametrize(
-    "failure", FAILURES, ids=[f"{row.server} {row.status}: {row.words}" for row in FAILURES]
+    "failure", FAILURES, ids=lambda row: f"{row.server} {row.status}: {row.words}"
 )
 async def test_a_failure_says_what_the_server_meant(
     vendor: Vendor, request_: ModelRequest, failure: Failure
 ) -> None:
-    vendor.script = always(Reject(status=failure.status, body=json.dumps(failure.body)))
+    page = failure.body if isinstance(failure.body, str) else json.dumps(failure.body)
+    vendor.script = always(Reject(status=failure.status, body=page))
     own = OWN_PROTOCOL.get(failure.server)
     provider = build(own, "sk-test-key", vendor.url) if own else compatible(vendor)
 
@@ -198,3 +222,44 @@ async def test_a_failure_says_what_the_server_meant(
 
     assert type(caught.value) is failure.kind, str(caught.value)
     assert failure.words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({"error": {"type": "overloaded_error"}}, ProviderBusy),
+        ({"error": {"type": "api_error"}}, ProviderDown),
+        ({"error": {"type": "invalid_request_error"}}, RequestRejected),
+        ({"code": "rate_limit_exceeded"}, ProviderBusy),
+        ({"code": "server_error"}, ProviderDown),
+        ({"code": 429}, ProviderBusy),
+        ({"code": 502}, ProviderDown),
+        ("text", ProviderDown),
+        ({}, ProviderDown),
+    ],
+)
+def test_a_failure_amid_a_reply_is_what_its_code_says(
+    body: object, kind: type[ProviderError]
+) -> None:
+    assert type(translate("Vendor", ReplyFailed(body))) is kind
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        ("Limit 7000. Please try again in 50.597142857s.", 50.6),  # Fabric 364: Groq
+        ("Used 500370. Please try again in 1m47.5854s. Visit the console.", 107.6),
+        ("Rate limit reached. Please try again in 6ms.", 0.0),
+        ("Rate limit reached. Please try again in 24h.", 86_400),
+    ],
+)
+async def test_the_wait_that_a_server_names_in_words_is_kept(
+    vendor: Vendor, request_: ModelRequest, words: str, seconds: float
+) -> None:
+    vendor.script = always(Reject(status=429, message=words))
+
+    with pytest.raises(ProviderBusy) as caught:
+        await asked_of(compatible(vendor), request_)
+
+    assert caught.value.retry_after == pytest.approx(seconds, abs=0.1)
+    assert ("asks to wait 24 h" in str(caught.value)) == (seconds == 86_400)

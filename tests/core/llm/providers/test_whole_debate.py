@@ -1,5 +1,6 @@
 """A whole debate over real SDKs, agents at three vendors, while all that can break breaks."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from itertools import count
 
@@ -7,9 +8,11 @@ import pytest
 
 from core.acts.take import Turns
 from core.clock import SystemClock
-from core.debate.debate_events import DebateStarted
+from core.debate.debate_events import DebateStarted, TimeRanOut
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
+from core.debate.turn_events import TurnFailed
+from core.debate.verdict import VerdictSource
 from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
@@ -75,23 +78,32 @@ async def vendor() -> AsyncIterator[Vendor]:
         yield running
 
 
-async def hold(vendor: Vendor) -> Debate:
-    """Hold the debate; the debate at its end."""
+async def start(vendor: Vendor, store: InMemoryStore, setup: Setup) -> asyncio.Task[Debate]:
+    """Hold the debate at the vendor's server, without loading SDKs in the time of a turn."""
+    stall = StallLimits(first_token=30)
     providers = {
-        "anthropic": AnthropicProvider("sk-test", vendor.url, stall=StallLimits(first_token=30)),
-        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall=StallLimits(first_token=30)),
-        "ollama": OllamaProvider(vendor.url, stall=StallLimits(first_token=30)),
+        "anthropic": AnthropicProvider("sk-test", vendor.url, stall=stall),
+        "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall=stall),
+        "ollama": OllamaProvider(vendor.url, stall=stall),
     }
-    clock, store = SystemClock(), InMemoryStore()
+    clock = SystemClock()
     calls = ModelCalls(
-        providers, clock, retries=RetryPolicy(tries=5, first_wait=0.01, longest_wait=0.02)
+        providers,
+        clock,
+        retries=RetryPolicy(tries=5, first_wait=0.01, longest_wait=0.02),
+        probes=RetryPolicy(first_wait=0.01, longest_wait=0.1),
     )
-    started = DebateStarted(setup=a_mixed_setup())
-    await store.create(DEBATE, started, origin="test", at=clock.now())
+    await store.create(DEBATE, DebateStarted(setup=setup), origin="test", at=clock.now())
     engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
-    debate = await engine.run(DEBATE)
-    await calls.close()
-    return debate
+
+    async def hold() -> Debate:
+        await calls.load(providers)
+        try:
+            return await engine.run(DEBATE)
+        finally:
+            await calls.close()
+
+    return asyncio.create_task(hold())
 
 
 async def test_a_debate_outlives_every_kind_of_fault_and_books_every_attempt(
@@ -99,7 +111,7 @@ async def test_a_debate_outlives_every_kind_of_fault_and_books_every_attempt(
 ) -> None:
     vendor.script = with_faults(every=4)
 
-    debate = await hold(vendor)
+    debate = await (await start(vendor, InMemoryStore(), a_mixed_setup()))
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
@@ -109,3 +121,20 @@ async def test_a_debate_outlives_every_kind_of_fault_and_books_every_attempt(
     assert debate.verdict
     assert debate.verdict.decision == "Use PostgreSQL."
     assert len(vendor.asked) == debate.usage.attempts > len(debate.calls)
+
+
+async def test_an_outage_has_a_limit(vendor: Vendor) -> None:
+    setup, store = a_mixed_setup(), InMemoryStore()
+    limits = setup.limits.model_copy(update={"turn_seconds": 600.0, "outage_seconds": 0.5})
+    running = await start(vendor, store, setup.model_copy(update={"limits": limits}))
+    await vendor.asked_for(5)
+    vendor.go_away()
+
+    debate = await running
+
+    events = [entry.event for entry in await store.events(DEBATE)]
+    assert TimeRanOut(of_outage=True) in events
+    assert any(isinstance(event, TurnFailed) for event in events)
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert debate.verdict.source is VerdictSource.WINNER
