@@ -10,7 +10,7 @@ from core.acts import overrides
 from core.capabilities import capability
 from core.config.keys import nearest
 from core.config.source import Path, WrittenFile
-from core.debate.agents import ModelChoice, PromptText, Role, Speaker
+from core.debate.agents import ModelChoice, PromptText, Role
 from core.debate.turn import RESERVED_IDS
 from core.llm.known_models import is_known, nearest_model
 from core.rules.formats.registry import formats_with
@@ -32,11 +32,8 @@ def faults(
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
     yield from _agent_faults(file, source, base.roles)
-    named = _models_in(file, base.agent_model.provider, providers_in_names(file, base, providers))
-    yield from _server_faults(file, source, providers, named)
-    if providers:
-        own = {server.name: "" for server in file.servers}
-        yield from _model_faults(file, source, {**providers, **own}, named)
+    yield from _server_faults(file, source, providers)
+    yield from _model_faults(file, source, base, providers)
     prompts: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
     prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
     prompts += [(("judge",), file.judge.prompts)] if file.judge else []
@@ -64,11 +61,10 @@ def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
             for name in sorted(named - {"question", "words"}):
                 yield f"{where}: {{{name}}} stays as it is: there are {{question}}, {{words}}."
     there = {server.name: server.models for server in file.servers if server.models}
-    for named in _models_in(file, "", there):
-        provider, model = named.choice.provider or named.usual, named.choice.model
+    for path, _, provider, model in _models_in(file, "", there):
         if model and model not in there.get(provider, (model,)):
             hint = nearest(model, there[provider])
-            where = source.at((*named.path, "model"))
+            where = source.at((*path, "model"))
             yield f'{where}: "{model}" is none of the models of {provider}. {hint}'.rstrip()
     ids = {agent.id for agent in file.agents}
     for agent_id in file.vote.weights:
@@ -97,21 +93,15 @@ def _agent_faults(
 
 
 def _server_faults(
-    file: SettingsFile,
-    source: WrittenFile,
-    providers: Mapping[str, str],
-    models: Sequence["_NamedModel"],
+    file: SettingsFile, source: WrittenFile, providers: Mapping[str, str]
 ) -> Iterator[str]:
-    """A line for each server whose name is taken, and each of its models that is not named."""
-    names: set[str] = set()
+    """A line for each server whose name is taken."""
+    names = [*providers]
     for at, server in enumerate(file.servers):
-        if server.name in providers or server.name in names:
+        if server.name in names:
             owner = "a provider" if server.name in providers else "another server"
             yield f'{source.at(("servers", at, "name"))}: {owner} has the name "{server.name}".'
-        names.add(server.name)
-    for named in models:
-        if named.choice.provider in names and not named.choice.model:
-            yield f'{source.at(named.path)}: name a model of "{named.choice.provider}" too.'
+        names.append(server.name)
 
 
 def split_name(choice: ModelChoice, providers: Container[str]) -> ModelChoice:
@@ -138,60 +128,61 @@ def providers_in_names(
 
 class _NamedModel(NamedTuple):
     path: Path
-    choice: ModelChoice
-    #: Serves where no provider is named; empty where one must be.
-    usual: str
+    #: The provider that is named here, and the one that serves.
+    named: str
+    provider: str
+    model: str
 
 
-def _models_in(file: SettingsFile, usual: str, in_names: Container[str]) -> Sequence[_NamedModel]:
+def _models_in(file: SettingsFile, usual: str, in_names: Container[str]) -> Iterator[_NamedModel]:
     """Every model that the file names; `usual` serves where no provider is named.
 
     Those `in_names` may stand in front of a model's name.
     """
-    default = split_name(file.default_model, in_names)
-    speakers: list[tuple[Path, Speaker]] = [
-        *(((("judge",), file.judge),) if file.judge else ()),
-        *((("agents", at), agent) for at, agent in enumerate(file.agents)),
+
+    def model_at(path: Path, choice: ModelChoice | None, usual: str = "") -> _NamedModel:
+        choice = split_name(choice or ModelChoice(), in_names)
+        return _NamedModel(path, choice.provider, choice.provider or usual, choice.model)
+
+    default = model_at(("default_model",), file.default_model, usual)
+    judge = model_at(("judge",), file.judge, default.provider)
+    yield from (default, judge)
+    yield model_at(("summary_model",), file.summary_model, judge.provider)
+    yield model_at(("shadow_model",), file.shadow_model, judge.provider)
+    lists: list[tuple[Path, Sequence[ModelChoice] | None]] = [
+        (("fallbacks",), file.fallbacks),
+        (("judge", "fallbacks"), file.judge.fallbacks if file.judge else None),
     ]
-    after_default = default.provider or usual
-    judge = split_name(file.judge, in_names).provider if file.judge else ""
-    named: list[tuple[Path, ModelChoice | None, str]] = [
-        (("default_model",), default, usual),
-        (("summary_model",), file.summary_model, judge or after_default),
-        (("shadow_model",), file.shadow_model, judge or after_default),
-        *((("fallbacks", at), choice, "") for at, choice in enumerate(file.fallbacks)),
-    ]
-    for path, speaker in speakers:
-        named.append((path, speaker, after_default))
-        fallbacks = enumerate(speaker.fallbacks or ())
-        named += [((*path, "fallbacks", at), choice, "") for at, choice in fallbacks]
-    return [
-        _NamedModel(path, split_name(choice, in_names), usually)
-        for path, choice, usually in named
-        if choice
-    ]
+    for at, agent in enumerate(file.agents):
+        yield model_at(("agents", at), agent, default.provider)
+        lists.append((("agents", at, "fallbacks"), agent.fallbacks))
+    for path, choices in lists:
+        for at, choice in enumerate(choices or ()):
+            yield model_at((*path, at), choice)
 
 
 def _model_faults(
-    file: SettingsFile,
-    source: WrittenFile,
-    providers: Mapping[str, str],
-    models: Sequence[_NamedModel],
+    file: SettingsFile, source: WrittenFile, base: Settings, providers: Mapping[str, str]
 ) -> Iterator[str]:
     """A line for each unknown provider or model, with the nearest name that exists."""
-    for named in models:
-        provider, model = named.choice.provider or named.usual, named.choice.model
-        if not provider:
-            yield f"{source.at(named.path)}: a fallback needs a provider."
-        elif provider not in providers:
-            if named.choice.provider:  # else the line is yielded for the place that names it
-                where = source.at((*named.path, "provider"))
-                hint = nearest(provider, list(providers))
+    own = {server.name for server in file.servers}
+    in_names = providers_in_names(file, base, providers)
+    for path, named, provider, model in _models_in(file, base.agent_model.provider, in_names):
+        if named in own and not model:
+            yield f'{source.at(path)}: name a model of "{named}" too.'
+        elif not providers:  # their names are not checked
+            continue
+        elif not provider:
+            yield f"{source.at(path)}: a fallback needs a provider."
+        elif provider not in providers and provider not in own:
+            if named:  # else the line is yielded for the place that names it
+                hint = nearest(provider, [*providers, *own])
+                where = source.at((*path, "provider"))
                 yield f'{where}: there is no provider "{provider}". {hint}'
         elif model and not is_known(provider, model, file.models, file.prices):
             suggestion = nearest_model(provider, model)
             hint = f'Did you mean "{suggestion}"? ' if suggestion else ""
             yield (
-                f'{source.at((*named.path, "model"))}: {provider} has no model "{model}" that '
+                f'{source.at((*path, "model"))}: {provider} has no model "{model}" that '
                 f"Moot knows. {hint}If it is new, name its price under `prices`."
             )

@@ -1,7 +1,6 @@
 """Playbooks: a YAML file each, built in or beside the settings file; what is wrong in one is said.
 
-A team's own with the name of a built-in one stands in its place. A broken one is named and left
-out: it never keeps the others, or the bot, from working.
+A team's own with the name of a built-in one stands in its place. A broken one is left out.
 """
 
 import json
@@ -139,6 +138,10 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
             yield f'{where}: there is no agent or role "{name}". There are: {names}.'
     if playbook.agents and len(playbook.agents) < _FEWEST_AGENTS:
         yield f"{source.at(('agents',))}: one agent alone is no debate; name at least two, or none."
+    yield from _repeated(playbook, source)
+
+
+def _repeated(playbook: Playbook, source: WrittenFile) -> Iterator[str]:
     named: Mapping[str, Sequence[tuple[str, str]]] = {
         "agents": [("", name) for name in playbook.agents],
         "criteria": [("name", criterion.name) for criterion in playbook.criteria],

@@ -1,7 +1,6 @@
 """Which models do not answer or want no calls at present, known to all calls of a process.
 
-A model is away once a call has given it up: its fallback, or the other agents, go on. One call at
-a time probes it, with waits that grow. A wait that a vendor asked one call for, all calls keep.
+A model is away once a call has given it up; one call at a time probes it, with waits that grow.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
-"""Money reserved for calls under way, in the database: calls cannot pass a cap together.
+"""Money reserved in the database for calls under way: calls cannot pass a cap together.
 
-What is spent is read in the transaction that reserves, so no figure is stale, whatever process
-asks. What a turn spent stays reserved until its outcome is recorded, in the same transaction. A
-process that dies holds its worst case only for as long as its call might have taken.
+What is spent is read in the transaction that reserves, so no figure is stale. What a turn spent
+stays reserved until its outcome is recorded; what a dead process reserved expires.
 """
 
 import secrets

@@ -1,8 +1,7 @@
 """Leader first: of calls that share a beginning one goes ahead, and the others read its cache.
 
-Calls made at the same moment all miss the vendor's cache. So the first one is let go alone; when
-its reply begins, what it wrote can be read, and the others follow. It costs one time-to-first-token
-per phase and saves most of the money.
+Calls made at the same moment all miss the vendor's cache. It costs one time-to-first-token per
+phase and saves most of the money.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
 """Which models are known by name, so that a misspelt one is found before it costs a debate (pure).
 
-Known are the models of the public price list that comes with `genai-prices`, and those that
-settings describe or price. Names of one's own machine and of compatible servers are not checked.
+Names of one's own machine and of compatible servers are not checked.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,8 +1,7 @@
 """Which models serve where several vendors' keys are set and nobody named one (pure).
 
 Different models find different mistakes; weak ones beside strong ones only cost money
-("Rethinking Mixture-of-Agents", arXiv:2502.00674). So the strongest model of each vendor is dealt
-to the agents, and what is cheap is done by the cheapest.
+("Rethinking Mixture-of-Agents", arXiv:2502.00674).
 """
 
 from collections.abc import Iterable, Sequence

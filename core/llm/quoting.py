@@ -1,9 +1,7 @@
 """Foreign text as labelled data in a prompt: cleaned, redacted, between random delimiters (pure).
 
-Injection cannot be prevented, only contained. What people and agents wrote stands between two
-lines that nobody could have guessed (`<<<CODE TEAM "Question"` and `>>>CODE`), and holds nothing
-that a reader cannot see. Who wrote it is a field of its own in the first line, before the label,
-and the label is in quotation marks, of which it has none. The system prompt says how to read that.
+Injection cannot be prevented, only contained. A part stands between two lines that nobody could
+have guessed (`<<<CODE TEAM "Question"` and `>>>CODE`); who wrote it is a field before the label.
 """
 
 import re

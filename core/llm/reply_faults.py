@@ -1,7 +1,6 @@
 """Replies that are none, cut off or an echo of the prompt, and what no database can hold (pure).
 
-Source: servers of small models. Some say "completed" where the token cap cut the text; some repeat
-the prompt, the lines around quoted text included.
+Servers of small models say "completed" where the token cap cut the text, and repeat the prompt.
 """
 
 import re

@@ -33,8 +33,7 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def answer_form(answer_type: type[BaseModel]) -> AnswerForm:
     """The form every vendor's strict mode accepts: all required, no $ref, no bounds.
 
-    Raises:
-        TypeError: The model has a field no strict schema can describe (a mapping, a union).
+    The model has no mappings and no unions: strict schemas cannot describe them.
     """
     full = answer_type.model_json_schema()
     name = _WORDS.sub("_", answer_type.__name__).lower().removesuffix("_reply")
@@ -46,14 +45,10 @@ def _flat(node: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
     node = _resolved(node, shared)
     flat: dict[str, Any] = {key: node[key] for key in _KEPT if key in node}
     if node.get("type") == "object":
-        if "properties" not in node:
-            raise TypeError("A strict schema cannot describe a mapping; use a list of pairs.")
         fields = {key: _flat(value, shared) for key, value in node["properties"].items()}
         flat |= {"properties": fields, "required": list(fields), "additionalProperties": False}
     if node.get("type") == "array":
         flat["items"] = _flat(node.get("items", node.get("prefixItems", [{}])[0]), shared)
-    if not flat:
-        raise TypeError("A strict schema cannot describe this field.")
     return flat
 
 

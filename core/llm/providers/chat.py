@@ -50,6 +50,11 @@ def parameters(request: ModelRequest, limits: Capability, dialect: Dialect) -> d
     cap = "max_completion_tokens" if limits.efforts else "max_tokens"
     # Only OpenAI's own models take these; compatible servers may refuse such fields.
     is_cached = dialect.openai_fields and limits.cache != "none"
+    own: dict[str, Any] = {}
+    if is_cached:
+        marked = {"mode": "explicit"} if limits.cache == "explicit" else None
+        key = request.cache_key or None
+        own = {"store": False, "prompt_cache_key": key, "prompt_cache_options": marked}
     params: dict[str, Any] = {
         "model": request.model,
         "messages": [*system, {"role": "user", "content": content}],
@@ -58,11 +63,7 @@ def parameters(request: ModelRequest, limits: Capability, dialect: Dialect) -> d
         "temperature": request.temperature if limits.sampling else None,
         "reasoning_effort": limits.efforts.get(request.effort),
         "response_format": form,
-        "store": False if is_cached else None,
-        "prompt_cache_key": (request.cache_key or None) if is_cached else None,
-        "prompt_cache_options": {"mode": "explicit"}
-        if is_cached and limits.cache == "explicit"
-        else None,
+        **own,
         **dialect.own_fields,
     }
     return {name: value for name, value in params.items() if value is not None}

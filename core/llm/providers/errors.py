@@ -1,8 +1,7 @@
 """Every way a vendor can fail, as the error that says what to do about it.
 
 What a server says decides, before its status: a proxy sends 400 for a refused key, Gemini 429 for a
-quota of a day, llama.cpp 500 for a schema. The words hold the vendor, the status, its short code
-and its own reason; never a key, and nothing of the prompt.
+quota of a day. The words never hold a key or anything of the prompt.
 """
 
 import html

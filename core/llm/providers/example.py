@@ -1,8 +1,7 @@
 """The `example` provider: plays debates that were written by hand, through the real engine.
 
-For `moot demo` and for tests; settings cannot choose it. A recorded reply is found by what the
-request shows: who asks, for which act, about whose text. So the same request always gets the same
-reply, whatever people do to the debate meanwhile, and nothing pretends that a note was read.
+A reply is found by who asks, for which act, about whose text: the same request always gets the same
+one, whatever people do to the debate meanwhile.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The `offline` provider: answers from checklists, without a model, a key or a network.
-
-It is chosen when nothing else is there, says in every post what it is, and costs nothing.
-"""
+"""The `offline` provider: answers from checklists, without a model, a key or a network."""
 
 import asyncio
 from collections.abc import Callable

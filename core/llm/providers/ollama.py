@@ -1,8 +1,7 @@
 """Ollama's native API: its OpenAI-like one cannot set the context window.
 
-Left alone, Ollama drops the oldest text silently when a prompt is too long. Here the window is
-made as large as the request needs, and what does not fit is refused. Within a debate it only grows:
-Ollama loads the model anew whenever it changes.
+Left alone, Ollama drops the oldest text silently. Here the window is made as large as needed, and
+only grows within a debate: Ollama loads the model anew whenever it changes.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,7 @@
 """OpenAI and every vendor that speaks like it, through OpenAI's SDK.
 
-Responses first; Chat Completions where an address has no Responses, which is remembered. Vendors
-known to have only Chat Completions (OpenRouter, Moonshot) are asked that way at once. What a server
-refuses of a request and can be spared is left out, and that is remembered, too.
+Responses first; Chat Completions where an address has no Responses. What a server refuses of a
+request and can be spared is left out. Both are remembered.
 """
 
 import re

@@ -1,8 +1,7 @@
 """What all vendors' replies have in common: the time they may take, their shape, their thoughts.
 
-The SDKs send requests and raise errors for statuses. Bodies are cut into JSON objects here, as
-servers send JSON in one piece or an object a line where a stream was asked for, events that are no
-JSON, and endless ones.
+Bodies are cut into JSON objects here, as servers send JSON in one piece or an object a line where a
+stream was asked for, events that are no JSON, and endless ones.
 """
 
 import asyncio

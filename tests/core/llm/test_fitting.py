@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.capabilities import Capability, capability
 from core.debate.turn import Act
-from core.errors import LimitReached
 from core.llm.fitting import fit_request, sent_parts
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import prompt_text
@@ -73,11 +71,6 @@ def test_of_what_was_said_the_oldest_goes_first() -> None:
         len(second.text.partition("\n")[2]),
         len(third.text),
     ]
-
-
-def test_what_may_never_be_shortened_and_does_not_fit_is_an_error() -> None:
-    with pytest.raises(LimitReached, match="does not fit"):
-        fit_request(a_request(a_part("q" * 40_000, kind=PartKind.QUESTION)), SMALL, tokens)
 
 
 @given(st.lists(st.tuples(st.integers(0, 12_000), st.integers(1, 3)), max_size=6), st.booleans())

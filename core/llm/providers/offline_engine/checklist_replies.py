@@ -1,12 +1,8 @@
 """Answers a model request from checklists: one function for each act.
 
-A speech is a sentence and at most three points.
-
-Where the checklists know the options of a question, each role weighs them by what it values.
-Elsewhere nobody takes a side: the roles say what they would ask, voters abstain, and the verdict is
-"Not decided". Texts of other people and agents are read for two things only: which option a
-position of this engine stands for (its first line), and which questions it asks. So an order to
-the reader has nothing to work on.
+Where the checklists do not know the options of a question, nobody takes a side. Texts of others are
+read for two things only: the option a position of this engine stands for (its first line), and the
+questions it asks. So an order to the reader has nothing to work on.
 """
 
 import json

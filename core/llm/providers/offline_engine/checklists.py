@@ -1,7 +1,4 @@
-"""What the offline engine knows: its data files, and how their words are looked for in a text.
-
-Reason: everything the engine says of a technology, and everything a role asks, is in `data/`.
-"""
+"""What the offline engine knows: its data files, and how their words are looked for in a text."""
 
 import re
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """Reads a question: what it chooses between, and whether the checklists know that.
 
-Plain English only: "A or B", "A vs B", "from X to Y", "should we X". All of it is linear in the
-length of the text, and of long texts only the beginning is read.
+Plain English only: "A or B", "A vs B", "from X to Y", "should we X"; in linear time.
 """
 
 import re
