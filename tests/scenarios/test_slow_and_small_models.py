@@ -19,7 +19,7 @@ from core.llm.providers.factory import build_server
 from core.rules.formats import council, critique, panel
 from core.settings import AllLimits, ModelServer, Settings, agent_for
 from slack_on_loopback import Workspace, run_workspace
-from tests.core.llm.test_small_windows import holding
+from tests.core.llm.test_home_models import holding
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Fault, Reject, Say, VendorRequest
 from tests.vendors.server import Vendor

@@ -10,22 +10,21 @@ from core.acts.take import KEPT_FOR_THE_END, Turns
 from core.clock import SystemClock
 from core.debate.agents import ModelChoice
 from core.debate.contributions import FailureCause
-from core.debate.debate_events import DebateStarted
 from core.debate.people import Person
 from core.debate.rules import USUAL_DEBATE_COST
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.verdict import VerdictSource
-from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.caps import caps_of
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.ports import ModelProvider
 from core.retry import RetryPolicy
-from core.settings import Caps, StallLimits
+from core.settings import Caps
 from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, a_setup
+from core.testing import a_setup
+from tests.core.llm.held import held
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Counts, Reject, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
@@ -85,12 +84,8 @@ class House:
 
     def __init__(self, vendor: Vendor, caps: Caps | None = None) -> None:
         self.providers: Mapping[str, ModelProvider] = {
-            "anthropic": AnthropicProvider(
-                "sk-test", vendor.url, stall=StallLimits(first_token=30)
-            ),
-            "openai": OpenAIProvider(
-                "sk-test", f"{vendor.url}/v1", stall=StallLimits(first_token=30)
-            ),
+            "anthropic": AnthropicProvider("sk-test", vendor.url),
+            "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1"),
         }
         self.store = InMemoryStore()
         self.clock = SystemClock()
@@ -108,20 +103,14 @@ class House:
             secret=self.secret,
             reservations=self.store,
         )
-        engine = Engine(store=self.store, turns=turns, sink=RecordingSink(), clock=self.clock)
-        started = DebateStarted(setup=setup)
-        await self.store.create(debate_id, started, origin=debate_id, at=self.clock.now())
-        return await engine.run(debate_id)
-
-    async def close(self) -> None:
-        await self.calls.close()
+        return await held(setup, turns, store=self.store, debate_id=debate_id)
 
 
 @pytest.fixture
 async def house(vendor: Vendor) -> AsyncIterator[House]:
     house = House(vendor)
     yield house
-    await house.close()
+    await house.calls.close()
 
 
 def warnings_of(debate: Debate) -> str:
@@ -183,7 +172,7 @@ async def test_debates_of_a_day_share_a_cap(
         third = await house.hold(setup.model_copy(update=other), "dmoney25")
         assert third.usage.cost
         assert third.usage.cost > 4 * COST
-    await house.close()
+    await house.calls.close()
 
 
 async def test_a_price_nobody_knows_and_a_cap_do_not_go_together(

@@ -1,32 +1,33 @@
-"""Debates over a real server whose model holds little: to a verdict, and the newest is kept."""
+"""Debates over one server of a team's own: with little room, slow, hung or refusing."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
 
-from core.acts.take import Turns
 from core.clock import SystemClock
-from core.debate.debate_events import DebateStarted
+from core.debate.debate_events import ModelWentAway, OutageBegan
+from core.debate.people import Person, Place
 from core.debate.rules import When
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.debate.verdict import VerdictSource
-from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.call_options import Tables
 from core.llm.prices import estimate_tokens
 from core.llm.providers.factory import build_server
+from core.opening import DebateRequest, open_debate
 from core.retry import RetryPolicy
-from core.settings import ModelServer
+from core.settings import ModelChoice, ModelServer, Settings
 from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, a_setup
+from core.testing import a_setup
+from tests.core.llm.held import DEBATE, held
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Counts, Reject, Say, VendorRequest
-from tests.vendors.server import Vendor
+from tests.vendors.server import Script, Vendor
 
-#: What an agent says in a round, about 1,800 characters.
-_LONG = 24
+LOCAL = {"provider": "workshop", "local": True}
 ROLES = ("architect", "security", "simplicity", "operations", "performance")
 
 
@@ -52,7 +53,7 @@ def holding(tokens: int) -> Callable[[VendorRequest], Say | Reject]:
         say = good_reply(request)
         if not say.text.startswith("{"):
             number += 1
-            points = (f"Point {number}.{at}: jobs must never be lost here." for at in range(_LONG))
+            points = (f"Point {number}.{at}: jobs must never be lost here." for at in range(24))
             say = replace(say, text=f"{say.text}\n\n{' '.join(points)}")
         counts = Counts(
             input=estimate_tokens(prompt_of(request)), output=min(estimate_tokens(say.text), 300)
@@ -65,7 +66,7 @@ def holding(tokens: int) -> Callable[[VendorRequest], Say | Reject]:
 async def debate_at(
     vendor: Vendor,
     setup: Setup,
-    records: tuple[Mapping[str, object], ...],
+    record: Mapping[str, object] = LOCAL,
     store: InMemoryStore | None = None,
 ) -> Debate:
     """The debate, with all agents at the server."""
@@ -74,18 +75,17 @@ async def debate_at(
     everybody = {"agents": agents, "judge": setup.judge.model_copy(update=change)}
     if setup.summarizer:
         everybody["summarizer"] = setup.summarizer.model_copy(update=change)
-    server = ModelServer(name="workshop", base_url=f"{vendor.url}/v1")
+    provider = build_server(
+        ModelServer(name="workshop", base_url=f"{vendor.url}/v1"), records=(record,)
+    )
     calls = ModelCalls(
-        {"workshop": build_server(server, records=records)},
+        {"workshop": provider},
         SystemClock(),
-        tables=Tables(models=records),
+        tables=Tables(models=(record,)),
         retries=RetryPolicy(tries=3, first_wait=0.001, longest_wait=0.001),
     )
-    store, clock = store or InMemoryStore(), SystemClock()
-    started = DebateStarted(setup=setup.model_copy(update=everybody))
-    await store.create("dsmall", started, origin="test", at=clock.now())
-    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
-    debate = await engine.run("dsmall")
+    await calls.load({"workshop"})  # no test is about how long that takes
+    debate = await held(setup.model_copy(update=everybody), calls, store=store)
     await calls.close()
     return debate
 
@@ -103,9 +103,9 @@ async def test_a_debate_in_a_small_window_reaches_its_verdict(
 ) -> None:
     setup = a_setup(agents=ROLES[:agents], rounds=rounds)
     setup = setup.model_copy(update={"format": form, "when": When.ALWAYS})
-    record = {"provider": "workshop", "context_tokens": tokens, "local": True}
+    record = LOCAL | {"context_tokens": tokens}
     async with Vendor(holding(tokens)) as vendor:
-        debate = await debate_at(vendor, setup, (record,))
+        debate = await debate_at(vendor, setup, record)
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
@@ -119,11 +119,96 @@ async def test_a_debate_in_a_small_window_reaches_its_verdict(
 
 async def test_a_server_that_names_its_real_window_is_asked_again_with_what_fits() -> None:
     async with Vendor(holding(4096)) as vendor:
-        debate = await debate_at(
-            vendor, a_setup(rounds=1), ({"provider": "workshop", "local": True},)
-        )
+        debate = await debate_at(vendor, a_setup(rounds=1))
         refused = [request for request in vendor.asked if needed(request) > 4096]
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
     assert len(refused) <= 3, "once for each agent that asked before anybody knew"
+
+
+#: How the task of each act begins.
+TASKS = {
+    Act.CASTING: "choose who should debate",
+    Act.PROPOSAL: "write your own position",
+    Act.CRITIQUE: "criticise the proposal",
+    Act.REFINEMENT: "refine your proposal",
+    Act.OPTIONS: "say what there is to choose between",
+    Act.BALLOT: "vote. Rank",
+    Act.SYNTHESIS: "write the verdict",
+}
+#: Where nobody else can take the call's place.
+SIDE_CALLS = {Act.CASTING, Act.OPTIONS}
+HUNG, REFUSED = Say(wait=3600), Reject(status=400, message="Not this prompt.")
+SMALL = ModelChoice(provider="workshop", model="small")
+#: A time limit that only a call that hangs reaches; and one that none does.
+SHORT, LONG = 10.0, 600.0
+
+
+async def held_with(script: Script, seconds: float = LONG) -> tuple[Debate, InMemoryStore]:
+    """A debate whose agents all ask the server of this script; `seconds` bound a turn."""
+    wish = DebateRequest(
+        question="Kafka or PostgreSQL for our queue?",
+        asked_by=Person(id="U1"),
+        place=Place(surface="terminal"),
+    )
+    settings = Settings(agent_model=SMALL, judge_model=SMALL, rounds=1, when=When.ALWAYS)
+    setup = open_debate(wish, settings, delimiter="k7f3q9zz")
+    limits = setup.limits.model_copy(update={"turn_seconds": seconds})
+    setup = setup.model_copy(update={"limits": limits})
+    store = InMemoryStore()
+    async with Vendor(script) as vendor:
+        debate = await debate_at(vendor, setup, store=store)
+    return debate, store
+
+
+def failing(act: Act, answer: Say | Reject) -> tuple[Script, list[VendorRequest]]:
+    """Good replies, but for the first call of an act, or all of one that only one makes."""
+    failed = list[VendorRequest]()
+
+    def script(request: VendorRequest) -> Say | Reject:
+        if f"Your task: {TASKS[act]}" not in str(request.body) or (
+            failed and act not in SIDE_CALLS
+        ):
+            return good_reply(request)
+        failed.append(request)
+        return answer
+
+    return script, failed
+
+
+CASES = [
+    *(pytest.param(act, HUNG, id=f"{act} hangs", marks=pytest.mark.slow) for act in TASKS),
+    *(pytest.param(act, REFUSED, id=f"{act} is refused") for act in TASKS),
+]
+
+
+@pytest.mark.parametrize(("act", "answer"), CASES)
+async def test_a_call_that_gets_no_reply_costs_its_own_turn_at_most(
+    act: Act, answer: Say | Reject
+) -> None:
+    script, failed = failing(act, answer)
+
+    debate, store = await held_with(script, SHORT if answer is HUNG else LONG)
+
+    events = [item.event for item in await store.events(DEBATE)]
+    assert failed
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert not [event for event in events if isinstance(event, ModelWentAway | OutageBegan)]
+    assert {failure.turn.act for failure in debate.failures.values()} <= {act}
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [{"wait": 0.1}, {"pieces": 8, "pace": 0.005}],
+    ids=["the first byte is late", "words trickle"],
+)
+async def test_models_that_are_slow_in_every_act_are_as_good_as_others(
+    slow: dict[str, float],
+) -> None:
+    debate, _ = await held_with(lambda asked: replace(good_reply(asked), **slow))
+
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert (debate.failures, debate.abstentions) == ({}, {})

@@ -12,12 +12,10 @@ from core.acts.short_form import read_short_form
 from core.acts.take import Turns
 from core.clock import SystemClock
 from core.debate.contributions import Note
-from core.debate.debate_events import DebateStarted
 from core.debate.message_events import NoteAdded
 from core.debate.people import Person, Place
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
-from core.engine import Engine
 from core.errors import RequestRejected
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
@@ -40,10 +38,9 @@ from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
 from core.rules.formats.registry import FORMATS
 from core.settings import Settings
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink
 from core.transcript.decision import decision_text
 from tests.core.bench import TEXTS
+from tests.core.llm.held import held
 
 QUEUE = "Kafka or PostgreSQL for our job queue? It must keep every job."
 #: Formats that answer a question; a review says something of a text.
@@ -93,18 +90,13 @@ async def debate_about(
         question=question, asked_by=Person(id="U1"), place=place, rounds=rounds, format=form
     )
     setup = open_debate(request, Settings(casting=False), delimiter="k7f3q9zz4m1x8p2w")
-    store, clock = InMemoryStore(), SystemClock()
-    await store.create("doffline", DebateStarted(setup=setup), origin="test", at=clock.now())
-    for note in notes:
-        await store.append("doffline", NoteAdded(note=note), at=clock.now())
-    calls = ModelCalls({"offline": OfflineProvider()}, clock)
-    turns = Turns(calls, reader=TEXTS)
-    engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
-    return await engine.run("doffline")
+    calls = ModelCalls({"offline": OfflineProvider()}, SystemClock())
+    return await held(setup, Turns(calls, reader=TEXTS), *(NoteAdded(note=note) for note in notes))
 
 
-@pytest.mark.parametrize("form", ANSWERING)
-@pytest.mark.parametrize("question", DECLINED)
+@pytest.mark.parametrize(
+    ("form", "question"), [*zip(ANSWERING, DECLINED, strict=False), (ANSWERING[0], DECLINED[-1])]
+)
 async def test_what_the_lists_do_not_know_is_not_decided(question: str, form: str) -> None:
     debate = await debate_about(question, form=form, rounds=2)
     verdict, tally = debate.verdict, debate.tally

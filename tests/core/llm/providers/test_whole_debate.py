@@ -6,14 +6,12 @@ from itertools import count
 
 import pytest
 
-from core.acts.take import Turns
 from core.clock import SystemClock
-from core.debate.debate_events import DebateStarted, TimeRanOut
+from core.debate.debate_events import TimeRanOut
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.turn_events import TurnFailed
 from core.debate.verdict import VerdictSource
-from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
@@ -21,12 +19,12 @@ from core.llm.providers.openai import OpenAIProvider
 from core.retry import RetryPolicy
 from core.settings import StallLimits
 from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, a_setup
+from core.testing import a_setup
+from tests.core.llm.held import DEBATE, held
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Fault, Reject, ReplyEnding, Say, VendorRequest
 from tests.vendors.server import Script, Vendor
 
-DEBATE = "dvendors"
 MODELS = {
     "architect": ("anthropic", "claude-sonnet-5-5"),
     "security": ("openai", "gpt-6.1-terra"),
@@ -78,32 +76,24 @@ async def vendor() -> AsyncIterator[Vendor]:
         yield running
 
 
-async def start(vendor: Vendor, store: InMemoryStore, setup: Setup) -> asyncio.Task[Debate]:
-    """Hold the debate at the vendor's server, without loading SDKs in the time of a turn."""
+async def hold(vendor: Vendor, store: InMemoryStore, setup: Setup) -> Debate:
+    """The debate at its end, held over the vendor's server."""
     stall = StallLimits(first_token=30)
     providers = {
         "anthropic": AnthropicProvider("sk-test", vendor.url, stall=stall),
         "openai": OpenAIProvider("sk-test", f"{vendor.url}/v1", stall=stall),
         "ollama": OllamaProvider(vendor.url, stall=stall),
     }
-    clock = SystemClock()
     calls = ModelCalls(
         providers,
-        clock,
+        SystemClock(),
         retries=RetryPolicy(tries=5, first_wait=0.01, longest_wait=0.02),
         probes=RetryPolicy(first_wait=0.01, longest_wait=0.1),
     )
-    await store.create(DEBATE, DebateStarted(setup=setup), origin="test", at=clock.now())
-    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
-
-    async def hold() -> Debate:
-        await calls.load(providers)
-        try:
-            return await engine.run(DEBATE)
-        finally:
-            await calls.close()
-
-    return asyncio.create_task(hold())
+    await calls.load(providers)
+    debate = await held(setup, calls, store=store)
+    await calls.close()
+    return debate
 
 
 async def test_a_debate_outlives_every_kind_of_fault_and_books_every_attempt(
@@ -111,7 +101,7 @@ async def test_a_debate_outlives_every_kind_of_fault_and_books_every_attempt(
 ) -> None:
     vendor.script = with_faults(every=4)
 
-    debate = await (await start(vendor, InMemoryStore(), a_mixed_setup()))
+    debate = await hold(vendor, InMemoryStore(), a_mixed_setup())
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures == {}
@@ -126,7 +116,7 @@ async def test_a_debate_outlives_every_kind_of_fault_and_books_every_attempt(
 async def test_an_outage_has_a_limit(vendor: Vendor) -> None:
     setup, store = a_mixed_setup(), InMemoryStore()
     limits = setup.limits.model_copy(update={"turn_seconds": 600.0, "outage_seconds": 0.5})
-    running = await start(vendor, store, setup.model_copy(update={"limits": limits}))
+    running = asyncio.create_task(hold(vendor, store, setup.model_copy(update={"limits": limits})))
     await vendor.asked_for(5)
     vendor.go_away()
 
