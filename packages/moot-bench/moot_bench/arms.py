@@ -31,8 +31,6 @@ _PATIENCE = 60.0
 
 
 class ArmForm(StrEnum):
-    """What an arm does."""
-
     SOLO = "solo"
     #: One model that writes its answer again and again, with a debate's output tokens.
     THINK = "think"
@@ -48,7 +46,6 @@ class ArmForm(StrEnum):
 
     @property
     def kind(self) -> ArmKind:
-        """What it is compared with."""
         if self in _ALONE:
             return ArmKind.SOLO
         return ArmKind.VOTE if self in {ArmForm.VOTE, ArmForm.BEST_OF} else ArmKind.DEBATE
@@ -61,8 +58,6 @@ _FORMATS = {ArmForm.COUNCIL: council.NAME, ArmForm.PANEL: panel.NAME}
 
 @dataclass(frozen=True, kw_only=True)
 class Arm:
-    """One way to answer every question."""
-
     form: ArmForm
     #: One model, or several that the agents take in turn.
     models: tuple[ModelChoice, ...]

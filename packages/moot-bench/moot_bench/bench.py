@@ -50,8 +50,6 @@ _BEFORE_DEBATE = (ArmForm.SOLO, ArmForm.VOTE)
 
 @dataclass(frozen=True, kw_only=True)
 class BenchCommand:
-    """What was typed after `moot bench`."""
-
     #: A file of questions; None: those that come with Moot.
     tasks: Path | None = None
     #: ForecastBench's resolutions of them.
@@ -81,11 +79,6 @@ async def hold_bench(command: BenchCommand) -> int:  # noqa: PLR0915 - from opti
 
     Returns:
         The exit code: 0 done, 1 stopped at the cap or with answers missing.
-
-    Raises:
-        BadInput: What was typed, or a file, cannot be used.
-        ConfigurationBroken: The settings cannot be used.
-        MootError: Something else that can be told in words.
     """
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
@@ -170,12 +163,7 @@ def _tell_plan(runs: Bench, arms: Sequence[Arm], questions: int, cap: Decimal | 
 def _readers(
     command: BenchCommand, calls: ModelCalls, settings: Settings, environment: BotSettings
 ) -> Readers | None:
-    """Return what looks for later-named reasons; None if nobody shall.
-
-    Raises:
-        BadInput: There are no texts to read.
-        ConfigurationBroken: A reader cannot be asked.
-    """
+    """What looks for later-named reasons; None if nobody shall."""
     if not command.readers:
         return None
     if command.replay:
@@ -207,7 +195,6 @@ def _hand_out(
     recalls: Recalls | None,
     rules: str,
 ) -> int:
-    """Write report, picture, answers and page."""
     output = command.output
     scored, whole = runs.arm_scores(arms, tasks)
     notes = [*([runs.stopped] if runs.stopped else []), *runs.failed, *runs.token_words(arms)]
@@ -259,11 +246,7 @@ def _forms(command: BenchCommand) -> Sequence[ArmForm]:
 
 
 def _models(names: Sequence[str], settings: Settings) -> Sequence[ModelChoice]:
-    """The models as they were typed, `provider/model`.
-
-    Raises:
-        BadInput: One of them has no provider.
-    """
+    """The models as they were typed, `provider/model`."""
     choices: list[ModelChoice] = []
     for name in names:
         provider, _, model = name.partition("/")

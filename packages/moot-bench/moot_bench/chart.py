@@ -21,7 +21,6 @@ _WORDS = {ArmKind.SOLO: "one answer", ArmKind.VOTE: "drafts and a vote", ArmKind
 
 
 def has_charts() -> bool:
-    """Whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 

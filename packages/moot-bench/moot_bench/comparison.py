@@ -14,8 +14,6 @@ from moot_bench.scores import ArmAnswer, accuracy, brier, log_loss
 
 
 class ArmKind(StrEnum):
-    """What an arm does, as far as it matters to what it is compared with."""
-
     #: One answer of one model.
     SOLO = "solo"
     #: Drafts and a blind vote.
@@ -32,25 +30,20 @@ class ArmMeasure(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ArmScores:
-    """What one arm came to over its questions."""
-
     arm: str
     kind: ArmKind
     answers: Sequence[ArmAnswer]
 
     @property
     def accuracy(self) -> float:
-        """Share of right answers."""
         return fmean(map(accuracy, self.answers))
 
     @property
     def brier(self) -> float:
-        """Mean Brier score; lower is better."""
         return fmean(map(brier, self.answers))
 
     @property
     def log_loss(self) -> float:
-        """Mean log loss; lower is better."""
         return fmean(map(log_loss, self.answers))
 
     @property
@@ -62,18 +55,14 @@ class ArmScores:
 
     @property
     def unread(self) -> int:
-        """Answers whose probabilities could not be read."""
         return sum(not answer.is_read for answer in self.answers)
 
     def by(self, measure: ArmMeasure) -> float:
-        """Its mean by that measure."""
         return self.accuracy if measure is ArmMeasure.ACCURACY else self.brier
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Two arms on the same questions."""
-
     arm: ArmScores
     baseline: ArmScores
     #: How much better the arm is; None: fewer than two questions.
@@ -83,7 +72,6 @@ class Comparison:
 
     @property
     def is_evident(self) -> bool:
-        """Whether there is evidence that the two differ."""
         return self.gain is not None and self.p < ALPHA
 
     @property

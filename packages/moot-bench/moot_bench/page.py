@@ -15,18 +15,12 @@ as well: `make results ARGS="--config local.yaml --max-usd 0"`, with a file that
 
 
 def results_page(report: str, origin: str) -> str:
-    """The page.
-
-    Args:
-        report: The bench's report.
-        origin: How its answers came about.
-    """
+    """The page of a report; `origin` says how its answers came about."""
     body = report.replace("\n# ", "\n## ").partition("\n")[2].strip()
     return f"# Results\n\n{origin}\n\n{_COMMAND}\n\n{body}\n"
 
 
 def held_words(*, questions: int, models: Sequence[str], days: tuple[str, str], spent: str) -> str:
-    """How answers of models came about."""
     first, last = days
     when = first if first == last else f"{first} to {last}"
     return (

@@ -29,12 +29,7 @@ _NORMAL = NormalDist()
 def paired_bootstrap(
     differences: Sequence[float], *, seed: int = 1, resamples: int = RESAMPLES
 ) -> Interval:
-    """The mean difference over questions with its 95 % interval.
-
-    Args:
-        differences: One per question.
-        seed: The same seed gives the same interval.
-        resamples: Draws of all questions with replacement.
+    """The mean difference over questions (one each) with its 95 % interval.
 
     Raises:
         ValueError: Fewer than `LEAST_QUESTIONS` questions.
@@ -77,18 +72,11 @@ def p_value(differences: Sequence[float], *, seed: int = 1) -> float:
 def questions_needed(
     gain: float, *, differing: float = USUALLY_DIFFERING, comparisons: int = 1
 ) -> int:
-    """How many questions find a gain in accuracy four times of five.
+    """How many questions find a gain in accuracy (0 to 1) four times of five.
 
-    Source: J. L. Fleiss, "Statistical methods for rates and proportions", on paired proportions,
-    with the correction that exact tests need.
-
-    Args:
-        gain: Difference in accuracy, 0 to 1.
-        differing: Share of the questions that one arm has right and the other wrong.
-        comparisons: Corrected for so many.
-
-    Raises:
-        ValueError: No such gain is possible where so few questions differ.
+    `differing` is the share of questions that one arm has right and the other wrong. Source: J. L.
+    Fleiss, "Statistical methods for rates and proportions", on paired proportions, with the
+    correction that exact tests need.
     """
     if not 0 < gain <= differing:
         raise ValueError("A gain is more than 0 and at most the share of questions that differ.")

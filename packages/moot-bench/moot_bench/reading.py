@@ -24,17 +24,13 @@ Row = Mapping[str, Any]
 
 
 def own_tasks() -> Sequence[Task]:
-    """The questions that come with this package."""
     return read_tasks((files("moot_bench") / "questions.jsonl").read_text("utf-8"))
 
 
 def read_tasks(text: str, *, name: str = "", answers: str = "") -> Sequence[Task]:
-    """The tasks of a file, in its order.
+    """The tasks of a file of JSON, JSON Lines or CSV, in its order.
 
-    Args:
-        text: What the file holds: JSON, JSON Lines or CSV.
-        name: What the file is called: `.csv` says that it is CSV.
-        answers: A second file: ForecastBench's resolutions of the questions.
+    `answers` is a second file: ForecastBench's resolutions of the questions.
 
     Raises:
         BadInput: It cannot be read, or it holds no task; says which line and why.
@@ -61,11 +57,7 @@ def read_tasks(text: str, *, name: str = "", answers: str = "") -> Sequence[Task
 
 
 def rows_of(text: str, name: str) -> Sequence[Row]:
-    """The records of a file: of a JSON object the list in it, else lines of JSON, else CSV.
-
-    Raises:
-        BadInput: It is none of them.
-    """
+    """The records of a file: of a JSON object the list in it, else lines of JSON, else CSV."""
     text = text.removeprefix("\ufeff")
     if name.lower().endswith(".csv"):
         return list(csv.DictReader(io.StringIO(text)))
@@ -101,7 +93,6 @@ def _lines(text: str, name: str) -> Iterator[Row]:
 
 
 def _task(row: Row, at: int) -> Task:
-    """One record as a task, by the fields it has."""
     if "Best Answer" in row:
         # TruthfulQA: the best answer against the best incorrect one, or against the first three.
         best, single = row["Best Answer"].strip(), (row.get("Best Incorrect Answer") or "").strip()

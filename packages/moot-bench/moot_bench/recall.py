@@ -57,8 +57,6 @@ class Quote(BaseModel):
 
 
 class RecallReply(BaseModel):
-    """Which of the reasons a text says."""
-
     found: list[Quote]
 
 
@@ -92,7 +90,6 @@ class SavedReplies:
         return self._paid + sum(self._unfinished.values(), _NOTHING)
 
     def get(self, key: str) -> Any:
-        """The saved reply; None if there is none."""
         return self._values.get(key)
 
     def begin(self, key: str, worst: Decimal) -> None:
@@ -101,7 +98,6 @@ class SavedReplies:
         self._write({"key": key, "cost": str(worst)})
 
     def end(self, key: str, value: object, cost: Decimal) -> None:
-        """Save a reply and its cost."""
         self._values[key] = value
         self._finish(key, cost)
         self._write({"key": key, "value": value, "cost": str(cost)})
@@ -141,15 +137,10 @@ class Readers:
     async def read(
         self, arms: Sequence[Arm], tasks: Sequence[Task], debates: Mapping[tuple[str, str], Debate]
     ) -> Recalls:
-        """How many later-named reasons each arm's texts hold.
+        """How many later-named reasons each arm's texts hold; debates are by arm and question.
 
         A text is read by the first reader whose maker made none of it; where there is none, the
         text is left out with a note.
-
-        Args:
-            arms: The bench's arms.
-            tasks: The questions every arm answered.
-            debates: By arm and question.
         """
         texts = [(arm, task) for arm in arms for task in tasks if task.reasons]
         replies = await asyncio.gather(
@@ -235,7 +226,6 @@ def stands_in(quote: str, text: str) -> bool:
 def recall_request(
     reader: Agent, reasons: Sequence[str], text: str, *, delimiter: str
 ) -> ModelRequest:
-    """The request that asks which reasons a text says."""
     listed = "\n".join(f"{number}. {reason}" for number, reason in enumerate(reasons, start=1))
     act = Act.RECALL
     parts = (

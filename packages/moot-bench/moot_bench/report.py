@@ -51,8 +51,6 @@ class Recall:
 
 @dataclass(frozen=True, kw_only=True)
 class Recalls:
-    """Which later-named reasons the arms' texts held, as readers quoted them."""
-
     rows: Sequence[Recall]
     #: Which texts were not read, and why.
     notes: Sequence[str] = ()
@@ -69,13 +67,7 @@ def report(
 ) -> str:
     """The whole report; its last line is the finding.
 
-    Args:
-        arms: Each with its answers to the same questions.
-        measure: What arms are compared by.
-        notes: What was left out, stopped or failed.
-        picture: The file with the picture; empty: there is none.
-        recalls: Reasons found in the texts; None: nobody read them.
-        rules: What Moot's rules would have said (`moot_bench.rules`); empty: not replayed.
+    `notes` say what was left out, `picture` names a file, `rules` is the report of the same name.
     """
     comparisons = compare(arms, measure)
     questions = max((len(arm.answers) for arm in arms), default=0)
@@ -109,7 +101,6 @@ def report(
 
 
 def answers_csv(arms: Sequence[ArmScores]) -> str:
-    """One row per arm and question."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(
@@ -179,7 +170,6 @@ def _differences(comparisons: Sequence[Comparison], measure: ArmMeasure) -> str:
 
 
 def _recalls(recalls: Recalls) -> Sequence[str]:
-    """The later-named reasons that each arm's texts held."""
     rows = [
         (
             recall.arm,

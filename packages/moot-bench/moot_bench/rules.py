@@ -50,8 +50,6 @@ class ReplayedQuestion:
 def replayed_questions(
     tasks: Sequence[Task], answers: Answers, models: Sequence[str]
 ) -> Sequence[ReplayedQuestion]:
-    """The recorded answers by question."""
-
     def votes_of(task: Task, phase: str) -> Mapping[str, Probabilities]:
         shares = {model: answers[task_prompt(task), model].get(phase) for model in models}
         return {m: {YES: yes, NO: 1 - yes} for m, yes in shares.items() if yes is not None}
@@ -68,7 +66,6 @@ def replayed_questions(
 
 
 def rules_report(questions: Sequence[ReplayedQuestion]) -> str:
-    """The tables, as Markdown."""
     parts = ["## Confidence, replayed", *_confidence(questions)]
     debated = [question for question in questions if question.second]
     if debated:

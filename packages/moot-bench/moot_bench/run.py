@@ -46,8 +46,6 @@ _REMEDY = "Run the same command with a higher --max-usd to go on."
 
 
 class _SilentSink:
-    """A sink that nobody reads: what a bench shows is read from its log."""
-
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Nothing."""
 
@@ -150,16 +148,11 @@ class Bench:
         return self.estimating(self.setup_of(arm, task))
 
     def setup_of(self, arm: Arm, task: Task) -> Setup:
-        """The debate in which an arm answers a question."""
         delimiter = secrets.token_hex(8)
         return setup_of(arm, task, self.settings, delimiter=delimiter, asker=self.asker)
 
     async def hold(self, arms: Sequence[Arm], tasks: Sequence[Task]) -> None:
-        """Have every arm answer every question, question by question, within the cap.
-
-        Raises:
-            StoreDown: The log cannot be written.
-        """
+        """Have every arm answer every question, question by question, within the cap."""
         cap, caps = self.max_usd, list[Cap]()
         if cap is not None:  # over all debates of the log; readers have spent their part of it
             whole, remaining = SpendingScope(), cap - self.besides

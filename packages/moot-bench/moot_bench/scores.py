@@ -21,8 +21,6 @@ BANDS = (0.0, 0.6, 0.75, 0.9)
 
 @dataclass(frozen=True, kw_only=True)
 class ArmAnswer:
-    """What one arm answered to one question."""
-
     arm: str
     question: str
     #: Id of the right option.
@@ -66,7 +64,6 @@ class Changes:
 
     @property
     def words(self) -> str:
-        """For people."""
         return f"{self.wrong_to_right} wrong → right, {self.right_to_wrong} right → wrong"
 
 

@@ -41,16 +41,12 @@ def asks_model(setup: Setup, turn: Turn) -> bool:
 
 
 class Taking(Protocol):
-    """Takes one turn of a debate as it stands."""
-
     async def __call__(self, debate: Debate, *, waits: bool) -> Event:
         """The outcome."""
         ...
 
 
 class BenchTurns:
-    """The engine's `TurnTaker` for a bench."""
-
     def __init__(
         self,
         turns: Turns,
@@ -81,7 +77,6 @@ class BenchTurns:
         prove: Callable[[], Awaitable[None]],
         waits: bool,
     ) -> Event:
-        """The outcome of the turn; see `core.engine.TurnTaker`."""
         task, has_judge = self._tasks[debate.id], self._judged
         has_judge = has_judge and debate.setup.when is not When.NEVER
         if turn.act is Act.OPTIONS:

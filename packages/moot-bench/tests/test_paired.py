@@ -48,12 +48,6 @@ def test_a_planted_gain_is_found_with_the_stated_number_of_questions(
     assert (POWER - 0.03) * RUNS <= hits <= (POWER + 0.06) * RUNS
 
 
-def test_with_a_third_of_the_questions_it_is_mostly_missed() -> None:
-    dice, count = random.Random(3), questions_needed(0.10) // 3
-    hits = sum(p_value(right_or_wrong(dice, count, 0.3, 0.10)) < ALPHA for _ in range(RUNS))
-    assert hits < RUNS * 0.5
-
-
 def test_where_no_arm_differs_holm_finds_one_in_at_most_5_of_100_runs() -> None:
     dice, plain, corrected = random.Random(9), 0, 0
     for _ in range(RUNS):
@@ -73,14 +67,10 @@ def test_drawn_p_values_agree_with_exact_ones() -> None:
     assert drawn == pytest.approx(exact, abs=0.02)
 
 
-def test_without_a_difference_there_is_none() -> None:
-    assert p_value([0.0, 0.0, 0.0]) == 1.0
-    assert p_value([]) == 1.0
+def test_without_a_difference_there_is_none_and_one_question_has_no_interval() -> None:
+    assert p_value([0.0, 0.0, 0.0]) == p_value([]) == 1.0
     interval = paired_bootstrap([0.0, 0.0, 0.0])
     assert (interval.mean, interval.low, interval.high) == (0, 0, 0)
-
-
-def test_one_question_has_no_interval() -> None:
     with pytest.raises(ValueError, match="two questions"):
         paired_bootstrap([1.0])
 
@@ -88,17 +78,8 @@ def test_one_question_has_no_interval() -> None:
 def test_what_can_be_seen_is_known_before_spending() -> None:
     assert smallest_effect(3) is None
     assert smallest_effect(30) == 0.3
-    few, many = smallest_effect(100), smallest_effect(1000)
-    assert few
-    assert many
-    assert many < few
-    corrected = smallest_effect(100, comparisons=6)
-    assert corrected
-    assert corrected > few
+    few, many = smallest_effect(100) or 0, smallest_effect(1000) or 0
+    assert 0 < many < few < (smallest_effect(100, comparisons=6) or 0)
     assert questions_needed(few) <= 100 < questions_needed(few - 0.01)
-
-
-@pytest.mark.parametrize("gain", [0.0, 0.4, -0.1])
-def test_an_impossible_gain_is_refused(gain: float) -> None:
     with pytest.raises(ValueError, match="gain"):
-        questions_needed(gain, differing=0.3)
+        questions_needed(0.4, differing=0.3)

@@ -17,10 +17,6 @@ def right(task: Task) -> str:
     return next(option.name for option in task.options if option.id == task.answer)
 
 
-def names(task: Task) -> set[str]:
-    return {option.name for option in task.options}
-
-
 def only_task(row: Mapping[str, Any], **more: str) -> Task:
     (task,) = read_tasks(json.dumps(row), **more)
     return task
@@ -62,46 +58,43 @@ def test_without_options_it_is_a_forecast(answer: object, name: str) -> None:
     assert [option.name for option in task.options] == ["yes", "no"]
 
 
-def test_csv() -> None:
-    text = "id,question,options,answer,reasons\nc1,Which?,PostgreSQL | Kafka,Kafka,fast|known\n"
-    (task,) = read_tasks(text, name="mine.CSV")
-    assert (right(task), names(task)) == ("Kafka", {"PostgreSQL", "Kafka"})
+GPQA = "Record ID,Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,Incorrect Answer 3"
+TRUTH = "Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
+TRUTHFUL = f"{TRUTH}\nx,Law,Is it?,It is,It is not,It is; Yes,It is not; Never\n"
+OLDER = TRUTHFUL.replace("Best Incorrect Answer,", "").replace("It is,It is not,", "It is,")
+LETTERS = list("KLMNOPQRST")
+MMLU_PRO = {"question_id": 70, "question": "Which?", "options": LETTERS, "answer_index": 8}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "answer", "options"),
+    [
+        ("mine.CSV", "id,question,options,answer\nc1,Which?,P | Kafka,Kafka", "Kafka", "P,Kafka"),
+        ("mmlu-pro", json.dumps(MMLU_PRO), "S", ",".join(LETTERS)),
+        ("gpqa.csv", f"{GPQA}\nrec1,Which?,right ,w1,w2,w3\n", "right", "right,w1,w2,w3"),
+        ("TruthfulQA.csv", TRUTHFUL, "It is", "It is,It is not"),
+        ("TruthfulQA.csv", OLDER, "It is", "It is,It is not,Never"),
+        (
+            "mc.json",
+            json.dumps({"question": "Is it?", "mc1_targets": {"Yes.": 1, "No.": 0, "Never.": 0}}),
+            "Yes.",
+            "Yes.,No.,Never.",
+        ),
+    ],
+)
+def test_known_sets_are_read_by_their_fields(
+    name: str, text: str, answer: str, options: str
+) -> None:
+    (task,) = read_tasks(text, name=name)
+    assert right(task) == answer
+    assert {option.name for option in task.options} == set(options.split(","))
+    assert task.id in {"c1", "70", "rec1", "truthfulqa-1", "q1"}
+
+
+def test_reasons_make_a_decision() -> None:
+    text = "question,options,answer,reasons\nWhich?,P | Kafka,Kafka,fast|known\n"
+    (task,) = read_tasks(text, name="mine.csv")
     assert (task.kind, task.reasons) == (TaskKind.DECISION, ("fast", "known"))
-
-
-def test_mmlu_pro() -> None:
-    row = {
-        "question_id": 70,
-        "question": "Which?",
-        "options": list("KLMNOPQRST"),
-        "answer": "I",
-        "answer_index": 8,
-        "category": "business",
-    }
-    task = only_task(row)
-    assert (task.id, right(task), task.area, len(task.options)) == ("70", "S", "business", 10)
-
-
-def test_gpqa() -> None:
-    head = (
-        "Record ID,Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,Incorrect Answer 3"
-    )
-    (task,) = read_tasks(f"{head}\nrec1,Which?,right ,w1,w2,w3\n", name="gpqa.csv")
-    assert (task.id, right(task), len(task.options)) == ("rec1", "right", 4)
-
-
-def test_truthfulqa() -> None:
-    head = (
-        "Type,Category,Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
-    )
-    text = f"{head}\nx,Law,Is it?,It is,It is not,It is; Yes,It is not; Never\n"
-    (task,) = read_tasks(text, name="TruthfulQA.csv")
-    assert (right(task), names(task)) == ("It is", {"It is", "It is not"})
-    old = text.replace("Best Incorrect Answer,", "").replace("It is,It is not,", "It is,")
-    (task,) = read_tasks(old, name="TruthfulQA.csv")
-    assert names(task) == {"It is", "It is not", "Never"}
-    listed = only_task({"question": "Is it?", "mc1_targets": {"Yes.": 1, "No.": 0, "Never.": 0}})
-    assert (right(listed), len(listed.options)) == ("Yes.", 3)
 
 
 def test_forecastbench_in_two_files() -> None:
@@ -147,7 +140,5 @@ def test_what_is_wrong_is_told_in_words(text: str, words: str) -> None:
 def test_the_order_of_options_is_the_same_every_time() -> None:
     row = {"id": "x", "question": "Which?", "options": ["a1", "b1", "c1", "d1"], "answer": "a1"}
     assert only_task(row) == only_task(row)
-    orders = {
-        tuple(option.name for option in only_task({**row, "id": n}).options) for n in range(1, 30)
-    }
-    assert len(orders) > 10
+    tasks = [only_task({**row, "id": number}) for number in range(1, 30)]
+    assert len({tuple(option.name for option in task.options) for task in tasks}) > 10

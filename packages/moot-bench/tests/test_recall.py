@@ -25,17 +25,8 @@ from moot_bench.turns import BenchTurns
 AUTHOR = ModelChoice(provider="scripted", model="ann/large")
 READER = ModelChoice(provider="scripted", model="bob/small")
 ARM = Arm(form=ArmForm.SOLO, models=(AUTHOR,))
-(TASK,) = read_tasks(
-    json.dumps(
-        {
-            "id": "q1",
-            "question": "Night shift?",
-            "options": ["Yes", "No"],
-            "answer": "No",
-            "reasons": ["No staff", "Cost", "Time"],
-        }
-    )
-)
+ROW = {"id": "q1", "question": "Night shift?", "options": ["Yes", "No"], "answer": "No"}
+(TASK,) = read_tasks(json.dumps({**ROW, "reasons": ["No staff", "Cost", "Time"]}))
 TEXT = "**No.** We thought that nobody could run it at night."
 QUOTES = {
     "found": [

@@ -151,13 +151,6 @@ def test_a_debate_is_judged() -> None:
     assert answer.sides == ((RIGHT, RIGHT),) * 3
 
 
-def test_a_gate_skips_the_debate_where_all_agree() -> None:
-    _, answer, provider = arm_debate(ArmForm.GATE, saying(90))
-    assert not provider.requests_of(Act.CRITIQUE)
-    assert provider.requests_of(Act.SYNTHESIS)
-    assert answer.sides == ()
-
-
 def test_an_answer_without_probabilities_counts_as_not_read() -> None:
     _, answer, _ = arm_debate(ArmForm.SOLO, lambda _request: "Perhaps.")
     assert (answer.is_read, answer.chosen) == (False, ())
