@@ -84,13 +84,7 @@ class Arm:
 def arms_for(
     forms: Sequence[ArmForm], models: Sequence[ModelChoice], *, only_mixed: bool = False
 ) -> Sequence[Arm]:
-    """Every model alone, then each form with the first model and, if there are several, mixed.
-
-    Args:
-        forms: What arms there are to be.
-        models: Each of them answers alone.
-        only_mixed: No form with the first model only.
-    """
+    """Every model alone, then each form with the first model and, if there are several, mixed."""
     mixes: list[tuple[ModelChoice, ...]] = []
     mixes += [tuple(models[:1])] if len(models) == 1 or not only_mixed else []
     if len(models) > 1:
@@ -103,11 +97,7 @@ def arms_for(
 
 
 def setup_of(arm: Arm, task: Task, settings: Settings, *, delimiter: str, asker: Person) -> Setup:
-    """The debate in which an arm answers a question.
-
-    Raises:
-        BadInput: The question cannot be used.
-    """
+    """The debate in which an arm answers a question."""
     text = task_prompt(task)
     form = arm.form
     when = When.ALWAYS if form.kind is ArmKind.DEBATE else When.NEVER
@@ -179,11 +169,6 @@ def _agents(arm: Arm, settings: Settings) -> Sequence[Agent]:
 
 
 def drafts_for(target: float, costs: Mapping[int, float]) -> int:
-    """The most drafts that cost no more than the target; else the fewest there are.
-
-    Args:
-        target: What a debate costs.
-        costs: What an arm costs by its number of drafts, in the same unit.
-    """
+    """The most drafts whose cost (by their number) is within the target; else the fewest."""
     affordable = [drafts for drafts, cost in costs.items() if cost <= target]
     return max(affordable, default=min(costs))

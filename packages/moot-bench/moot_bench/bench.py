@@ -34,8 +34,7 @@ from moot_bench.comparison import ArmKind, ArmMeasure
 from moot_bench.page import held_words, replayed_words, results_page
 from moot_bench.reading import own_tasks, read_tasks
 from moot_bench.recall import Readers, SavedReplies, calls_words
-from moot_bench.recorded import SECOND, recorded_answers
-from moot_bench.replay import ReplayProvider
+from moot_bench.recorded import SECOND, ReplayProvider, recorded_answers
 from moot_bench.report import Recalls, answers_csv, power_words, report
 from moot_bench.rules import replayed_questions, rules_report
 from moot_bench.run import Bench

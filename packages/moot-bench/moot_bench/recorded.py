@@ -1,14 +1,19 @@
-"""Recorded answers as questions and what models said: JSON Lines (pure).
+"""Recorded answers as questions, and as models that give them without a key: JSON Lines (pure).
 
 A line holds `question`, `model`, `phase` ("first" before the models read each other, "second"
 after), `probability` (of yes, 0 to 1) and, at least once for each question, `answer` or `outcome`.
 A set may hold first answers only.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 
 from core.debate.agents import ModelChoice
-from core.errors import BadInput
+from core.debate.turn import Act
+from core.errors import BadInput, RequestRejected
+from core.request import ModelReply, ModelRequest, PartKind
+from core.usage import Usage
 
 from moot_bench.reading import rows_of
 from moot_bench.tasks import NO, YES, Task, TaskKind, a_task, task_prompt
@@ -71,3 +76,57 @@ def recorded_answers(text: str, name: str) -> tuple[Sequence[Task], Answers, Seq
         if question in tasks
     }
     return list(tasks.values()), answers, [ModelChoice(provider=REPLAY, model=m) for m in models]
+
+
+#: By these words a voter sees that it is shown second answers.
+_HEADS = {FIRST: "First answer, as recorded.", SECOND: "Second answer, as recorded."}
+
+
+class ReplayProvider:
+    """A `ModelProvider` over recorded answers. It costs nothing."""
+
+    name = REPLAY
+
+    def __init__(self, recorded: Answers) -> None:
+        self._recorded = recorded
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        match request.act:
+            case Act.PROPOSAL:
+                text = self._said(request, FIRST)
+            case Act.REFINEMENT:
+                text = self._said(request, SECOND)
+            case Act.BALLOT:
+                parts = [part for part in request.parts if part.kind is PartKind.CANDIDATE]
+                is_late = any(_HEADS[SECOND] in part.text for part in parts)
+                yes = round(self._share(request, SECOND if is_late else FIRST) * 100, 1)
+                labels = [part.label for part in parts]
+                ballot = {
+                    "reasons": [f"{label}: as recorded." for label in labels],
+                    "ranking": labels,
+                    "probabilities": [yes, round(100 - yes, 1)],
+                    "moved_by": "none",
+                }
+                text = json.dumps(ballot)
+            case _:
+                text = "Nothing else was recorded."
+        on_first_token()
+        usage = Usage(cost=Decimal(0), attempts=1)
+        return ModelReply(text=text, usage=usage, model=request.model)
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _said(self, request: ModelRequest, phase: str) -> str:
+        yes = round(self._share(request, phase) * 100, 1)
+        stance = f"Stance: o1 {yes} %, o2 {round(100 - yes, 1)} %"
+        return f"**{'Yes' if yes > 50 else 'No'}.** {_HEADS[phase]}\n\n{stance}"  # noqa: PLR2004 - half
+
+    def _share(self, request: ModelRequest, phase: str) -> float:
+        question = next(part.text for part in request.parts if part.kind is PartKind.QUESTION)
+        shares = self._recorded.get((question, request.model), {})
+        if phase not in shares:
+            raise RequestRejected(f"No {phase} answer of {request.model} was recorded.")
+        return shares[phase]

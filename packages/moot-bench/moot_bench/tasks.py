@@ -63,19 +63,9 @@ def a_task(  # noqa: PLR0913 - one per field of a file
     reasons: Sequence[str] = (),
     area: str = "",
 ) -> Task:
-    """The task with its options in an order that tells nothing, the same one every time.
+    """The task with its options in an order that tells nothing, the same one for an identity.
 
-    Yes and no stay in their order.
-
-    Args:
-        identity: Unique in its file; it decides the order of the options.
-        question: What is asked.
-        options: What may be chosen, in the file's order.
-        answer: The right one, word for word.
-        kind: What is known of it.
-        context: What agents should know besides.
-        reasons: Why it is the right one.
-        area: What it is about.
+    Yes and no stay in their order. `answer` is one of the options, word for word.
 
     Raises:
         ValueError: It cannot be used; says why.

@@ -55,14 +55,7 @@ class BenchTurns:
         judged: bool = True,
         budgets: Mapping[str, int] = _NO_BUDGETS,
     ) -> None:
-        """Keep what turns need.
-
-        Args:
-            turns: Takes all turns that are as in any debate.
-            tasks: By the id of their debate; may grow.
-            judged: Whether debates end with a judge; else what won the vote stands in all arms.
-            budgets: Output tokens that an answer of these debates may spend; may grow.
-        """
+        """Tasks, and output tokens that an answer may spend, are by the id of their debate."""
         self._turns = turns
         self._tasks = tasks
         self._judged = judged

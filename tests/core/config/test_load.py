@@ -322,6 +322,12 @@ def test_a_server_or_a_receiver_that_cannot_be_used_is_named(
     assert words in line
 
 
+def test_keys_taken_over_from_elsewhere_in_the_file_have_the_line_they_stand_on() -> None:
+    lines = problems("agents:\n- &x {id: a, temperature: 3}\n- {<<: *x, id: b}")
+
+    assert lines[1].startswith("moot.yaml, line 2: agents[1].temperature must be")
+
+
 @pytest.mark.parametrize(
     "text", ["agents: &a [*a]", "{a: " * 900 + "}" * 900, '{"a": ' + "[" * 900 + "]" * 900 + "}"]
 )

@@ -99,12 +99,14 @@ def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: P
     folder.mkdir()
     (folder / "a.yaml").write_text(WHOLE)
     (folder / "b.yaml").write_text(WHOLE)
+    (folder / "f.yaml").write_text(WHOLE.replace("tool-choice", "rfc-review"))
     (folder / "c.yaml").write_text("title: x")
     (folder / "d.yaml").write_bytes(b"\xff\xfe")
 
     playbooks = find_playbooks(tmp_path, SETTINGS)
 
     assert playbooks.playbooks.keys() == {"tool-choice", *built_in()}
+    assert playbooks.playbooks["rfc-review"].title == "Tool choice", "in the built-in one's place"
     assert [fault.removeprefix(f"{folder}/") for fault in playbooks.faults] == [
         'b.yaml: a.yaml has the name "tool-choice" already.',
         "c.yaml: name is missing.",

@@ -12,6 +12,7 @@ from core.errors import (
     ProviderBusy,
     ProviderDown,
     ProviderError,
+    ReplyCutOff,
     ReplyUnusable,
     RequestRejected,
 )
@@ -214,7 +215,7 @@ async def test_without_strict_schemas_the_schema_goes_into_the_prompt(
             {"status": "incomplete", "incomplete_details": {"reason": "content_filter"}},
             ReplyUnusable,
         ),
-        ({"status": "incomplete", "incomplete_details": None}, ReplyUnusable),
+        ({"status": "incomplete", "incomplete_details": None}, ReplyCutOff),
         ({"status": "cancelled"}, ProviderDown),
         (None, ProviderDown),
     ],
@@ -224,8 +225,9 @@ def test_a_response_that_is_not_completed_is_no_reply(
 ) -> None:
     reading = ResponsesReading("OpenAI")
     reading.take({"type": "response.failed", "response": response})
-    with pytest.raises(kind):
+    with pytest.raises(kind) as caught:
         reading.text()
+    assert type(caught.value) is kind
 
 
 def test_a_compatible_server_may_send_the_text_only_in_pieces() -> None:
