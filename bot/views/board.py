@@ -51,8 +51,8 @@ from core.debate.state import Debate, Status
 from core.debate.turn import Act, Turn
 from core.figures import quantity
 from core.rules import schedule
+from core.rules.degradations import fallback_words
 from core.rules.ending import DebateState, rounds_words, state_of, state_words
-from core.rules.fallback_models import fallback_words
 from core.rules.formats.registry import format_of
 from core.rules.history import running
 from core.rules.options import options_of

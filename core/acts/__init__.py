@@ -11,7 +11,6 @@ from core.acts import (  # noqa: F401 - each declares its acts
     ballot,
     cast,
     compare,
-    count,
     cross_check,
     facilitate,
     follow_up,

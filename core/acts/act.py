@@ -20,25 +20,12 @@ Performer = Callable[[Any, Debate, Turn], Awaitable[Event]]
 Parts = Callable[[Debate, Turn], Sequence[Part]]
 
 
-def no_values(_debate: Debate, _turn: Turn) -> Mapping[str, object]:
-    """The task takes no values of its own."""
-    return {}
-
-
 def always(_debate: Debate) -> bool:
-    """In every debate."""
     return True
-
-
-def never(_debate: Debate) -> bool:
-    """In no debate."""
-    return False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActSpec:
-    """What an act is and how it is asked for."""
-
     #: A speech ends in text that becomes a contribution.
     is_speech: bool = False
     #: Longest text asked for, in words; 0: the length is not a matter of words.
@@ -58,15 +45,15 @@ class ActSpec:
     #: Whether it ends with a line that says how likely the agent holds each option the best.
     states_stance: bool = False
     #: What its task says besides length and letter, by the template's names.
-    values: Callable[[Debate, Turn], Mapping[str, object]] = no_values
+    values: Callable[[Debate, Turn], Mapping[str, object]] = lambda _debate, _turn: {}
     #: What its prompt shows besides what all prompts show; None: what the format shows on the turn.
     about: Parts | None = None
     #: Its whole prompt but the task, where it shows less than all prompts do.
     parts: Parts | None = None
     #: Whether no other prompt goes on as its does: writing it to a cache costs, and saves nothing.
-    is_alone: Callable[[Debate], bool] = never
+    is_alone: Callable[[Debate], bool] = lambda _debate: False
     #: Tokens it may take besides `max_tokens`, by what a debate asks of it.
-    more_tokens: Callable[[Debate], int] | None = None
+    more_tokens: Callable[[Debate], int] = lambda _debate: 0
     #: None: it is no turn of a debate, or who takes it needs more (reading).
     perform: Performer | None = None
     #: Key of its outcome where a debate has only one; empty: the turn's key.
@@ -78,11 +65,4 @@ ACTS: dict[Act, ActSpec] = {}
 
 
 def declare(act: Act, spec: ActSpec) -> None:
-    """Add an act to the registry.
-
-    Raises:
-        ValueError: It is there already.
-    """
-    if act in ACTS:
-        raise ValueError(f"{act} is declared twice.")
     ACTS[act] = spec

@@ -31,8 +31,6 @@ _KINDS = [kind.value for kind in AuditKind]
 
 
 class FaultReply(BaseModel):
-    """One fault of the verdict."""
-
     kind: Annotated[
         AuditKind,
         BeforeValidator(partial(label_in, labels=_KINDS)),
@@ -43,8 +41,6 @@ class FaultReply(BaseModel):
 
 
 class AuditReply(BaseModel):
-    """What an auditor answers."""
-
     faults: list[FaultReply]
 
 
@@ -77,7 +73,6 @@ async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
 
 
 def _about(debate: Debate, _turn: Turn) -> Sequence[Part]:
-    """The verdict and the ballots."""
     return (*([verdict_part(debate, debate.draft)] if debate.draft else []), *tally_part(debate))
 
 

@@ -1,13 +1,11 @@
-"""Ballots: each voter ranks all positions, blind at first and once more at the end.
+"""Ballots and their count: voters rank all positions, blind at first and once more at the end.
 
 A ballot says too how likely the voter holds each option the best, and what moved it.
 """
 
-import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import takewhile
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
@@ -19,15 +17,24 @@ from core.acts.request_for import ask_model
 from core.debate.contributions import Contribution
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn, turn_of
-from core.debate.turn_events import BallotAbstained, BallotCast
+from core.debate.turn_events import BallotAbstained, BallotCast, VoteTallied
 from core.debate.vote import Abstention, Ballot
 from core.errors import ReplyUnreadable
 from core.llm.call import ModelCalls
 from core.request import Effort, Part, PartKind
+from core.rules import voting
 from core.rules.formats import critique, review
 from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
-from core.rules.options import as_shares, leading, options_of, stance_in
+from core.rules.options import (
+    as_shares,
+    drafted_by,
+    leading,
+    option_of,
+    options_of,
+    stance_in,
+)
+from core.rules.schedule import ballot_turns
 
 _PERCENT = 100
 #: What agents say to one another where nobody's position is criticised by itself.
@@ -54,7 +61,6 @@ class BallotReply(BaseModel):
 def ballot_reply(
     labels: tuple[str, ...], movers: tuple[str, ...], options: tuple[str, ...]
 ) -> type[BallotReply]:
-    """The form of a ballot on these labels and options; `movers` is what can move any voter."""
     label, mover = one_of(labels), one_of((*movers, NOBODY))
     types: dict[str, Any] = {"ranking": list[label], "moved_by": mover}
     if options:
@@ -64,20 +70,18 @@ def ballot_reply(
     return narrowed(BallotReply, **types)
 
 
-def _mover(contribution: Contribution) -> str:
-    """What a label names as the cause of a change: one critique, else an agent, not its text."""
-    turn = contribution.turn
-    return turn.key if turn.act is Act.CRITIQUE else turn.agent
-
-
 async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | BallotAbstained:
     """Rank all positions under neutral labels; an unreadable reply counts as an abstention.
 
     A voter may also abstain itself, with a reason.
     """
     positions = {label: text.turn.agent for label, text in candidates(debate, turn).items()}
-    movers = {label: _mover(text) for label, text in possible_movers(debate, turn).items()}
-    movers |= {source: source for source in source_labels(debate)}
+    # A label names one critique as the cause of a change, else an agent, not its text.
+    movers = {
+        label: text.turn.key if text.turn.act is Act.CRITIQUE else text.turn.agent
+        for label, text in possible_movers(debate, turn).items()
+    }
+    movers |= {source.id: source.id for source in debate.evidence}
     options = option_labels(debate)
     try:
         reply, call = await ask_model(
@@ -115,39 +119,38 @@ async def vote(calls: ModelCalls, debate: Debate, turn: Turn) -> BallotCast | Ba
 
 
 def abstains(reply: BallotReply) -> bool:
-    """Whether the voter ranks nothing and says why."""
     return not reply.ranking and len(reply.reasons) == 1 and bool(reply.reasons[0].strip())
 
 
 def ballot_fault(reply: BallotReply, labels: Sequence[str], options: Sequence[str] = ()) -> str:
     """All that is wrong with the ballot, in sentences for the model; empty if it is good."""
-    return "" if abstains(reply) else " ".join(_faults(reply, labels, options))
-
-
-def _faults(reply: BallotReply, labels: Sequence[str], options: Sequence[str]) -> Iterator[str]:
+    if abstains(reply):
+        return ""
+    faults = list[str]()
     if sorted(reply.ranking) != sorted(labels):
-        missing = [label for label in labels if label not in reply.ranking]
-        rest = f" {', '.join(missing)} must be ranked too." if missing else ""
-        yield (
+        missing = ", ".join(label for label in labels if label not in reply.ranking)
+        rest = f" {missing} must be ranked too." if missing else ""
+        faults.append(
             f"The ranking must hold each of {', '.join(labels)} exactly once, best first; "
             f"it holds {', '.join(reply.ranking) or 'nothing'}.{rest}"
         )
     if len(reply.reasons) != len(labels):
-        yield f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
-    elif unfounded := [
-        label for label, reason in reasons_by_label(reply, labels).items() if not reason
-    ]:
-        yield f"There must be a reason for each label; there is none for {', '.join(unfounded)}."
+        faults.append(
+            f"There must be {len(labels)} reasons, one per label; there are {len(reply.reasons)}."
+        )
+    elif none := [label for label, why in reasons_by_label(reply, labels).items() if not why]:
+        faults.append(
+            f"There must be a reason for each label; there is none for {', '.join(none)}."
+        )
     total = sum(reply.probabilities)
     if len(reply.probabilities) != len(options):
-        yield (
+        faults.append(
             f'"probabilities" must hold {len(options)} numbers, for {", ".join(options)}; '
             f"it holds {len(reply.probabilities)}."
         )
-    elif options and not (min(reply.probabilities) >= 0 and 0 < total < math.inf):
-        yield "Probabilities are from 0 to 100, and 100 together."
-    elif options and total > _PERCENT + 1:
-        yield f"Probabilities are 100 together; these are {total:g}."
+    elif options and not (min(reply.probabilities) >= 0 and 0 < total <= _PERCENT + 1):
+        faults.append(f"Probabilities are from 0 to 100, and 100 together; these are {total:g}.")
+    return " ".join(faults)
 
 
 def reasons_by_label(reply: BallotReply, labels: Sequence[str]) -> Mapping[str, str]:
@@ -185,53 +188,32 @@ def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
         for contribution in debate.contributions.values()
         if contribution.turn.agent != turn.agent
     ]
-    if Act.CRITIQUE in format_of(debate).phases:
-        return _critiques_of(debate, turn, before, others)
-    newest = {
-        debate.setup.letter(contribution.turn.agent): contribution
-        for contribution in others
-        if contribution.turn.act in _ARGUED
-    }
-    return dict(sorted(newest.items()))
-
-
-def _critiques_of(
-    debate: Debate, turn: Turn, option: str, others: Sequence[Contribution]
-) -> Mapping[str, Contribution]:
-    """Critiques of a voter's position and of others for the option that it held, by label."""
-    stances: Mapping[str, str] = debate.options.stances if debate.options else {}
-    options = options_of(debate)
+    if Act.CRITIQUE not in format_of(debate).phases:
+        newest = {
+            debate.setup.letter(contribution.turn.agent): contribution
+            for contribution in others
+            if contribution.turn.act in _ARGUED
+        }
+        return dict(sorted(newest.items()))
     about = [
         contribution
         for contribution in others
         if contribution.turn.act is Act.CRITIQUE
         and (
             contribution.turn.target == turn.agent
-            or options.resolve(stances.get(contribution.turn.target or "", "")) == option
+            or drafted_by(debate, contribution.turn.target or "") == before
         )
     ]
-    number = moved_in(debate, turn) or max((critique.turn.round for critique in about), default=0)
-    critiques = (critique for critique in about if critique.turn.round == number)
-    return {f"c{place}": critique for place, critique in enumerate(critiques, start=1)}
-
-
-def moved_in(debate: Debate, turn: Turn) -> int:
-    """The first round in which a voter stated another option as the best than before the debate.
-
-    0: it has not. Only what it had read by then can have moved it.
-    """
-    before = held_before(debate, turn)
+    # Only what it had read by the round in which it moved can have moved it.
     stated = (
         (contribution.turn.round, leading(stance_in(debate, contribution)))
         for contribution in debate.contributions.values()
         if contribution.turn.agent == turn.agent
     )
-    return next((at for at, best in stated if best not in {"", before}), 0) if before else 0
-
-
-def source_labels(debate: Debate) -> tuple[str, ...]:
-    """Ids of the sources as prompts name them: e1, e2."""
-    return tuple(source.id for source in debate.evidence)
+    moved_in = next((at for at, best in stated if best not in {"", before}), 0)
+    number = moved_in or max((critique.turn.round for critique in about), default=0)
+    critiques = (critique for critique in about if critique.turn.round == number)
+    return {f"c{place}": critique for place, critique in enumerate(critiques, start=1)}
 
 
 def mover_labels(debate: Debate) -> tuple[str, ...]:
@@ -240,55 +222,26 @@ def mover_labels(debate: Debate) -> tuple[str, ...]:
     So all ballots have one form: a vendor's cache is another one for each form.
     """
     agents = [agent.id for agent in debate.setup.agents]
-    sources = source_labels(debate)
-    if any(act is Act.CRITIQUE for act in format_of(debate).phases):
+    if Act.CRITIQUE in format_of(debate).phases:
         # Nobody is shown more than all others' critiques of everybody.
-        most = (len(agents) - 1) ** 2
-        return (*(f"c{number}" for number in range(1, most + 1)), *sources)
-    return (*(debate.setup.letter(agent) for agent in agents), *sources)
+        texts = [f"c{number}" for number in range(1, (len(agents) - 1) ** 2 + 1)]
+    else:
+        texts = [debate.setup.letter(agent) for agent in agents]
+    return (*texts, *(source.id for source in debate.evidence))
 
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What was said in short, the candidates, and the critiques that can have moved the voter."""
-    ends = _read_alike(debate, turn)
     positions = [
-        Part(
-            kind=PartKind.CANDIDATE,
-            label=label,
-            text=candidate.text,
-            ends_shared=number in ends,
-            trim_priority=2,
-        )
-        for number, (label, candidate) in enumerate(candidates(debate, turn).items(), start=1)
+        Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
+        for label, candidate in candidates(debate, turn).items()
     ]
     critiques = [
-        Part(
-            kind=PartKind.CRITIQUE,
-            label=label,
-            text=in_brief(contribution),
-            trim_priority=3,
-        )
-        for label, contribution in possible_movers(debate, turn).items()
-        if contribution.turn.act is Act.CRITIQUE
+        Part(kind=PartKind.CRITIQUE, label=label, text=in_brief(text), trim_priority=3)
+        for label, text in possible_movers(debate, turn).items()
+        if text.turn.act is Act.CRITIQUE
     ]
     history = (*told_in_short(debate, turn), *format_of(debate).shown_parts(debate, turn))
     return (*history, *positions, *critiques)
-
-
-def _read_alike(debate: Debate, turn: Turn) -> Collection[int]:
-    """How many candidates this voter reads in the order of other voters of the same model.
-
-    Orders are shuffled, so that only some begin alike; all are known, so that it is known which.
-    """
-    mine = debate.setup.agent(turn.agent)
-    own = candidates(debate, turn).values()
-    alike = set[int]()
-    for other in debate.setup.agents:
-        if other.id != mine.id and other.full_name == mine.full_name:
-            theirs = candidates(debate, turn.model_copy(update={"agent": other.id})).values()
-            same = takewhile(lambda pair: pair[0] is pair[1], zip(own, theirs, strict=True))
-            alike.add(len(list(same)))
-    return alike - {0}
 
 
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
@@ -306,7 +259,7 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
         "before": options_of(debate).name(held_before(debate, turn)),
         "movers": ", ".join(possible_movers(debate, turn)),
         "letters": ", ".join(letters),
-        "sources": ", ".join(source_labels(debate)),
+        "sources": ", ".join(source.id for source in debate.evidence),
         "answered": any(
             turn_of(Act.REFINEMENT, contribution.turn.round, contribution.turn.target or "").key
             in debate.contributions
@@ -315,7 +268,23 @@ def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     }
 
 
+async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
+    turns = ballot_turns(debate)
+    ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
+    abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
+    positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
+    counted = voting.count(
+        positions,
+        ballots,
+        debate.setup.vote,
+        abstained=abstained,
+        options=options_of(debate),
+    )
+    return VoteTallied(tally=counted, edition=debate.edition)
+
+
 declare(
     Act.BALLOT,
     ActSpec(max_tokens=1024, effort=Effort.LOW, values=_values, about=_about, perform=vote),
 )
+declare(Act.TALLY, ActSpec(asks_model=False, outcome_key="tally", perform=tally))

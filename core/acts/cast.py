@@ -27,15 +27,11 @@ _log = structlog.get_logger(__name__)
 
 
 class CastRoleReply(BaseModel):
-    """One role that is to take part."""
-
     reason: str
     role: str
 
 
 class CastingReply(BaseModel):
-    """What kind of question it is, and who is to take part."""
-
     kind: Literal["judgement", "check of rules", "unclear"] = "unclear"
     undo: Literal["easy", "hard", "unclear"] = "unclear"
     agents: list[CastRoleReply]
@@ -43,13 +39,11 @@ class CastingReply(BaseModel):
 
 @cache
 def casting_reply(roles: tuple[str, ...]) -> type[CastingReply]:
-    """The form of a choice among these roles."""
     role = narrowed(CastRoleReply, role=one_of(roles))
     return narrowed(CastingReply, agents=list[role])
 
 
 async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
-    """Ask a model for the agents of the question; where that fails, keep the cast by topics."""
     setup = debate.setup
     roles = roles_with(setup.casting.roles if setup.casting else ())
     topics = Cast(turn=turn, agents=setup.agents, reasons=setup.reasons)

@@ -1,9 +1,8 @@
 """Evidence in turns: what agents see of the sources, and the check of what they quote (pure)."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import TypeVar
 
 from core.acts.act import ACTS
@@ -86,7 +85,6 @@ def struck_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 
 def is_to_cite(debate: Debate, turn: Turn) -> bool:
-    """Whether the turn's text may quote sources."""
     cites = ACTS[turn.act].is_speech or turn.act in {Act.SYNTHESIS, Act.SHADOW}
     return bool(debate.evidence) and cites
 
@@ -97,13 +95,11 @@ def may_look_up(debate: Debate, turn: Turn) -> bool:
 
 
 def look_up_in(reply: str) -> str:
-    """What a reply asks to look up; empty where it is a text."""
     match = _LOOK_UP.fullmatch(reply.strip())
     return match["words"].strip() if match else ""
 
 
 def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRequest:
-    """The request once more, with the passages that fit these words best."""
     room, lines = debate.setup.evidence_characters // 4, list[str]()
     visible = {passage for passages in _shown_passages(debate)[0].values() for passage in passages}
     everything = [passage for source in debate.evidence for passage in passages_of(source)]
@@ -123,7 +119,6 @@ def with_looked_up(debate: Debate, request: ModelRequest, words: str) -> ModelRe
 
 
 def left_out(debate: Debate) -> Mapping[str, int]:
-    """How many passages no prompt holds, of each source that is not held in full."""
     by_source, counts = _shown_passages(debate)
     missing = {name: count - len(by_source[name]) for name, count in counts.items()}
     return {name: count for name, count in missing.items() if count}
@@ -149,7 +144,6 @@ def with_checked_quotes(debate: Debate, contribution: Contribution) -> Contribut
 
 
 def with_checked_evidence(debate: Debate, value: Q) -> Q:
-    """The verdict or answer with its quotes checked, and those not found struck out."""
     citations: dict[Citation, None] = {}
 
     def checked(text: str) -> str:
@@ -161,7 +155,6 @@ def with_checked_evidence(debate: Debate, value: Q) -> Q:
 
 
 def without_quotes(text: str) -> str:
-    """The text as one line, without its quotes."""
     return _in_line(render_citations(text, lambda _found, _is_verified: ""))
 
 
@@ -187,19 +180,19 @@ def _shown_passages(debate: Debate) -> tuple[Mapping[str, Sequence[Passage]], Ma
         if len(passage.text) <= room:
             by_source[passage.source].append(passage)
             room -= len(passage.text)
-    order: Callable[[Passage], int] = lambda passage: passage.number  # noqa: E731 - for two uses
-    return {name: sorted(passages, key=order) for name, passages in by_source.items()}, counts
+    for passages in by_source.values():
+        passages.sort(key=lambda passage: passage.number)
+    return by_source, counts
 
 
 def _laid_out(passages: Sequence[Passage]) -> str:
-    """Passages with their places; a mark where some are left out between two."""
-    lines = list[str]()
-    for before, passage in pairwise((None, *passages)):
-        assert passage  # noqa: S101 - only the first one is None
-        if passage.number != (before.number if before else 0) + 1:
+    lines, before = list[str](), 0
+    for passage in passages:
+        if passage.number != before + 1:
             lines.append("[…]\n")
         under = f", {passage.heading}" if passage.heading else ""
         lines.append(f"({passage.place}{under})\n{passage.text}\n")
+        before = passage.number
     return "\n".join(lines).rstrip()
 
 

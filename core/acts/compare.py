@@ -1,7 +1,7 @@
 """What is compared: the options of a debate, and whether another round is worth holding."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated
 
@@ -30,6 +30,10 @@ _BY_WORDS = (
 )
 
 
+_TWO_AT_LEAST = (
+    "A question whether to do something has two options at least: to do it and not to do it, also "
+    "where no position stands for one of them."
+)
 #: What a model may call the kind of a question: whether something is to be done is a choice, too.
 _WHETHER = "whether"
 QUESTION_KINDS: Mapping[str, QuestionKind] = {
@@ -41,8 +45,6 @@ QUESTION_KINDS: Mapping[str, QuestionKind] = {
 
 
 class OptionsReply(BaseModel):
-    """What there is to choose between, and which of it each position stands for."""
-
     options: list[str]
     #: For each position in the labels' order: the number of its option, counted from 1.
     stands_for: list[int]
@@ -51,36 +53,37 @@ class OptionsReply(BaseModel):
 
 @cache
 def options_reply(labels: tuple[str, ...]) -> type[OptionsReply]:
-    """The form of a list of options for positions of these labels."""
     stands_for = Annotated[list[int], Field(description=f"for {', '.join(labels)}")]
     return narrowed(OptionsReply, stands_for=stands_for, kind=one_of(tuple(QUESTION_KINDS)))
 
 
 def options_fault(reply: OptionsReply, labels: Sequence[str]) -> str:
     """All that is wrong with the list, in sentences for the model; empty if it is good."""
-    return " ".join(_faults(reply, labels))
-
-
-def _faults(reply: OptionsReply, labels: Sequence[str]) -> Iterator[str]:
     names = [name.strip().casefold() for name in reply.options]
-    if not all(names):
-        yield "Each option needs a name."
-    if len(set(names)) < len(names):
-        yield "Each option must be named once."
-    if len(names) > MOST_OPTIONS:
-        yield f"There can be {MOST_OPTIONS} options at most; there are {len(names)}."
-    if len(reply.stands_for) != len(labels):
-        yield f'"stands_for" must hold {len(labels)} numbers: for {", ".join(labels)}.'
-    # 0: a position that gives no answer.
-    if names and not all(0 <= number <= len(names) for number in reply.stands_for):
-        yield f'Each number of "stands_for" must be from 1 to {len(names)}, or 0.'
-    if reply.kind not in QUESTION_KINDS:
-        yield f'"kind" must be one of {", ".join(QUESTION_KINDS)}.'
-    if reply.kind == _WHETHER and len(names) == 1:
-        yield (
-            "A question whether to do something has two options at least: to do it and not to do "
-            "it, also where no position stands for one of them."
-        )
+    # 0 stands for a position that gives no answer.
+    in_range = not names or all(0 <= number <= len(names) for number in reply.stands_for)
+    faults = (
+        (not all(names), "Each option needs a name."),
+        (len(set(names)) < len(names), "Each option must be named once."),
+        (
+            len(names) > MOST_OPTIONS,
+            f"There can be {MOST_OPTIONS} options at most; there are {len(names)}.",
+        ),
+        (
+            len(reply.stands_for) != len(labels),
+            f'"stands_for" must hold {len(labels)} numbers: for {", ".join(labels)}.',
+        ),
+        (not in_range, f'Each number of "stands_for" must be from 1 to {len(names)}, or 0.'),
+        (
+            reply.kind not in QUESTION_KINDS,
+            f'"kind" must be one of {", ".join(QUESTION_KINDS)}.',
+        ),
+        (
+            reply.kind == _WHETHER and len(names) == 1,
+            _TWO_AT_LEAST,
+        ),
+    )
+    return " ".join(fault for is_there, fault in faults if is_there)
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
@@ -134,18 +137,9 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
 
 
 async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
-    """Say whether another round, or a step of this one, is worth holding. Asks no model."""
     comparison = gate.gate_decision(debate, turn)
-    if comparison is None:
-        raise AssertionError(f"{turn.key} was taken before it was clear.")
+    assert comparison, f"{turn.key} was taken before it was clear."  # noqa: S101 - see the schedule
     return GatePassed(gate=comparison)
-
-
-def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    return [
-        Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
-        for label, candidate in candidates(debate, turn).items()
-    ]
 
 
 declare(
@@ -158,7 +152,10 @@ declare(
             "labels": ", ".join(candidates(debate, turn)),
             "most": MOST_OPTIONS,
         },
-        about=_about,
+        about=lambda debate, turn: [
+            Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
+            for label, candidate in candidates(debate, turn).items()
+        ],
         is_alone=always,
         perform=merge,
     ),

@@ -20,7 +20,6 @@ from core.rules import voting
 from core.rules.formats import panel, review
 from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
-from core.rules.formats.review import NAME as REVIEW
 from core.rules.history.material import in_short
 from core.rules.history.strategies import strategy_of
 from core.rules.mind_changes import cause_words, mind_changes
@@ -48,11 +47,15 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
         history, about = _common_to_critiques(history, about)
     chooses = turn.act is Act.BALLOT or act.states_stance
     options = options_part(debate) if chooses else ()
+    history, about = _said_once(history, about)
+    # A provider caches the common beginning of prompts: what others see too comes before what only
+    # this agent has.
+    old, new = _shared_count(history), _shared_count(about)
     parts = (
         *_question(debate, to_list=turn.act in format_of(debate).shows),
         # Blind and final ballots are the same up to here.
         *(replace(option, ends_shared=turn.act is Act.BALLOT) for option in options),
-        *_shared_first(*_said_once(history, about)),
+        *(*history[:old], *about[:new], *history[old:], *about[new:]),
         *_notes(debate),
         *struck_parts(debate, turn),
     )
@@ -60,7 +63,6 @@ def parts_for(debate: Debate, turn: Turn) -> tuple[Part, ...]:
 
 
 def told_by_people(debate: Debate) -> tuple[Sequence[Part], Sequence[Part]]:
-    """What a summary is shown besides: the question, its context and answers; people's notes."""
     return _question(debate), _notes(debate)
 
 
@@ -81,7 +83,6 @@ def candidates(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
 
 
 def option_labels(debate: Debate) -> tuple[str, ...]:
-    """Ids of the options as prompts name them, in a fixed order; none before they were merged."""
     return tuple(item.id for item in options_of(debate).items)
 
 
@@ -109,25 +110,24 @@ def asked_parts(debate: Debate) -> list[Part]:
 def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
     """What every agent sees first, the same text for all.
 
-    Args:
-        debate: As it stands.
-        to_list: Whether the findings of a review are listed further down: they are not repeated.
+    `to_list` says that the findings of a review are listed further down: they are not repeated.
     """
     parts = asked_parts(debate)
     # Questions with answers; the assumption where nobody answered.
     lines = list[str]()
     for item in (item for card in debate.clarifications.values() for item in card.items):
         answer = debate.answers.get(item.number)
-        words = answer.text if answer else ""
         finding = review.finding_number(debate, item) if to_list else None
         question = f"Finding {finding}, listed below" if finding else _inset(item.question)
         lines.append(f"{item.number}. {question}")
-        fallback = (
-            "See the changed text." if left_to_text(debate, item) else f"Assume: {item.assumption}"
-        )
-        lines.append(f"   Answer: {_inset(words)}" if words else f"   Not answered. {fallback}")
-        others = debate.other_answers(item.number) if words else ()
-        lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
+        if answer and answer.text:
+            lines.append(f"   Answer: {_inset(answer.text)}")
+            others = debate.other_answers(item.number)
+            lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
+        elif left_to_text(debate, item):
+            lines.append("   Not answered. See the changed text.")
+        else:
+            lines.append(f"   Not answered. Assume: {item.assumption}")
     if lines:
         label, text = "What people were asked", "\n".join(lines)
         parts.append(Part(kind=PartKind.CLARIFICATIONS, label=label, text=text))
@@ -143,27 +143,22 @@ def _said_once(
     A shared history stays unchanged, so that it can be cached: the turn's part then points to it.
     Else the history points to the turn's part.
     """
-    new_history = list(history)
-    priorities = [part.trim_priority for part in history]
-    long_parts = [part if len(part.text) >= _WORTH_SAVING else None for part in about]
-    parts = list(about)
-    shared = _shared_count(history)
+    new_history, new_about, shared = list[Part](), list(about), _shared_count(history)
     for at, part in enumerate(history):
-        text = part.text
-        for place, own in enumerate(long_parts):
+        text, priority = part.text, part.trim_priority
+        for place, own in enumerate(about):
             # A shortened text is a prefix of the whole.
-            if own is None or own.text.removesuffix(CUT_MARK) not in text:
+            if len(own.text) < _WORTH_SAVING or own.text.removesuffix(CUT_MARK) not in text:
                 continue
             if at < shared:
-                parts[place] = replace(
-                    own, text=pointing_up(own.text, part.label), ends_shared=False
-                )
+                pointer = pointing_up(own.text, part.label)
+                new_about[place] = replace(own, text=pointer, ends_shared=False)
                 # The target must not be shortened before the part that points to it.
-                priorities[at] = min(priorities[at], own.trim_priority)
+                priority = min(priority, own.trim_priority)
             elif not own.text.endswith(CUT_MARK):
                 text = text.replace(own.text, f"(Quoted below: {own.label}.)")
-        new_history[at] = replace(part, text=text, trim_priority=priorities[at])
-    return new_history, parts
+        new_history.append(replace(part, text=text, trim_priority=priority))
+    return new_history, new_about
 
 
 def _common_to_critiques(
@@ -176,35 +171,21 @@ def _common_to_critiques(
     return [*history[:-1], replace(history[-1], ends_shared=True)], without_cache_marks(about)
 
 
-def _shared_first(*groups: Sequence[Part]) -> Sequence[Part]:
-    """The parts of all groups, those that others see too before those of this agent alone.
-
-    A provider caches the common beginning of prompts: what only one agent has, such as its own
-    history, would end it there, and what follows would be cached for nobody.
-    """
-    ends = [_shared_count(group) for group in groups]
-    shared = [part for group, end in zip(groups, ends, strict=True) for part in group[:end]]
-    own = [part for group, end in zip(groups, ends, strict=True) for part in group[end:]]
-    return [*shared, *own]
-
-
 def _shared_count(parts: Sequence[Part]) -> int:
-    """How many of the parts, from the first on, other turns see as well."""
     return max((at for at, part in enumerate(parts, start=1) if part.ends_shared), default=0)
 
 
 def without_cache_marks(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The parts without marks for a cache."""
     return tuple(replace(part, ends_shared=False) for part in parts)
 
 
 def _notes(debate: Debate) -> Sequence[Part]:
-    """What people added while the debate ran."""
     if not debate.notes:
         return ()
     lines = (
-        f"{label} ({' '.join(note.author.name.split()) or 'somebody'}): {_inset(note.text)}"
-        for label, note in zip(note_labels(debate), debate.notes, strict=True)
+        f"note{note.number} ({' '.join(note.author.name.split()) or 'somebody'}): "
+        f"{_inset(note.text)}"
+        for note in debate.notes
     )
     return (Part(kind=PartKind.NOTES, label="Notes people added", text="\n".join(lines)),)
 
@@ -245,21 +226,14 @@ def told_in_short(debate: Debate, turn: Turn) -> Sequence[Part]:
             + first_paragraphs(statement.text, _STATEMENT_CHARS)
             for statement in panel.statements(debate, number)
         )
+        label, ends = f"Round {number} in short{whose}", number == rounds[-1]
         if text := in_short(debate, number) or "\n\n".join(beginnings):
-            parts.append(
-                Part(
-                    kind=PartKind.SUMMARY,
-                    label=f"Round {number} in short{whose}",
-                    text=text,
-                    ends_shared=number == rounds[-1],
-                    trim_priority=4,
-                )
-            )
+            kind = PartKind.SUMMARY
+            parts.append(Part(kind=kind, label=label, text=text, ends_shared=ends, trim_priority=4))
     return parts
 
 
 def letters(debate: Debate) -> str:
-    """Whose letters are whose, for the judge."""
     positions = format_of(debate).positions(debate)
     return ", ".join(
         f"{debate.setup.letter(agent)} is {debate.setup.agent(agent).name}" for agent in positions
@@ -267,54 +241,47 @@ def letters(debate: Debate) -> str:
 
 
 def playbook_part(debate: Debate) -> Sequence[Part]:
-    """What kind of debate it is, what it compares options by and what its verdict must hold."""
     playbook = debate.setup.playbook
     if playbook is None:
         return ()
     weighed, fails = "What options are compared by", " An option that fails this is no good."
-    if debate.setup.format == REVIEW:
+    if debate.setup.format == review.NAME:
         weighed, fails = "What the subject is judged by", " Where it fails this, it is not ready."
-    lists = (
-        (
-            f"{weighed}, the gravest first",
-            [
-                f"{criterion.name}: {criterion.meaning}" + (fails if criterion.must else "")
-                for criterion in playbook.criteria
-            ],
-        ),
-        ("What the answer should rest on", [evidence.name for evidence in playbook.evidence]),
-        (
-            "Sections the verdict will have besides the usual ones",
-            [f"{part.title}: {part.asks}" for part in playbook.verdict],
-        ),
-    )
+    lists = {
+        f"{weighed}, the gravest first:": [
+            f"{criterion.name}: {criterion.meaning}" + (fails if criterion.must else "")
+            for criterion in playbook.criteria
+        ],
+        "What the answer should rest on:": [evidence.name for evidence in playbook.evidence],
+        "Sections the verdict will have besides the usual ones:": [
+            f"{part.title}: {part.asks}" for part in playbook.verdict
+        ],
+    }
     blocks = [f"{playbook.title}: {playbook.description}"]
-    blocks += ["\n- ".join([f"{title}:", *items]) for title, items in lists if items]
+    blocks += ["\n- ".join([title, *items]) for title, items in lists.items() if items]
     text = "\n\n".join(blocks)
     return (Part(kind=PartKind.PLAYBOOK, label="The kind of debate", text=text),)
 
 
 def judges_parts(debate: Debate) -> Sequence[Part]:
-    """For the judge: evidence that is missing, and labels for what the playbook names."""
     playbook = debate.setup.playbook
-    missing = [
-        f"- {evidence.name} ({kinds_words(evidence)})" for evidence in missing_evidence(debate)
-    ]
-    labels = [f"{label}: {criterion.name}" for label, criterion in criteria_of(playbook).items()]
-    labels += [f"{label}: {part.title}" for label, part in parts_of(playbook).items()]
-    lists = (
-        ("What the answer should rest on and no source holds", missing),
-        ("Labels of what the kind of debate names", labels),
-    )
+    lists = {
+        "What the answer should rest on and no source holds": [
+            f"- {evidence.name} ({kinds_words(evidence)})" for evidence in missing_evidence(debate)
+        ],
+        "Labels of what the kind of debate names": [
+            *(f"{label}: {criterion.name}" for label, criterion in criteria_of(playbook).items()),
+            *(f"{label}: {part.title}" for label, part in parts_of(playbook).items()),
+        ],
+    }
     return [
         Part(kind=PartKind.PLAYBOOK, label=label, text="\n".join(lines))
-        for label, lines in lists
+        for label, lines in lists.items()
         if lines
     ]
 
 
 def raised_part(debate: Debate) -> Sequence[Part]:
-    """What each agent raised on its own, by label."""
     lines = [
         f"{label}: {point.kind.value}, {name_of(debate, point.agent)}: {point.text}"
         for label, point in raised_points(debate).items()
@@ -324,7 +291,6 @@ def raised_part(debate: Debate) -> Sequence[Part]:
 
 
 def tally_part(debate: Debate) -> Sequence[Part]:
-    """The counted vote, every ballot with all its reasons, and who moved by what."""
     if not debate.tally:
         return ()
     options, rules = options_of(debate), debate.setup.vote
@@ -355,15 +321,13 @@ def tally_part(debate: Debate) -> Sequence[Part]:
         ]
     for move in mind_changes(debate):
         before, after = options.name(move.before), options.name(move.after)
-        who = name_of(debate, move.voter)
         cause = cause_words(debate, move)
-        end = "" if cause.endswith(".”") else "."
         lines.append(
-            f"{who} held {before} best before the debate, and {after} after it{cause}{end}"
+            f"{name_of(debate, move.voter)} held {before} best before the debate, and {after} "
+            f"after it{cause}{'' if cause.endswith('.”') else '.'}"
         )
     return (Part(kind=PartKind.TALLY, label="The vote", text="\n".join(lines)),)
 
 
 def name_of(debate: Debate, agent: str) -> str:
-    """What the judge, who sees names, calls an agent."""
     return debate.setup.agent(agent).name

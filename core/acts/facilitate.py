@@ -1,12 +1,12 @@
 """The panel's facilitator: go on, ask people, or vote."""
 
-from collections.abc import Sequence
-from functools import cache
+from functools import partial
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
 from core.acts.act import ActSpec, declare
-from core.acts.replies import narrowed, one_of
+from core.acts.replies import label_in
 from core.acts.request_for import ask_model
 from core.debate.gate import Guidance, NextStep
 from core.debate.questions import Question
@@ -19,60 +19,39 @@ from core.request import Effort
 from core.rules import gate
 from core.rules.formats import panel
 
+_STEPS = [step.value for step in NextStep]
+
 
 class FacilitationReply(BaseModel):
-    """What a facilitator answers."""
-
     focus: str
     question: str
     assumption: str
-    decision: str
-
-
-@cache
-def facilitation_reply() -> type[FacilitationReply]:
-    """The form of a decision: every step, also where the prompt says that one is not open.
-
-    A vendor's cache is another one for each form.
-    """
-    return narrowed(FacilitationReply, decision=one_of([step.value for step in NextStep]))
-
-
-def facilitation_fault(reply: FacilitationReply, steps: Sequence[NextStep]) -> str | None:
-    """What is wrong with the decision, as a sentence for the model; None if it is good.
-
-    `steps` are those that its task leaves open.
-    """
-    if reply.decision in set(NextStep):
-        return None
-    return f'"decision" must be one of {", ".join(steps)}, not "{reply.decision}".'
+    #: Every step, also where the prompt says that one is not open: a vendor's cache is another one
+    #: for each form.
+    decision: Annotated[
+        NextStep,
+        BeforeValidator(partial(label_in, labels=_STEPS)),
+        WithJsonSchema({"type": "string", "enum": _STEPS}),
+    ]
 
 
 async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:
-    """Decide what comes after a round."""
     steps = panel.steps_open(debate, turn)
     weighed = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
     if weighed and weighed.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:
         # There is nothing for a facilitator to decide: it costs no call.
         by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=weighed)
         return FacilitatorDecided(guidance=by_rule)
-    reply, call = await ask_model(
-        calls,
-        debate,
-        turn,
-        facilitation_reply(),
-        check=lambda reply: facilitation_fault(reply, steps),
-    )
+    reply, call = await ask_model(calls, debate, turn, FacilitationReply)
     question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
-    asks = reply.decision == NextStep.ASK and bool(question.text)
-    step = NextStep(reply.decision) if asks or reply.decision != NextStep.ASK else NextStep.GO_ON
-    if step not in steps:
-        step, asks = NextStep.GO_ON, False
+    step = reply.decision
+    if step not in steps or (step is NextStep.ASK and not question.text):
+        step = NextStep.GO_ON
     guidance = Guidance(
         turn=turn,
         next_step=step,
         focus=reply.focus.strip(),
-        question=question if asks else None,
+        question=question if step is NextStep.ASK else None,
         closing=step is NextStep.VOTE,
         call=call,
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.acts.act import ACTS, ActSpec, declare
-from core.acts.context import told_by_people
+from core.acts.context import name_of, told_by_people
 from core.acts.judge import judged_case
 from core.acts.request_for import request_with, terms_for
 from core.debate.agents import EXAMPLE, OFFLINE
@@ -56,8 +56,6 @@ _STANDING = {
 
 @dataclass(frozen=True)
 class Entry:
-    """Something in the record that can be quoted."""
-
     #: A turn's key, or what else it is.
     key: str
     title: str
@@ -76,12 +74,11 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     judge = judge_of(debate)
     if judge.provider in {OFFLINE, EXAMPLE}:
         return _from_passages(turn, follow_up, entries, _NO_MODEL)
-    terms = terms_for(debate, turn, judge)
     parts = await asyncio.to_thread(_parts, debate, turn, follow_up, entries)
     values = {"words": ACTS[turn.act].words}
     request = request_with(debate, turn, judge, parts=parts, values=values)
     try:
-        text, call = await calls.ask(request, judge, terms)
+        text, call = await calls.ask(request, judge, terms_for(debate, turn, judge))
     except CallFailed as error:
         why = _NO_JUDGE.format(reason=str(error))
         fallback = _from_passages(turn, follow_up, entries, why).answer
@@ -100,11 +97,9 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
 
 
 def record_of(debate: Debate) -> Mapping[str, Entry]:
-    """The record as entries r1, r2 and so on: the verdict, contributions in order, decisions."""
     entries = list[Entry]()
     if verdict := debate.verdict:
-        by = verdict.dissent_by
-        holder = f", held by {debate.setup.agent(by).name}" if by else ""
+        holder = f", held by {name_of(debate, verdict.dissent_by)}" if verdict.dissent_by else ""
         parts = [
             verdict.decision,
             *(
@@ -118,14 +113,11 @@ def record_of(debate: Debate) -> Mapping[str, Entry]:
             f"Dissent{holder}: {verdict.dissent}" if verdict.dissent else "",
         ]
         entries.append(Entry(VERDICT_ENTRY, "the verdict", "\n\n".join(filter(None, parts))))
-    for contribution in debate.contributions.values():
-        if contribution.carried_from is None:
-            speaker = debate.setup.agent(contribution.turn.agent).name
-            what = f"{speaker}'s {contribution.turn.act.noun}"
-            target = contribution.turn.target if contribution.turn.act is Act.CRITIQUE else None
-            on = f" of {debate.setup.agent(target).name}'s" if target else ""
-            title = f"{what}{on}, round {contribution.turn.round}"
-            entries.append(Entry(contribution.turn.key, title, contribution.text))
+    for said in debate.contributions.values():
+        turn = said.turn
+        on = f" of {name_of(debate, turn.target)}'s" if turn.target else ""
+        title = f"{name_of(debate, turn.agent)}'s {turn.act.noun}{on}, round {turn.round}"
+        entries += [Entry(turn.key, title, said.text)] if said.carried_from is None else []
     for decision in debate.decisions:
         at = day(debate.times.get(f"decision/{decision.origin}", debate.now))
         who = decision.by.display_name
@@ -137,7 +129,6 @@ def record_of(debate: Debate) -> Mapping[str, Entry]:
 def _parts(
     debate: Debate, turn: Turn, current: FollowUp, entries: Mapping[str, Entry]
 ) -> Sequence[Part]:
-    """The case as the judge saw it, the verdict, passages that fit, and the question."""
     team, notes = told_by_people(debate)
     ids = {entry.text: name for name, entry in entries.items()}
     case = [
@@ -174,13 +165,11 @@ def _parts(
 
 
 def _passages(entries: Mapping[str, Entry], question: str) -> Sequence[Passage]:
-    """Passages of the record that share words with the question, the best first."""
     everything = [passage for source in _sources(entries) for passage in passages_of(source)]
     return best_first(everything, question)
 
 
 def _sources(entries: Mapping[str, Entry]) -> Sequence[Source]:
-    """The entries as sources r1, r2 and so on, so that quotes of them can be checked."""
     return [
         Source(
             turn=Turn(act=Act.READING, round=0, agent="engine", target=name.removeprefix("r")),
@@ -197,7 +186,6 @@ def _sources(entries: Mapping[str, Entry]) -> Sequence[Source]:
 def _from_passages(
     turn: Turn, follow_up: FollowUp, entries: Mapping[str, Entry], why: str
 ) -> FollowUpAnswered:
-    """Passages of the record that fit the question, where no model can be asked."""
     passages = _passages(entries, follow_up.text)[:_MOST_PASSAGES]
     lines = list[str]()
     for passage in passages:

@@ -23,11 +23,11 @@ from core.acts.context import (
     tally_part,
     told_in_short,
 )
-from core.acts.overruling import binding_option, bound_by_vote
+from core.acts.overruling import best_holder, binding_option, bound_by_vote
 from core.acts.replies import first_sentence
 from core.acts.request_for import request_for, terms_for
 from core.acts.reviewing import verdict_of_review
-from core.acts.verdict_faults import audited_parts, fault_words, left_standing
+from core.acts.verdict_faults import left_standing, verdict_part
 from core.acts.verdict_replies import verdict_from, verdict_reply
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, NoteOutcome
@@ -36,16 +36,15 @@ from core.debate.turn import Act, Turn, turn_of
 from core.debate.turn_events import VerdictDrafted, VerdictReached
 from core.debate.verdict import Audit, Verdict, VerdictSource
 from core.errors import CallFailed
-from core.figures import percent, quantity
+from core.figures import percent
 from core.llm.availability import is_outage
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.confidence import confidence_of
-from core.rules.degradations import degradations, lost_turns
+from core.rules.degradations import degradations, fallback_words, lost_turns
 from core.rules.ending import cut_words
-from core.rules.fallback_models import fallback_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import agreed_at_once, closing_gate, in_words
@@ -86,7 +85,6 @@ async def synthesise(
 
 
 def _mended_verdict(debate: Debate, draft: Verdict, audit: Audit, verdict: Verdict) -> Verdict:
-    """The mended verdict, else the draft, with the audit's open faults as first warnings."""
     spent = draft.lost + (draft.call.usage if draft.call else Usage())
     if verdict.source is VerdictSource.WINNER:  # no judge has mended it
         spent = verdict.lost
@@ -96,12 +94,15 @@ def _mended_verdict(debate: Debate, draft: Verdict, audit: Audit, verdict: Verdi
         spent += verdict.lost
     # That the vote was left stands above all else: who reads one warning reads this one.
     first = verdict.warnings[: 1 if verdict.overrule else 0]
-    warnings = tuple(dict.fromkeys((*first, *fault_words(audit, open_faults), *verdict.warnings)))
+    faults = (
+        f'Audit by {audit.auditor}: {fault.why.rstrip(".")}. (About "{fault.words.rstrip(".")}".)'
+        for fault in open_faults
+    )
+    warnings = tuple(dict.fromkeys((*first, *faults, *verdict.warnings)))
     return verdict.model_copy(update={"lost": spent, "warnings": warnings})
 
 
 async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdict:
-    """The verdict of the first judge that answers; the winner's position where none does."""
     playbook = debate.setup.playbook
     form = verdict_reply(
         note_labels(debate),
@@ -126,8 +127,7 @@ async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdi
                 raise
             failed.append(error)
             continue
-        else:
-            verdict = bound_by_vote(debate, verdict_from(debate, reply), reply.overrules)
+        verdict = bound_by_vote(debate, verdict_from(debate, reply), reply.overrules)
         stands_in = call and call.stands_in_for and terms.patient
         actual_source = VerdictSource.FALLBACK_JUDGE if stands_in else source
         verdict = verdict.model_copy(update={"call": call, "source": actual_source})
@@ -143,20 +143,6 @@ async def _first_verdict(calls: ModelCalls, debate: Debate, turn: Turn) -> Verdi
     return _with_confidence(debate, _with_case_against(debate, verdict))
 
 
-def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Sequence[str]:
-    """What is missing from the verdict and the debate behind it."""
-    there = {section.title for section in verdict.sections}
-    titles = (part.title for part in parts_of(debate.setup.playbook).values())
-    left_out = ", ".join(title for title in titles if title not in there)
-    return (
-        *verdict.warnings,
-        *degradations(debate),
-        *fallback_words((*debate.calls, *([verdict.call] if verdict.call else []))),
-        *(f"The judge failed: {error}" for error in failed),
-        *([f"The verdict lacks sections of its playbook: {left_out}."] if left_out else []),
-    )
-
-
 def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
     """The verdict with how sure it is: computed, whatever its writer says of it."""
     computed = confidence_of(debate, verdict)
@@ -168,6 +154,18 @@ def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
     return verdict.model_copy(update={**figures, "judge_confidence": own})
 
 
+def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Iterator[str]:
+    """What is missing from the verdict and the debate behind it."""
+    yield from verdict.warnings
+    yield from degradations(debate)
+    yield from fallback_words((*debate.calls, *([verdict.call] if verdict.call else [])))
+    yield from (f"The judge failed: {error}" for error in failed)
+    there = {section.title for section in verdict.sections}
+    titles = [part.title for part in parts_of(debate.setup.playbook).values()]
+    if left_out := ", ".join(title for title in titles if title not in there):
+        yield f"The verdict lacks sections of its playbook: {left_out}."
+
+
 def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
     """The verdict with what speaks against it where all agreed at once and its writer says nothing.
 
@@ -176,18 +174,16 @@ def _with_case_against(debate: Debate, verdict: Verdict) -> Verdict:
     if verdict.dissent or verdict.is_undecided or not agreed_at_once(debate):
         return verdict
     options = options_of(debate)
-    ballots = voting.counted_ballots(debate, debate.tally) if debate.tally else ()
-    shares = {
-        ballot.voter: options.probabilities(ballot.probabilities).get(
-            options.resolve(verdict.option), 0
-        )
-        for ballot in ballots
+    option = options.resolve(verdict.option)
+    shares = [
+        (options.probabilities(ballot.probabilities).get(option, 0), ballot.voter)
+        for ballot in (voting.counted_ballots(debate, debate.tally) if debate.tally else ())
         if ballot.probabilities
-    }
+    ]
     if not shares:
         return verdict
-    least = min(shares, key=lambda voter: shares[voter])
-    doubt = f"Least sure was {name_of(debate, least)}, at {percent(shares[least])}."
+    share, least = min(shares, key=lambda pair: pair[0])
+    doubt = f"Least sure was {name_of(debate, least)}, at {percent(share)}."
     return verdict.model_copy(
         update={"dissent": f"The verdict names no objection, though all agreed at once. {doubt}"}
     )
@@ -215,38 +211,28 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
 
 
 def _winners_position(debate: Debate) -> Verdict:
-    """A verdict from the winning position, or the first where nobody voted."""
-    positions = format_of(debate).positions(debate)
-    winners = voting.best_texts(debate.tally) if debate.tally else ()
-    best = winners[0] if winners else next(iter(positions))
-    name, option = debate.setup.agent(best).name, option_of(debate, best)
-    won = voting.winning_options(debate.tally.options) if debate.tally else ()
-    if not winners:
-        outcome = "came first, as nobody voted"
-    elif len(winners) == 1 and option and option in won:
-        # Texts for an option that lost can be ranked above it.
-        which = "the option that won the vote" if len(won) == 1 else "an option that is tied"
-        outcome = f"is the best text for {which} ({options_of(debate).name(option)})"
-    elif len(winners) == 1:
-        outcome = "won the vote"
-    else:
-        outcome = f"is level with {quantity(len(winners) - 1, 'other')} in the vote"
+    best = best_holder(debate)
+    position = format_of(debate).positions(debate)[best]
+    is_voted = debate.tally and debate.tally.winners
+    why = "is the best by the vote" if is_voted else "came first, as nobody voted"
+    warning = (
+        f"No judge gave a verdict: this is the position of {name_of(debate, best)}, which {why}."
+    )
     return Verdict(
-        decision=first_sentence(positions[best].answer) or first_sentence(positions[best].text),
-        option=option,
-        solution=positions[best].text,
+        decision=first_sentence(position.answer) or first_sentence(position.text),
+        option=option_of(debate, best),
+        solution=position.text,
         notes=tuple(
             NoteOutcome(note=note.id, used=False, explanation="No judge has answered for it.")
             for note in debate.notes
         ),
         confidence=None,
         source=VerdictSource.WINNER,
-        warnings=(f"No judge gave a verdict: this is the position of {name}, which {outcome}.",),
+        warnings=(warning,),
     )
 
 
 def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What the judge reads: positions, the critiques that count, last words, options, the vote."""
     return (
         *final_positions(debate),
         *told_in_short(debate, turn),
@@ -260,10 +246,6 @@ def judged_case(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 
 def final_positions(debate: Debate) -> Sequence[Part]:
-    """All final positions by name, in the order of the vote; the winner is shortened last.
-
-    Where settings have the judge's material summed up, the winner stays in full.
-    """
     positions = format_of(debate).positions(debate)
     winners = voting.best_texts(debate.tally) if debate.tally else ()
     summary = judge_summary(debate)
@@ -284,7 +266,6 @@ def final_positions(debate: Debate) -> Sequence[Part]:
 
 
 def _by_vote(debate: Debate) -> Sequence[str]:
-    """Ids of the agents that have a position, in the order of the vote."""
     positions = format_of(debate).positions(debate)
     scores = debate.tally.scores if debate.tally else ()
     order = [score.position for score in scores] or list(positions)
@@ -292,17 +273,14 @@ def _by_vote(debate: Debate) -> Sequence[str]:
 
 
 def last_critiques(debate: Debate) -> Sequence[Part]:
-    """The newest critiques of the best positions for the two options that came first."""
-    return [
-        Part(
-            kind=PartKind.CRITIQUE,
-            label=f"{name_of(debate, critique.turn.agent)} on the position of "
-            f"{name_of(debate, critique.turn.target or '')} in round {critique.turn.round}",
-            text=critique.text,
-            trim_priority=4,
-        )
-        for critique in _newest_critiques(debate)
-    ]
+    parts = list[Part]()
+    for critique in _newest_critiques(debate):
+        turn = critique.turn
+        by, of = name_of(debate, turn.agent), name_of(debate, turn.target or "")
+        label = f"{by} on the position of {of} in round {turn.round}"
+        kind = PartKind.CRITIQUE
+        parts.append(Part(kind=kind, label=label, text=critique.text, trim_priority=4))
+    return parts
 
 
 def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
@@ -324,7 +302,6 @@ def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
 
 
 def is_answered(debate: Debate) -> bool:
-    """Whether a position was refined after the critiques of it that the judge is shown."""
     keys = (
         turn_of(Act.REFINEMENT, critique.turn.round, critique.turn.target or "").key
         for critique in _newest_critiques(debate)
@@ -334,35 +311,38 @@ def is_answered(debate: Debate) -> bool:
 
 def last_words(debate: Debate) -> Sequence[Part]:
     """The council's rebuttals; without any, all agents' answers to the others."""
-    for act, what in ((Act.REBUTTAL, "Last word"), (Act.DEBATE, "Answers to the others")):
-        answers = [text for text in debate.contributions.values() if text.turn.act is act]
-        if answers:
-            return [
-                Part(
-                    kind=PartKind.CRITIQUE,
-                    label=f"{what} of {name_of(debate, answer.turn.agent)} ({letters(debate)})",
-                    text=answer.text,
-                    trim_priority=4,
-                )
-                for answer in answers
-            ]
-    return ()
+    said = debate.contributions.values()
+    what, act = "Last word", Act.REBUTTAL
+    if not any(text.turn.act is act for text in said):
+        what, act = "Answers to the others", Act.DEBATE
+    return [
+        Part(
+            kind=PartKind.CRITIQUE,
+            label=f"{what} of {name_of(debate, answer.turn.agent)} ({letters(debate)})",
+            text=answer.text,
+            trim_priority=4,
+        )
+        for answer in said
+        if answer.turn.act is act
+    ]
 
 
 def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    draft = (
-        audited_parts(debate, debate.draft, debate.audit) if debate.draft and debate.audit else ()
-    )
-    return (*judged_case(debate, turn), *judges_parts(debate), *draft)
+    parts = [*judged_case(debate, turn), *judges_parts(debate)]
+    if debate.draft and debate.audit:
+        faults = (f'- {it.kind.value}, "{it.words}": {it.why}' for it in debate.audit.faults)
+        label, text = "What the audit found", "\n".join(faults)
+        parts += [
+            verdict_part(debate, debate.draft),
+            Part(kind=PartKind.CRITIQUE, label=label, text=text),
+        ]
+    return parts
 
 
 def _more_tokens(debate: Debate) -> int:
-    """What a playbook asks of the verdict takes more."""
     playbook = debate.setup.playbook
-    if not playbook:
-        return 0
-    cells = len(playbook.criteria) * len(option_labels(debate))
-    return _PART_TOKENS * len(playbook.verdict) + _CELL_TOKENS * cells
+    cells = len(criteria_of(playbook)) * len(option_labels(debate))
+    return _PART_TOKENS * len(parts_of(playbook)) + _CELL_TOKENS * cells
 
 
 def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
@@ -394,7 +374,6 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
 
 
 def _winner_words(debate: Debate) -> str:
-    """Whose position the judge starts from."""
     if not debate.tally or not debate.tally.winners:
         return "the position that meets the requirements best (there was no vote)"
     won = [

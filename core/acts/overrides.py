@@ -38,12 +38,7 @@ _SAMPLES: Mapping[str, object] = {
 
 
 def fault(name: str, text: str) -> str:
-    """Why this text cannot stand in for the built-in prompt, for people; empty if it can.
-
-    Args:
-        name: One of `NAMES`.
-        text: What the file holds.
-    """
+    """Why this text cannot stand in for the built-in prompt, for people; empty if it can."""
     if not text.strip():
         return "it is empty"
     if name == PERSONA:
@@ -63,11 +58,9 @@ def fault(name: str, text: str) -> str:
 
 @cache
 def values_of(act: Act) -> frozenset[str]:
-    """The variables a prompt of this act may use."""
     file = _FOLDER / f"{act.value}.md.j2"
     return (_variables(file.read_text(encoding="utf-8")) if file.exists() else _ALWAYS) | _ALWAYS
 
 
 def _variables(text: str) -> frozenset[str]:
-    """The variables a template takes from outside."""
     return frozenset(meta.find_undeclared_variables(SANDBOX.parse(text)))

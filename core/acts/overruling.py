@@ -46,35 +46,21 @@ def bound_by_vote(debate: Debate, verdict: Verdict, ground: str) -> Verdict:
         return verdict
     words, source = checked_ground(debate, ground)
     overrule = Overrule(vote=voted, judge=verdict.option, ground=words, source=source)
-    text = overrule_words(debate, overrule, ground)
-    verdict = verdict.model_copy(update={"overrule": overrule})
-    if not overrule.stands:
-        verdict = _verdict_of_vote(debate, verdict, voted)
-    return verdict.model_copy(update={"warnings": (text, *verdict.warnings)})
-
-
-def overrule_words(debate: Debate, overrule: Overrule, named: str) -> str:
-    """That the judge left the option which the vote chose, and what became of that.
-
-    Only the words of a ground are looked up: that a requirement is broken is the judge's opinion.
-
-    Args:
-        debate: The debate.
-        overrule: What the judge chose, with the ground that was found.
-        named: The ground as the judge named it.
-    """
     options = options_of(debate)
-    vote = options.name(overrule.vote)
-    judge = f'"{options.name(overrule.judge)}"' if overrule.judge else "none of the options"
-    if not overrule.stands:
-        ground = short_name(named, _NAMED_CHARS)
-        why = f"because of “{ground}”, which was found nowhere" if ground else "without a ground"
-        return (
+    vote, named = options.name(voted), short_name(ground, _NAMED_CHARS)
+    if overrule.stands:
+        # Only the words of a ground are looked up: that a requirement is broken is its opinion.
+        why = f"{source} says" if source else "it holds that this breaks"
+        text = f'The judge overruled the vote for "{vote}": {why} "{words}".'
+    else:
+        verdict = _verdict_of_vote(debate, verdict, voted)
+        judge = f'"{options.name(overrule.judge)}"' if overrule.judge else "none of the options"
+        why = f"because of “{named}”, which was found nowhere" if named else "without a ground"
+        text = (
             f"The judge would have decided for {judge}, {why}: "
             f'the vote for "{vote}" stands, and the objection is the dissent.'
         )
-    why = f"{overrule.source} says" if overrule.source else "it holds that this breaks"
-    return f'The judge overruled the vote for "{vote}": {why} "{overrule.ground}".'
+    return verdict.model_copy(update={"overrule": overrule, "warnings": (text, *verdict.warnings)})
 
 
 def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
@@ -103,9 +89,8 @@ def checked_ground(debate: Debate, ground: str) -> tuple[str, str]:
 
 def best_holder(debate: Debate) -> str:
     """Id of the agent with the best text for what the vote chose, the first where nobody voted."""
-    if debate.tally:
-        return best_texts(debate.tally)[0]
-    return next(iter(format_of(debate).positions(debate)))
+    best = best_texts(debate.tally) if debate.tally else ()
+    return next(iter((*best, *format_of(debate).positions(debate))))
 
 
 def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
@@ -114,33 +99,30 @@ def _verdict_of_vote(debate: Debate, verdict: Verdict, voted: str) -> Verdict:
     What the judge says of its own decision does not hold of this one: a requirement that nobody
     judged is unknown.
     """
-    tally, best = debate.tally, best_holder(debate)
+    best = best_holder(debate)
     position = format_of(debate).positions(debate)[best]
-    ballots = counted_ballots(debate, tally) if tally else ()
-    reasons = (
+    reasons = tuple(
         f"{debate.setup.agent(ballot.voter).name}: {ballot.reasons[best]}"
-        for ballot in ballots
+        for ballot in (counted_ballots(debate, debate.tally) if debate.tally else ())
         if ballot.ranking[:1] == (best,)
     )
-    objection = " ".join((verdict.decision, *verdict.reasons))
     unknown = {"status": RequirementStatus.UNKNOWN, "words": ""}
     own = VerdictSection(title="The judge's objection in full", text=verdict.solution)
-    changes: dict[str, object] = {
-        "decision": first_sentence(position.answer) or first_sentence(position.text),
-        "option": voted,
-        "reasons": tuple(reasons)[:_MOST_REASONS],
-        "solution": position.text,
-        "implementation": "",
-        "tradeoffs": (),
-        "recommendations": (),
-        "overturned_by": (),
-        "unmet_requirements": (),
-        "requirements": tuple(
-            requirement.model_copy(update=unknown) for requirement in verdict.requirements
-        ),
-        "dissent": objection,
-        "dissent_by": JUDGE,
-        "lone": tuple(point for point in verdict.lone if point.agent != best),
-        "sections": (own,) if verdict.solution else (),
-    }
-    return verdict.model_copy(update=changes)
+    return verdict.model_copy(
+        update={
+            "decision": first_sentence(position.answer) or first_sentence(position.text),
+            "option": voted,
+            "reasons": reasons[:_MOST_REASONS],
+            "solution": position.text,
+            "implementation": "",
+            "tradeoffs": (),
+            "recommendations": (),
+            "overturned_by": (),
+            "unmet_requirements": (),
+            "requirements": tuple(it.model_copy(update=unknown) for it in verdict.requirements),
+            "dissent": " ".join((verdict.decision, *verdict.reasons)),
+            "dissent_by": JUDGE,
+            "lone": tuple(point for point in verdict.lone if point.agent != best),
+            "sections": (own,) if verdict.solution else (),
+        }
+    )

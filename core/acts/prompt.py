@@ -91,7 +91,6 @@ def task(act: Act, agent: Agent, **values: object) -> str:
 
 
 def short_form(act: Act, **values: object) -> str:
-    """How a speech ends, said after its task: a program reads answer, points and stance there."""
     options = "" if values.get("first") else values.get("options")
     template = _environment.get_template("short_form.md.j2")
     return template.render(
@@ -104,7 +103,6 @@ def short_form(act: Act, **values: object) -> str:
 
 
 def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:
-    """How sources are quoted, said after the task."""
     return (
         _environment.get_template("citing.md.j2")
         .render(is_judge=is_judge, may_look_up=may_look_up, has_register=has_register)
@@ -113,6 +111,5 @@ def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:
 
 
 def source(act: Act, agent: Agent) -> str:
-    """Where the agent's prompt for this act comes from, for the record."""
     own = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]
     return ", ".join(own) or BUILT_IN

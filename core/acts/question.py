@@ -22,27 +22,21 @@ from core.rules.formats import clarifying
 _log = structlog.get_logger(__name__)
 
 _UNREADABLE = "Its reply could not be read as questions, so it asks none."
-
 #: Facts of one agent that are kept.
 _MOST_FACTS = 3
 
 
 class QuestionReply(BaseModel):
-    """One clarifying question."""
-
     question: str
     assumption: str
 
 
 class QuestionsReply(BaseModel):
-    """What an agent relies on, and what it wants to know."""
-
     facts: list[str] = []
     questions: list[QuestionReply]
 
 
 async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
-    """The questions of one agent; an unreadable reply counts as none, with a warning."""
     try:
         reply, call = await ask_model(calls, debate, turn, QuestionsReply)
     except ReplyUnreadable as error:
@@ -56,13 +50,15 @@ async def ask(calls: ModelCalls, debate: Debate, turn: Turn) -> QuestionsAsked:
     if surplus := worded[most:]:
         texts = ", ".join(f"“{reply.question.strip()}”" for reply in surplus)
         warnings.append(f"Asked more than the {most} questions an agent may; left out: {texts}")
-    first_questions = tuple(
-        Question(text=reply.question.strip(), assumption=reply.assumption.strip())
-        for reply in worded[:most]
-    )
-    facts = tuple(fact for text in reply.facts if (fact := without_quotes(text)))[:_MOST_FACTS]
     questions = Questions(
-        turn=turn, questions=first_questions, facts=facts, warnings=tuple(warnings), call=call
+        turn=turn,
+        questions=tuple(
+            Question(text=reply.question.strip(), assumption=reply.assumption.strip())
+            for reply in worded[:most]
+        ),
+        facts=tuple(fact for text in reply.facts if (fact := without_quotes(text)))[:_MOST_FACTS],
+        warnings=tuple(warnings),
+        call=call,
     )
     return QuestionsAsked(questions=questions)
 
@@ -88,12 +84,10 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
 
 
 def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:
-    """What the questions to be merged are called."""
     return tuple(f"q{n}" for n, _ in enumerate(clarifying.asked_for(debate, turn), start=1))
 
 
 def _question_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The questions to be merged, a line each."""
     questions = clarifying.asked_for(debate, turn)
     lines = (" ".join(question.question.text.split()) for question in questions)
     text = "\n".join(map(": ".join, zip(_labels(debate, turn), lines, strict=True)))
@@ -102,9 +96,8 @@ def _question_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
     asking = int(turn.target or 1)
-    most = debate.setup.clarifying.per_agent
     return {
-        "most": most,
+        "most": debate.setup.clarifying.per_agent,
         "most_facts": _MOST_FACTS,
         "followup": asking > 1,
         "last": asking == clarifying.MOST_ROUNDS,

@@ -11,7 +11,6 @@ from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, SAME_AS, label_of
 
 
 async def read(reader: SourceReader | None, debate: Debate, turn: Turn) -> SourceRead:
-    """Read the source whose number the turn has."""
     number = int(turn.target or 0)
     reference = debate.references[number - 1]
     text, fault = SourceText(), ""

@@ -37,7 +37,6 @@ def label_in(raw: object, labels: Sequence[str]) -> object:
 
 
 def figure_in(raw: object) -> object:
-    """A number where it stands as text, with or without a percent sign."""
     if not isinstance(raw, str):
         return raw
     bare = raw.strip().removesuffix("%").strip()
@@ -45,7 +44,6 @@ def figure_in(raw: object) -> object:
 
 
 def of_hundred(raw: object) -> object:
-    """From 0 to 100: 0.72 and "72 %" are 72."""
     figure = figure_in(raw)
     try:
         value = float(figure)  # type: ignore[arg-type]
@@ -57,13 +55,11 @@ def of_hundred(raw: object) -> object:
 
 
 def one_of(labels: Sequence[str]) -> Any:
-    """The type of a field that holds one of these labels."""
     form: dict[str, Any] = {"type": "string", "enum": list(labels)}
     return Annotated[str, BeforeValidator(partial(label_in, labels=labels)), WithJsonSchema(form)]
 
 
 def narrowed(form: type[M], **types: Any) -> type[M]:
-    """The form with these types for some of its fields, which keep their defaults."""
     fields = dict[str, Any]()
     for name, kind in types.items():
         field = form.model_fields[name]
@@ -72,27 +68,21 @@ def narrowed(form: type[M], **types: Any) -> type[M]:
 
 
 class ChoiceReply(BaseModel):
-    """Which option somebody chooses, and why."""
-
     reason: str
     option: str
 
 
 @cache
 def choice_reply(options: tuple[str, ...]) -> type[ChoiceReply]:
-    """The form of a choice among these options."""
     return narrowed(ChoiceReply, option=one_of((*options, NOBODY)))
 
 
 class SameReply(BaseModel):
-    """Which of several texts say the same."""
-
     same_as: list[int]
 
 
 @cache
 def same_reply(labels: tuple[str, ...]) -> type[SameReply]:
-    """The form of what says the same among texts of these labels."""
     about = Field(description=f"for {', '.join(labels)}")
     return narrowed(SameReply, same_as=Annotated[list[int], about])
 
@@ -106,16 +96,7 @@ def same_fault(reply: SameReply, labels: Sequence[str]) -> str:
     return ""
 
 
-def firsts_in(reply: SameReply) -> list[int]:
-    """The place of the first that says the same as each, counted from 0."""
-    firsts = list[int]()
-    for number in reply.same_as:  # "5 as 3, 3 as 1": all are 1
-        firsts.append(firsts[number - 1] if number <= len(firsts) else len(firsts))
-    return firsts
-
-
 def lines_of(items: Sequence[str]) -> tuple[str, ...]:
-    """The items that say something, without white space around."""
     return tuple(item.strip() for item in items if item.strip())
 
 

@@ -9,7 +9,7 @@ from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.acts.citing import is_to_cite, may_look_up
 from core.acts.context import option_labels, parts_for
-from core.acts.replies import firsts_in, same_fault, same_reply
+from core.acts.replies import same_fault, same_reply
 from core.debate.agents import Agent
 from core.debate.evidence import SourceKind
 from core.debate.state import Debate
@@ -40,7 +40,7 @@ async def ask_model(
 ) -> ModelAnswer[M]:
     """A turn's reply in this form: from the turn's agent, or from this one.
 
-    `check` says in a sentence what is wrong with a reply, or None.
+    `check` says in a sentence what is wrong with a reply; empty or None if it is good.
 
     Raises:
         CallFailed: No model could be asked, or its reply not be read.
@@ -67,11 +67,13 @@ async def ask_for_same(
         check=lambda reply: same_fault(reply, labels),
         agent=agent,
     )
-    return firsts_in(reply), call
+    firsts = list[int]()
+    for number in reply.same_as:  # "5 as 3, 3 as 1": all are 1
+        firsts.append(firsts[number - 1] if number <= len(firsts) else len(firsts))
+    return firsts, call
 
 
 def request_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> ModelRequest:
-    """What to ask a model on this turn: that of the turn's agent, or of this one."""
     act = ACTS[turn.act]
     # The agent reads its own letter where what it is shown calls agents by letters.
     letter = debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
@@ -94,7 +96,6 @@ def request_with(
     parts: Sequence[Part],
     values: Mapping[str, object],
 ) -> ModelRequest:
-    """What to ask a model about these parts."""
     # Questions say "until March". A call that is repeated asks the same: the last outcome's day.
     text = f"Today is {day(debate.now)}.\n\n{render.task(turn.act, agent, **values)}"
     if is_to_cite(debate, turn):
@@ -105,7 +106,6 @@ def request_with(
         )
     task = Part(kind=PartKind.TASK, label="Task", text=text)
     act = ACTS[turn.act]
-    tokens = act.max_tokens + (act.more_tokens(debate) if act.more_tokens else 0)
     return ModelRequest(
         model=agent.model,
         act=turn.act,
@@ -113,7 +113,7 @@ def request_with(
         system=render.system(turn.act),
         parts=(*parts, task),
         delimiter=debate.setup.delimiter,
-        max_output_tokens=tokens,
+        max_output_tokens=act.max_tokens + act.more_tokens(debate),
         temperature=agent.temperature,
         effort=act.effort,
         cache_key=debate.id,
@@ -121,7 +121,6 @@ def request_with(
 
 
 def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOptions:
-    """The conditions a debate sets for the model call of a turn."""
     agent = agent or debate.setup.agent(turn.agent)
     return CallOptions(
         seconds=debate.setup.limits.turn_seconds,

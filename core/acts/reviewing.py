@@ -28,7 +28,7 @@ from core.evidence.citations import check, check_citations
 from core.evidence.revisions import changes_at, is_gone, quoted_in, revision_of
 from core.figures import quantity
 from core.llm.call import ModelCalls
-from core.request import Effort, Part
+from core.request import Effort
 from core.rules.findings import (
     MOST_FINDINGS,
     WEIGHTY,
@@ -65,8 +65,6 @@ def _status(raw: object) -> object:
 
 
 class FindingReply(BaseModel):
-    """One finding."""
-
     source: str
     words: str
     wrong: str
@@ -75,8 +73,6 @@ class FindingReply(BaseModel):
 
 
 class LookReply(BaseModel):
-    """How one finding stands."""
-
     finding: str
     why: str = ""
     status: Annotated[
@@ -89,8 +85,6 @@ class LookReply(BaseModel):
 
 
 class ReviewReply(BaseModel):
-    """What an agent finds in the subject."""
-
     findings: list[FindingReply]
     summary: str
     #: Id of the verdict it would give, or `NOBODY`'s word.
@@ -98,8 +92,6 @@ class ReviewReply(BaseModel):
 
 
 class SecondLookReply(BaseModel):
-    """What an agent says when it looks again."""
-
     looks: list[LookReply]
     new: list[FindingReply] = []
     summary: str
@@ -108,14 +100,12 @@ class SecondLookReply(BaseModel):
 
 @cache
 def review_reply(sources: tuple[str, ...]) -> type[ReviewReply]:
-    """The form of a review of these sources."""
     verdict = one_of((*VERDICTS, NOBODY))
     return narrowed(ReviewReply, findings=list[_finding(sources)], verdict=verdict)
 
 
 @cache
 def second_look_reply(labels: tuple[str, ...], sources: tuple[str, ...]) -> type[SecondLookReply]:
-    """The form of a second look at findings of these labels."""
     look, verdict = narrowed(LookReply, finding=one_of(labels)), one_of((*VERDICTS, NOBODY))
     new = list[_finding(sources)]
     return narrowed(SecondLookReply, looks=list[look], new=new, verdict=verdict)
@@ -129,11 +119,9 @@ def _finding(sources: tuple[str, ...]) -> type[FindingReply]:
 
 
 async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    """Review the subject; a finding whose words do not stand in it is struck out."""
     read = subject(debate)
-    reply, call = await ask_model(
-        calls, debate, turn, review_reply(tuple(source.id for source in read))
-    )
+    form = review_reply(tuple(source.id for source in read))
+    reply, call = await ask_model(calls, debate, turn, form)
 
     def checked_reply() -> Contribution:
         return _findings_text(debate, turn, reply, _findings_in(reply.findings, read), call=call)
@@ -142,13 +130,11 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    """Say of each of one's own findings whether it is settled, and what is new."""
     changed, mine = handed_in(debate), own(debate, turn.agent)
     read = (*subject(debate), *changed)
     labels = tuple(f"f{finding.number}" for finding in mine)
-    reply, call = await ask_model(
-        calls, debate, turn, second_look_reply(labels, tuple(source.id for source in read))
-    )
+    form = second_look_reply(labels, tuple(source.id for source in read))
+    reply, call = await ask_model(calls, debate, turn, form)
     looks = {label_in(answer.finding, labels): answer for answer in reply.looks}
 
     def checked_reply() -> Contribution:
@@ -156,10 +142,9 @@ async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> Contribut
             _looked_at(finding, looks.get(f"f{finding.number}"), subject(debate), changed)
             for finding in mine
         ]
-        fresh = _findings_in(reply.new, read)
-        new = [finding.model_copy(update={"status": FindingStatus.NEW}) for finding in fresh]
-        findings = [finding.model_copy(update={"raised_by": ()}) for finding in (*again, *new)]
-        return _findings_text(debate, turn, reply, findings, call=call)
+        again = [finding.model_copy(update={"raised_by": ()}) for finding in again]
+        new = _findings_in(reply.new, read, FindingStatus.NEW)
+        return _findings_text(debate, turn, reply, [*again, *new], call=call)
 
     return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
 
@@ -191,7 +176,6 @@ def _looked_at(
 
 
 async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged:
-    """Merge the same findings of several agents: by a model, or by their words where it fails."""
     findings, spent = raised_findings(debate), dict[str, Any]()
     firsts: Sequence[int] = range(len(findings))
     if len({finding.raised_by for finding in findings}) > 1:
@@ -205,23 +189,27 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> FindingsMerged
     return FindingsMerged(findings=Findings(turn=turn, items=items, **spent))
 
 
-def _findings_in(replies: Iterable[FindingReply], read: Sequence[Source]) -> list[ReviewFinding]:
+def _findings_in(
+    replies: Iterable[FindingReply],
+    read: Sequence[Source],
+    status: FindingStatus = FindingStatus.OPEN,
+) -> list[ReviewFinding]:
     """The findings of a reply, their words and the quotes in them looked for in what was read."""
     findings = list[ReviewFinding]()
-    for reply in replies:
+    for reply in [reply for reply in replies if reply.wrong.strip()][:MOST_FINDINGS]:
         words = " ".join(reply.words.split())
         if len(words) > _WORDS_MAX_CHARS:
             words = words[:_WORDS_MAX_CHARS].rpartition(" ")[0]
-        if reply.wrong.strip():
-            findings.append(
-                ReviewFinding(
-                    severity=Severity(reply.severity),
-                    citation=check(reply.source.lower(), words, read),
-                    wrong=check_citations(" ".join(reply.wrong.split()), read)[0],
-                    mend=check_citations(" ".join(reply.mend.split()), read)[0],
-                )
+        findings.append(
+            ReviewFinding(
+                severity=Severity(reply.severity),
+                citation=check(reply.source.lower(), words, read),
+                wrong=check_citations(" ".join(reply.wrong.split()), read)[0],
+                mend=check_citations(" ".join(reply.mend.split()), read)[0],
+                status=status,
             )
-    return findings[:MOST_FINDINGS]
+        )
+    return findings
 
 
 def _findings_text(
@@ -237,11 +225,9 @@ def _findings_text(
     short = short or VERDICTS.get(reply.verdict, "No summary.")
     lines = [_line(finding) for finding in findings if finding.counts]
     struck = [_line(finding) for finding in findings if not finding.counts]
-    text = "\n".join((f"**{short}**", *(("", *lines) if lines else ())))
-    if struck:
-        why = "Struck out, because the words they are about are not in the subject:"
-        text += "\n".join(("", "", why, "", *struck))
-    text, citations = check_citations(text, debate.evidence)
+    why = "Struck out, because the words they are about are not in the subject:"
+    blocks = (f"**{short}**", "\n".join(lines), why if struck else "", "\n".join(struck))
+    text, citations = check_citations("\n\n".join(filter(None, blocks)), debate.evidence)
     warning = f"{quantity(len(struck), 'finding')} struck out: not about words of the subject."
     return Contribution(
         turn=turn,
@@ -256,18 +242,20 @@ def _findings_text(
 
 
 def _line(finding: ReviewFinding) -> str:
-    words = finding.citation.words.replace('"', "'")
-    quote = f' [{finding.citation.source}: "{words}"]' if words else ""
-    number = f" {finding.number}" if finding.number else ""
+    name = finding.severity.value.capitalize()
+    if finding.number:
+        name += f" {finding.number}"
+    if finding.number or finding.status is FindingStatus.NEW:
+        name += f", {finding.status.value}"
     mend = f" *To mend it*: {finding.mend}" if finding.mend else ""
-    state = (
-        f", {finding.status.value}" if finding.number or finding.status is FindingStatus.NEW else ""
-    )
     why = f" *{finding.why}*" if finding.why else ""
-    if by := finding.mended_by:
-        why += f' [{by.source}: "{by.words.replace(chr(34), chr(39))}"]'
-    severity = finding.severity.value.capitalize()
-    return f"- **{severity}{number}{state}**{quote} {finding.wrong}{mend}{why}"
+    quote, mended_by = (
+        f' [{cited.source}: "{cited.words.replace(chr(34), chr(39))}"]'
+        if cited and cited.words
+        else ""
+        for cited in (finding.citation, finding.mended_by)
+    )
+    return f"- **{name}**{quote} {finding.wrong}{mend}{why}{mended_by}"
 
 
 def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
@@ -284,13 +272,7 @@ def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
 
 
 def _labels(debate: Debate) -> tuple[str, ...]:
-    """What the findings to be merged are called."""
     return tuple(f"f{number}" for number, _ in enumerate(raised_findings(debate), start=1))
-
-
-def _parts_of_merging(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """Findings stand with the words they are about: the subject need not be read again."""
-    return (asked_parts(debate)[0], *format_of(debate).shown_parts(debate, turn))
 
 
 declare(Act.REVIEW, ActSpec(values=_values_of_review, perform=review))
@@ -302,7 +284,11 @@ declare(
         effort=Effort.LOW,
         is_posted=False,
         values=lambda debate, _: {"labels": ", ".join(_labels(debate))},
-        parts=_parts_of_merging,
+        # Findings stand with the words they are about: the subject need not be read again.
+        parts=lambda debate, turn: (
+            asked_parts(debate)[0],
+            *format_of(debate).shown_parts(debate, turn),
+        ),
         perform=merge,
     ),
 )
@@ -318,42 +304,34 @@ def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
     """
     if debate.setup.format != NAME:
         return verdict
-    findings = standing(debate)
-    texts = list[str]()
+    findings, warnings = standing(debate), verdict.warnings
     read = {source.id for source in subject(debate)}
     if missing := sum(count for name, count in left_out(debate).items() if name in read):
         passages = quantity(missing, "passage")
-        texts.append(f"Not all of the subject was read: no agent was shown {passages} of it.")
-    notes, warnings = _notes(debate, verdict), (*verdict.warnings, *texts)
-    verdict = verdict.model_copy(
-        update={"findings": findings, "warnings": warnings, "notes": notes}
-    )
+        text = f"Not all of the subject was read: no agent was shown {passages} of it."
+        warnings = (*warnings, text)
+    known = {"findings": findings, "warnings": warnings, "notes": _notes(debate, verdict)}
     if verdict.is_undecided:
-        return verdict
+        return verdict.model_copy(update=known)
     options = options_of(debate)
     is_weighty = any(finding.is_open for finding in findings if finding.severity in WEIGHTY)
     option = options.resolve(verdict.option) or option_voted_for(debate)
+    why_none = _why_no_verdict(debate, option)
+    if why_none:
+        option = ""
+    elif option == READY and is_weighty:
+        option, known["warnings"] = options.resolve(WITH_CHANGES), (*warnings, NOT_READY)
+    name = why_none or options.name(option)
     count = ", ".join(filter(None, (counted_words(findings), answered_words(findings))))
-    if why_none := _why_no_verdict(debate, option):
-        decision = ": ".join(filter(None, (why_none, count)))
-        none = {
-            "option": "",
-            "decision": decision,
-            "solution": _solution_text(verdict),
-            "criteria": (),
-        }
-        return verdict.model_copy(update=none)
-    warnings = verdict.warnings
-    if option == READY and is_weighty:
-        option, warnings = WITH_CHANGES, (*warnings, NOT_READY)
-    name = options.name(option) or VERDICTS.get(option, "")
+    # The solution is opened by what the judge decided in a sentence.
+    said, solution = verdict.decision.strip(), verdict.solution.strip()
     return verdict.model_copy(
         update={
-            "option": options.resolve(option),
+            **known,
+            "option": option,
             "decision": f"{name}: {count}" if count else name,
-            "solution": _solution_text(verdict),
-            "criteria": tuple(_criteria(verdict, option)),
-            "warnings": warnings,
+            "solution": solution if said in solution else f"{said}\n\n{solution}".strip(),
+            "criteria": tuple(_criteria(verdict, option)) if option else (),
         }
     )
 
@@ -367,10 +345,8 @@ def _criteria(verdict: Verdict, option: str) -> Iterator[Judgement]:
 
 
 def _notes(debate: Debate, verdict: Verdict) -> tuple[NoteOutcome, ...]:
-    """What became of the notes; for those that hand in a text no judge has to answer."""
-    looked = any(
-        contribution.turn.act is Act.SECOND_LOOK for contribution in debate.contributions.values()
-    )
+    acts = {contribution.turn.act for contribution in debate.contributions.values()}
+    looked = Act.SECOND_LOOK in acts
     why = "The agents read it and looked again." if looked else "Nobody looked again."
     handing_in = {note.id for note in debate.notes if is_handing_in(note)}
     return tuple(
@@ -393,9 +369,3 @@ def _why_no_verdict(debate: Debate, option: str) -> str:
     if len(FORMAT.positions(debate)) <= 1:  # there are no options, and nobody votes
         return "No verdict, as only one agent reviewed it"
     return "Not finished" if is_cut_short(debate) else "No verdict"
-
-
-def _solution_text(verdict: Verdict) -> str:
-    """The solution, opened by what the judge decided in a sentence."""
-    decision, solution = verdict.decision.strip(), verdict.solution.strip()
-    return solution if decision in solution else f"{decision}\n\n{solution}".strip()

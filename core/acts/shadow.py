@@ -20,8 +20,6 @@ from core.rules.playbook import parts_of
 
 
 class ShadowReply(BaseModel):
-    """What one model answers alone: what weighs, then what follows from it."""
-
     options: list[str] = []
     reasons: list[str] = []
     risks: list[str] = []
@@ -31,7 +29,6 @@ class ShadowReply(BaseModel):
 
 
 async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswered:
-    """Have one model answer the question alone; its quotes are checked like everybody's."""
     reply, call = await ask_model(calls, debate, turn, ShadowReply)
     shadow = ShadowAnswer(
         turn=turn,
@@ -47,7 +44,6 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
 
 
 async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
-    """Have the model of the background say which of the options the answer alone takes."""
     background = debate.setup.agent(SUMMARIZER)
     reply, call = await ask_model(
         calls, debate, turn, choice_reply(option_labels(debate)), agent=background
@@ -57,7 +53,6 @@ async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
 
 
 def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
-    """The question, the options, and what one model answered alone."""
     alone = debate.shadow
     text = "\n".join((alone.decision, *alone.reasons)) if alone else ""
     answer = [Part(kind=PartKind.CANDIDATE, label="Answer", text=text)] if alone else []

@@ -38,8 +38,6 @@ _MARKS = ("**", "__", "*", "_", "`")
 
 @dataclass(frozen=True)
 class ShortForm:
-    """A speech and what it says of itself in short."""
-
     #: The text without its short form.
     text: str
     #: One sentence; empty: the text has no short form.
@@ -83,7 +81,6 @@ def read_short_form(text: str) -> ShortForm:
 
 
 def _line(words: str, limit: int) -> str:
-    """The words without marks around all of them, cut at a word where they are too long."""
     line = _LEFT_OVER.sub("", words).strip()
     for mark in _MARKS:
         inner = line[len(mark) : -len(mark)]

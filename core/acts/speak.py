@@ -1,7 +1,6 @@
 """Speeches: the acts that end in text."""
 
 import asyncio
-from collections.abc import Mapping
 from functools import partial
 
 from core.acts.act import ACTS, ActSpec, declare
@@ -28,7 +27,6 @@ from core.rules.raised import is_first_answer
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    """Take a turn that ends in text; carried over without a call where the format says so."""
     carried = format_of(debate).carried_over(debate, turn)
     if carried:
         warnings = ("No critique arrived.",) if turn.act is Act.REFINEMENT else ()
@@ -63,7 +61,6 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
 
 
 def _as_read(debate: Debate, contribution: Contribution) -> Contribution:
-    """The contribution with what its last lines state as fields, and its quotes checked."""
     short, options = read_short_form(contribution.text.strip()), options_of(debate)
     text, update = short.text, dict[str, object](answer=short.answer, points=short.points)
     if is_first_answer(debate, contribution.turn):
@@ -78,16 +75,17 @@ def _as_read(debate: Debate, contribution: Contribution) -> Contribution:
     return with_checked_quotes(debate, contribution.model_copy(update={**update, "text": text}))
 
 
-def _values_of_critique(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    before = debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)
-    return {"repeated": bool(before), "author": debate.setup.letter(turn.target or "")}
-
-
 _speech = partial(ActSpec, is_speech=True, sees_history=True, perform=speak)
 _SPEECHES = {
     Act.PROPOSAL: _speech(words=350, values=lambda _, turn: {"fresh": turn.round > 1}),
     Act.CRITIQUE: _speech(
-        words=250, max_tokens=1024, effort=Effort.LOW, values=_values_of_critique
+        words=250,
+        max_tokens=1024,
+        effort=Effort.LOW,
+        values=lambda debate, turn: {
+            "repeated": bool(debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)),
+            "author": debate.setup.letter(turn.target or ""),
+        },
     ),
     Act.REFINEMENT: _speech(words=450, states_stance=True),
     Act.GATHER: _speech(words=350),

@@ -78,8 +78,9 @@ def cut(text: str, most: int) -> str:
 async def _ask(
     calls: ModelCalls, debate: Debate, turn: Turn, material: SummaryMaterial, *, brief: bool = False
 ) -> Summary:
-    """Ask once."""
-    text = material.shorter_text if brief else material.text
+    text = material.text
+    if brief and material.kind is SummaryKind.ROUND:  # what was said last counts most
+        text = text[-len(text) // 2 :]
     whole = Part(kind=PartKind.OTHER, label="To be summed up", text=text, trim_priority=2)
     # What will be summed up again is read from the cache then.
     read_again = len(material.grows_by) - material.is_last

@@ -28,8 +28,6 @@ KEPT_FROM_THE_SHADOW, _KEPT_OF_OTHERS = Decimal("0.8"), Decimal("0.2")
 
 
 class Turns:
-    """The engine's `TurnTaker`."""
-
     def __init__(
         self,
         calls: ModelCalls,
@@ -74,8 +72,7 @@ class Turns:
             debate: As it stands.
             turn: Which one.
             book: Told what each model call cost as soon as it has ended, however it did.
-            prove: Awaited right before each attempt to ask a model; raises if the debate is held
-                by another run.
+            prove: Awaited right before each attempt; raises if another run holds the debate.
             waits: Whether the turn can be offered again where all its models are away.
 
         Raises:
@@ -101,8 +98,7 @@ class Turns:
         caps = kept_back(turn, self._caps_of(debate))
         scope = CallScope(caps=caps, user=asker, book=book, budget=budget, prove=prove, waits=waits)
         perform = ACTS[turn.act].perform
-        if perform is None:
-            raise AssertionError(f"{turn.act} is no turn of a debate.")
+        assert perform, f"{turn.act} is no turn of a debate."  # noqa: S101 - the schedule has none
         return await perform(self._calls.under(scope), debate, turn)
 
 

@@ -27,15 +27,7 @@ def stands_in(words: str, text: Sequence[str]) -> bool:
 
 
 def verdict_part(debate: Debate, verdict: Verdict) -> Part:
-    """The verdict, a line for each of its fields, under the field's name."""
     return Part(kind=PartKind.OWN, label="The verdict", text="\n".join(_lines(debate, verdict)))
-
-
-def audited_parts(debate: Debate, draft: Verdict, audit: Audit) -> Sequence[Part]:
-    """What the judge who is to mend its verdict is shown."""
-    faults = (f'- {fault.kind.value}, "{fault.words}": {fault.why}' for fault in audit.faults)
-    part = Part(kind=PartKind.CRITIQUE, label="What the audit found", text="\n".join(faults))
-    return (verdict_part(debate, draft), part)
 
 
 def left_standing(
@@ -62,14 +54,6 @@ def left_standing(
     return [fault for fault in audit.faults if stands(fault)]
 
 
-def fault_words(audit: Audit, faults: Sequence[AuditFault]) -> Sequence[str]:
-    """Warnings above the answer: faults of the audit that were not mended."""
-    return [
-        f'Audit by {audit.auditor}: {fault.why.rstrip(".")}. (About "{fault.words.rstrip(".")}".)'
-        for fault in faults
-    ]
-
-
 def open_faults(debate: Debate) -> Sequence[AuditFault]:
     """What an audit found and the judge did not mend; empty without an audit."""
     audit, draft, verdict = debate.audit, debate.draft, debate.verdict
@@ -77,7 +61,6 @@ def open_faults(debate: Debate) -> Sequence[AuditFault]:
 
 
 def is_doubted(debate: Debate, requirement: Requirement) -> bool:
-    """Whether an audit found fault with what is said of a requirement, and it was not mended."""
     return any(
         fault.kind is AuditKind.REQUIREMENT and stands_in(requirement.text, words_of(fault.words))
         for fault in open_faults(debate)
@@ -85,7 +68,6 @@ def is_doubted(debate: Debate, requirement: Requirement) -> bool:
 
 
 def decision_doubt(debate: Debate) -> str:
-    """What follows the decision where an audit doubts words of its verdict; else empty."""
     return f" ({DOUBTED})" if open_faults(debate) else ""
 
 

@@ -31,8 +31,6 @@ from core.rules.raised import MOST_LONE, raised_points
 
 
 class NoteReply(BaseModel):
-    """What became of one note."""
-
     note: str
     explanation: str
     used: bool
@@ -50,14 +48,7 @@ def _status(raw: object) -> object:
     return RequirementStatus.UNKNOWN.value
 
 
-def _or_none(raw: object) -> object:
-    """None where nothing is said, so that no call is spent on a repair."""
-    return raw if isinstance(raw, str) and raw.strip() else None
-
-
 class RequirementReply(BaseModel):
-    """How the decision stands to one requirement."""
-
     requirement: str
     words: str
     status: Annotated[
@@ -68,24 +59,18 @@ class RequirementReply(BaseModel):
 
 
 class JudgementReply(BaseModel):
-    """How an option does by one criterion."""
-
     option: str
     criterion: str
     judgement: str
 
 
 class EarlierReply(BaseModel):
-    """How the decision stands to an earlier one."""
-
     source: str
     why: str
     relation: str
 
 
 class PartReply(BaseModel):
-    """One section that the debate's playbook asks for."""
-
     part: str
     text: str
 
@@ -136,20 +121,14 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
 ) -> type[VerdictReply]:
     """The form of a verdict that answers for notes of these labels and chooses among options.
 
-    Args:
-        notes: Labels of the notes.
-        options: Ids of the options.
-        earlier: How earlier decisions are cited.
-        criteria: Labels of what the playbook compares options by; empty: the judge chooses.
-        parts: Labels of the sections that the playbook asks for.
-        voted: Whether the vote chose an option.
-        raised: Labels of what the agents raised.
-        agents: Names of the agents, one of whom may hold the dissent.
+    Without `criteria` of a playbook the judge chooses what it compares the options by.
     """
     types: dict[str, Any] = {}
     if agents:
         holders = one_of((*dict.fromkeys(agents), NOBODY))
-        types["dissent_by"] = Annotated[holders | None, BeforeValidator(_or_none)]
+        # None where nothing is said, so that no call is spent on a repair.
+        said = BeforeValidator(lambda raw: raw if isinstance(raw, str) and raw.strip() else None)
+        types["dissent_by"] = Annotated[holders | None, said]
     if voted:
         types["overrules"] = str
     if raised:
@@ -169,7 +148,6 @@ def verdict_reply(  # noqa: PLR0913 - each kind of label that stands in the form
 
 
 def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
-    """The judge's reply as a verdict, with an outcome for every note; confidence is set later."""
     playbook = debate.setup.playbook
     criteria = criteria_of(playbook)
     requirements = _requirements(reply, criteria)
@@ -221,7 +199,6 @@ def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
 
 
 def _earlier(debate: Debate, reply: VerdictReply) -> Iterator[EarlierDecision]:
-    """How the verdict stands to earlier decisions, in the order of their sources."""
     stated = [answer for answer in reply.earlier if answer.relation in set(Relation)]
     answers = {answer.source: answer for answer in reversed(stated)}
     for source in debate.evidence:
@@ -239,7 +216,6 @@ def _earlier(debate: Debate, reply: VerdictReply) -> Iterator[EarlierDecision]:
 def _requirements(
     reply: VerdictReply, criteria: Mapping[str, PlaybookCriterion]
 ) -> tuple[Requirement, ...]:
-    """The status of each requirement, including every must of the playbook."""
     musts = {label: criterion.name for label, criterion in criteria.items() if criterion.must}
     stated = [
         (str(label_in(requirement.requirement, tuple(musts))), requirement)

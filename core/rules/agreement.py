@@ -27,8 +27,6 @@ Probabilities = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far voters agree."""
-
     #: The option all of them put first; empty if they do not.
     option: str
     #: Ids of the options somebody puts first → by whom.
@@ -51,11 +49,9 @@ class Agreement:
 def agreement(
     votes: Mapping[str, Probabilities], models: Mapping[str, str] | None = None
 ) -> Agreement:
-    """How far these voters agree; without voters, not at all.
+    """How far these voters agree; a voter without probabilities puts nothing first.
 
-    Args:
-        votes: Probabilities by voter; a voter without any puts nothing first.
-        models: The model of each voter: the voters of one model count once in the average.
+    `models` has the model of each voter: the voters of one model count once in the average.
     """
     first: dict[str, list[str]] = {}
     for voter, probabilities in votes.items():
@@ -64,28 +60,26 @@ def agreement(
     spreads = {option: spread_of(option, votes.values()) for option in options}
     widest = max(options, key=lambda option: spreads[option], default="")
     only = next(iter(first)) if len(first) == 1 and len(votes) > 1 else ""
-    named = {option: voters for option, voters in first.items() if option}
-    shares = [round(vote.get(only, 0.0), _PLACES) for vote in votes.values()] if only else [0.0]
+    shares, lead = [0.0], 0.0
+    if only:
+        shares = [round(vote.get(only, 0.0), _PLACES) for vote in votes.values()]
+        average = dict(mean(votes, models or {}))
+        own = average.pop(only, 0.0)
+        # The share missing to 1 (doubt) counts as an option.
+        second = max(*average.values(), 1 - own - sum(average.values()), 0.0)
+        lead = round(own - second, _PLACES)
     return Agreement(
         option=only,
-        first=named,
+        first={option: voters for option, voters in first.items() if option},
         widest=widest,
         spread=spreads.get(widest, 0.0),
         lowest=min(shares),
         highest=max(shares),
-        lead=_lead(only, mean(votes, models or {})) if only else 0.0,
+        lead=lead,
     )
 
 
-def _lead(option: str, average: Probabilities) -> float:
-    """The lead of an option over the next; the share missing to 1 (doubt) counts as an option."""
-    share = average.get(option, 0.0)
-    others = [other_share for other, other_share in average.items() if other != option]
-    return round(share - max(*others, 1 - share - sum(others), 0.0), _PLACES)
-
-
 def spread_of(option: str, votes: Collection[Probabilities]) -> float:
-    """How far the voters' probabilities for one option lie apart, 0 to 1."""
     shares = [vote.get(option, 0.0) for vote in votes]
     return round(max(shares) - min(shares), _PLACES) if shares else 0.0
 
@@ -93,9 +87,7 @@ def spread_of(option: str, votes: Collection[Probabilities]) -> float:
 def mean(votes: Mapping[str, Probabilities], models: Mapping[str, str]) -> Probabilities:
     """How likely the voters hold each option the best on average, 0 to 1; every model counts once.
 
-    Args:
-        votes: Probabilities by voter.
-        models: The model of each voter; a voter that is missing is a model of its own.
+    A voter that is missing in `models` is a model of its own.
     """
     by_model: dict[str, list[Probabilities]] = {}
     for voter, vote in votes.items():

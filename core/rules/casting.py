@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from textwrap import shorten
 
 from core.debate.agents import Role
 from core.debate.state import Debate
@@ -58,14 +59,11 @@ _SOFTWARE = frozenset(_TABLE["software"].split()).union(
 
 @dataclass(frozen=True)
 class CastRole:
-    """A role, and why it takes part."""
-
     role: str
     reason: str
 
 
 def is_due(debate: Debate) -> bool:
-    """Whether a model is still to be asked who takes part; nobody else has a turn before."""
     return debate.setup.casting is not None and not debate.is_done(TURN)
 
 
@@ -82,10 +80,8 @@ def waits_for_models(debate: Debate) -> bool:
 def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
     """Three or four roles by the question's words, where no model can choose.
 
-    Args:
-        question: What is asked.
-        more: Roles besides the built-in ones; each is a topic of its own, and comes first where
-            the question names as many words of it.
+    Each of `more`, the roles besides the built-in ones, is a topic of its own, and comes first
+    where the question names as many words of it.
     """
     spellings = {word.lower(): word for word in _WORD.findall(question[:_READ_CHARS])}
     software = [spellings[word] for word in spellings if word in _SOFTWARE]
@@ -94,10 +90,9 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
         roles = [CastRole(_ARCHITECT, f"The question says {_named(software)}: software.")]
     roles.append(CastRole(_OPERATIONS, "Looks at who will run it, and how."))
     topics = [_Topic(role.name.lower(), role.id, frozenset(role.topics)) for role in more] + _TOPICS
-    places = list(spellings)
+    places, own = list(spellings), {role.id for role in more}
     hits = [([word for word in spellings if word in topic.words], topic) for topic in topics]
     hits = [(words, topic) for words, topic in hits if words]
-    own = {role.id for role in more}
     if hits:  # the one named by most words; of several a role of one's own, then the first named
         words, topic = max(
             hits, key=lambda hit: (len(hit[0]), hit[1].role in own, -places.index(hit[0][0]))
@@ -108,7 +103,6 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
 
 
 def _named(words: Sequence[str]) -> str:
-    """The words, so that people see which ones it was."""
     return ", ".join(f"“{word}”" for word in words[:_MOST_WORDS])
 
 
@@ -118,18 +112,11 @@ def held_to_rules(
     """A model's choice as a cast: known roles, each once, three to five, the sceptic among them.
 
     Empty where it names no known role: then the cast by topics stands.
-
-    Args:
-        suggestions: The roles that the model named.
-        role_ids: Ids of the existing roles.
-        most: The maximum; `A_CHECK` or more.
     """
     roles: dict[str, CastRole] = {}
     for role in suggestions:
-        reason = " ".join(role.reason.split())
-        if len(reason) > _REASON_CHARS:
-            reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
         if role.role in role_ids:
+            reason = shorten(role.reason, _REASON_CHARS, placeholder="…")
             roles.setdefault(role.role, CastRole(role.role, reason))
     return _complete_cast(list(roles.values()), most) if roles else ()
 

@@ -7,14 +7,13 @@ the first answers alone .1730). A cap where no source was given would be wrong t
 off for missing ballots and turns was not measured.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate
 from core.debate.turn import BESIDE
 from core.debate.verdict import RequirementStatus, Verdict, VerdictSource
-from core.debate.vote import Tally
 from core.figures import percent, quantity
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, Probabilities, mean, spread_of
@@ -43,8 +42,6 @@ _HUNDRED = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Grounds:
-    """What a verdict rests on."""
-
     #: The option decided for.
     option: str
     #: The final probabilities by voter, counted ballots only.
@@ -70,15 +67,12 @@ class Grounds:
 
 @dataclass(frozen=True)
 class Confidence:
-    """One figure, and what it rests on in words for people."""
-
     #: 0 to 100; None: none can be given, and why is said.
     percent: int | None
     rests_on: tuple[str, ...]
 
     @property
     def word(self) -> str:
-        """The figure in a word."""
         figure = self.percent or 0
         return next(word for least, word in BANDS if figure >= least)
 
@@ -95,27 +89,29 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
         return Confidence(None, (_BY_RULES,))
     if review.NOT_READY in verdict.warnings:
         return Confidence(None, (_BY_FINDINGS,))
-    options = options_of(debate)
+    options, check = options_of(debate), debate.cross_check
     decided = options.resolve(option)
-    counted_ballots = {
-        ballot.voter: ballot.probabilities for ballot in voting.counted_ballots(debate, tally)
+    votes = {
+        ballot.voter: options.probabilities(ballot.probabilities)
+        for ballot in voting.counted_ballots(debate, tally)
+    }
+    abstainers = {
+        abstention.turn.agent
+        for abstention in voting.last_abstentions(debate)
+        if abstention.declared
     }
     # What a review finds unmet is why its verdict is what it is, and no doubt about it.
-    status = (
-        []
-        if debate.setup.format == review.NAME
-        else [requirement.status for requirement in verdict.requirements]
-    )
-    check = debate.cross_check
+    requirements = verdict.requirements if debate.setup.format != review.NAME else ()
+    status = [requirement.status for requirement in requirements]
     failed = sum(failure.turn.act not in BESIDE for failure in debate.failures.values())
     return confidence(
         Grounds(
             option=decided,
-            votes={v: p for v, g in counted_ballots.items() if (p := options.probabilities(g))},
+            votes={voter: shares for voter, shares in votes.items() if shares},
             first_votes=voting.first_votes(debate),
             models=debate.setup.models,
             voters=len(debate.setup.agents),
-            abstained=len(_abstainers(debate, tally)),
+            abstained=len(abstainers.difference(tally.voters)),
             turns_planned=len(debate.contributions) + failed,
             turns_failed=failed,
             requirements_unmet=status.count(RequirementStatus.NOT_MET),
@@ -125,15 +121,6 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
             is_written=verdict.source is not VerdictSource.WINNER,
         )
     )
-
-
-def _abstainers(debate: Debate, tally: Tally) -> Collection[str]:
-    """Ids of the agents who declared at the end that they do not vote."""
-    return {
-        abstention.turn.agent
-        for abstention in voting.last_abstentions(debate)
-        if abstention.declared and abstention.turn.agent not in tally.voters
-    }
 
 
 def confidence(grounds: Grounds) -> Confidence:
@@ -172,7 +159,6 @@ def confidence(grounds: Grounds) -> Confidence:
 
 
 def _from_ballots(grounds: Grounds, rests_on: list[str]) -> float:
-    """The mean of the counted ballots, bounded, in percent."""
     votes, first_votes = grounds.votes, grounds.first_votes
     average = mean(votes, grounds.models).get(grounds.option, 0.0)
     models = len({grounds.models.get(voter, voter) for voter in votes})

@@ -20,8 +20,6 @@ from core.rules.wanting import was_skipped
 
 
 class DebateState(StrEnum):
-    """How a debate stands, the same on every surface."""
-
     RUNNING = "running"
     #: Agents ask; answer, or their assumptions hold when the time is up.
     WAITING_FOR_ANSWERS = "waiting_for_answers"
@@ -35,13 +33,10 @@ class DebateState(StrEnum):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more comes by itself."""
         return self in {DebateState.CONCLUDED, DebateState.FAILED, DebateState.STOPPED}
 
 
 class EndingReason(StrEnum):
-    """What ended the rounds of a debate before all were held, but for a gate."""
-
     STOPPED = "stopped"
     VOTE_CALLED = "vote called"
     NO_MODEL_ANSWERS = "no model answers"
@@ -73,7 +68,6 @@ _STATE_WORDS: Mapping[DebateState, str] = {
 
 
 def state_of(debate: Debate) -> DebateState:
-    """How the debate stands."""
     match debate.status:
         case Status.RUNNING if debate.paused_by:
             return DebateState.PAUSED
@@ -92,7 +86,6 @@ def state_of(debate: Debate) -> DebateState:
 
 
 def state_words(debate: Debate) -> str:
-    """How the debate stands, in words: `running`, `stopped, with a partial verdict`."""
     state, verdict = state_of(debate), debate.verdict
     if state is DebateState.STOPPED:
         return "stopped, with a partial verdict" if verdict else "stopped, without a verdict"
@@ -104,7 +97,6 @@ def state_words(debate: Debate) -> str:
 
 
 def cut_reason(debate: Debate) -> EndingReason | None:
-    """What ended the debate before all its turns were taken: what came first; None: nothing."""
     # By the keys of their events. A stop may have been taken back, and asked for again.
     stops = debate.stops_withdrawn
     cuts = {f"stop/{stops}" if stops else "stop": EndingReason.STOPPED} if debate.stop else {}
@@ -121,17 +113,15 @@ def cut_reason(debate: Debate) -> EndingReason | None:
 def cut_words(debate: Debate, who: Callable[[Person], str] | None = None) -> str:
     """What ended the debate before all its turns were taken, in a sentence; empty: nothing.
 
-    Args:
-        debate: The debate.
-        who: How the surface writes a person; by name unless told.
+    `who` says how the surface writes a person; by name unless told.
     """
     cut = cut_reason(debate)
     if cut is None:
         return ""
     stop = debate.stop if cut is EndingReason.STOPPED else None
     person = stop.by if stop else debate.vote_called_by
-    named = (who or _named)(person) if person else "A person"
-    return SENTENCES[cut].format(who=named, cap=debate.out_of_money)
+    name = (who(person) if who else person.display_name) if person else ""
+    return SENTENCES[cut].format(who=name or "A person", cap=debate.out_of_money)
 
 
 def rounds_words(debate: Debate) -> str:
@@ -152,23 +142,17 @@ def rounds_words(debate: Debate) -> str:
 
 
 def _held_words(debate: Debate, count: int, planned: int) -> str:
-    """How many of the planned rounds were held, and whether the last one to its end."""
     # A stop or a time limit may have ended it during the last round.
     pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
     is_begun = any(turn.round == count for turn in pending)
-    if planned == 1:
-        return "the one planned round was " + ("begun, not finished" if is_begun else "held")
+    end = ", but not finished" if is_begun else ""
     if count >= planned:
-        text = f"all {count} rounds were held"
-    else:
-        text = f"{count} of {quantity(planned, 'round')} {'was' if count == 1 else 'were'} held"
-    if not is_begun:
-        return text
-    return f"{text}, {'but not finished' if count == 1 else 'the last one not to its end'}"
+        which = f"all {count} rounds were" if count > 1 else "the one planned round was"
+        return f"{which} held{end}"
+    return f"{count} of {planned} rounds {'was' if count == 1 else 'were'} held{end}"
 
 
 def round_reasons(debate: Debate) -> Sequence[str]:
-    """Why rounds were held: what was weighed before each, a sentence each."""
     texts, last = list[str](), closing_gate(debate)
     weighed = [gate for gate in debate.gates.values() if gate is not last and gate.skips is None]
     # What is the same of several rounds is told once, with the last of them.
@@ -194,7 +178,16 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
 
     Empty while no round has ended.
     """
-    texts = _what_agents_ended(debate)
+    last = closing_gate(debate)
+    texts = [in_words(debate, last)] if last else []
+    texts += [in_words(debate, gate) for gate in debate.gates.values() if gate.skips]
+    called = (
+        guidance.turn.round
+        for guidance in debate.guidance.values()
+        if guidance.next_step is NextStep.VOTE and guidance.gate is None
+    )
+    if not last and (number := next(called, 0)):
+        texts.append(SENTENCES[EndingReason.FACILITATOR].format(round=number))
     is_over = debate.verdict or debate.status is not Status.RUNNING
     # Whether few agents could go on is known once nothing else comes.
     if is_over or cut_reason(debate) is not EndingReason.TOO_FEW_AGENTS:
@@ -205,27 +198,3 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
         rounds = rounds_words(debate)
         texts.append(f"{rounds[0].upper()}{rounds[1:]}.")
     return tuple(texts)
-
-
-def _what_agents_ended(debate: Debate) -> list[str]:
-    """Which gate ended the rounds, which ones skipped rebuttals, or where a facilitator voted."""
-    last = closing_gate(debate)
-    sentences = [in_words(debate, last)] if last else []
-    sentences += [in_words(debate, gate) for gate in debate.gates.values() if gate.skips]
-    if not last and (number := _called_by_facilitator(debate)):
-        sentences.append(SENTENCES[EndingReason.FACILITATOR].format(round=number))
-    return sentences
-
-
-def _called_by_facilitator(debate: Debate) -> int:
-    """After which round the facilitator called the vote; 0: after none."""
-    called = (
-        guidance.turn.round
-        for guidance in debate.guidance.values()
-        if guidance.next_step is NextStep.VOTE and guidance.gate is None
-    )
-    return next(called, 0)
-
-
-def _named(person: Person) -> str:
-    return person.display_name or "A person"

@@ -1,6 +1,7 @@
 """Findings of a review: each once, how they stand, and in how many words they are told (pure)."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from core.debate.findings import FindingStatus, ReviewFinding, Severity
@@ -29,7 +30,6 @@ _IDLE = frozenset(
 
 
 def raised_findings(debate: Debate) -> Sequence[ReviewFinding]:
-    """What the agents found by themselves, agent by agent; what was struck out is left out."""
     return _of(debate, Act.REVIEW)
 
 
@@ -58,23 +58,20 @@ def merge_findings(
         )
         firsts.append(next(same, place))
     groups: dict[int, list[ReviewFinding]] = {}
-    for place, finding in enumerate(findings):
-        groups.setdefault(firsts[place], []).append(finding)
-    once = [
-        min(group, key=lambda finding: ORDER.index(finding.severity)).model_copy(
-            update={
-                "raised_by": tuple(
-                    dict.fromkeys(by for finding in group for by in finding.raised_by)
-                )
-            }
-        )
-        for group in groups.values()
-    ]
-    once.sort(key=lambda finding: ORDER.index(finding.severity))
+    for first, finding in zip(firsts, findings, strict=True):
+        groups.setdefault(first, []).append(finding)
+    once = list[ReviewFinding]()
+    for group in groups.values():
+        raised_by = tuple(dict.fromkeys(by for finding in group for by in finding.raised_by))
+        once.append(min(group, key=_weight).model_copy(update={"raised_by": raised_by}))
     return tuple(
         finding.model_copy(update={"number": number})
-        for number, finding in enumerate(once, start=1)
+        for number, finding in enumerate(sorted(once, key=_weight), start=1)
     )
+
+
+def _weight(finding: ReviewFinding) -> int:
+    return ORDER.index(finding.severity)
 
 
 @once_per_debate
@@ -98,32 +95,23 @@ def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
             "changed": next((look.changed for look in looks if look.changed), ()),
         }
         findings.append(finding.model_copy(update=update))
-    new = merge_findings([finding for finding in second_looks if not finding.number])
-    findings += [
-        finding.model_copy(
-            update={"status": FindingStatus.NEW, "number": len(first) + finding.number}
-        )
-        for finding in new
-    ]
-    return tuple(
-        sorted(findings, key=lambda finding: (ORDER.index(finding.severity), finding.number))
-    )
+    for finding in merge_findings([finding for finding in second_looks if not finding.number]):
+        update = {"status": FindingStatus.NEW, "number": len(first) + finding.number}
+        findings.append(finding.model_copy(update=update))
+    return tuple(sorted(findings, key=lambda finding: (_weight(finding), finding.number)))
 
 
 def findings_for_author(debate: Debate) -> Sequence[ReviewFinding]:
-    """The findings the author is asked about: those that matter, the gravest first."""
     items = debate.findings.items if debate.findings else ()
     return [item for item in items if item.severity in WEIGHTY][:MOST_PUT]
 
 
 def unasked_count(debate: Debate) -> int:
-    """How many findings matter and are not put to the author, because there are too many."""
     items = debate.findings.items if debate.findings else ()
     return max(0, sum(item.severity in WEIGHTY for item in items) - MOST_PUT)
 
 
 def not_put_words(debate: Debate) -> str:
-    """A sentence that findings that matter are not put to the author; empty where all are."""
     count = unasked_count(debate)
     if not count:
         return ""
@@ -132,43 +120,32 @@ def not_put_words(debate: Debate) -> str:
 
 
 def own(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
-    """The merged findings that this agent raised."""
     items = debate.findings.items if debate.findings else ()
     return [item for item in items if agent in item.raised_by]
 
 
 def struck_count(debate: Debate) -> int:
-    """How many findings were struck out: the words they are about are not in the subject."""
-    findings = (
-        finding
-        for contribution in debate.contributions.values()
-        for finding in contribution.findings
-    )
+    findings = (it for said in debate.contributions.values() for it in said.findings)
     return sum(not finding.counts for finding in findings)
 
 
 def struck_words(debate: Debate) -> str:
-    """That findings were struck out, in a sentence; empty where none was."""
-    lost = struck_count(debate)
-    return (
-        f"{quantity(lost, 'finding')} struck out: not about words of the subject." if lost else ""
-    )
+    lost = quantity(struck_count(debate), "finding")
+    return f"{lost} struck out: not about words of the subject." if struck_count(debate) else ""
 
 
 def counted_words(findings: Iterable[ReviewFinding]) -> str:
     """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
-    severities = [finding.severity for finding in findings if finding.is_open]
-    words = {
-        Severity.BLOCKER: quantity(severities.count(Severity.BLOCKER), "blocker"),
-        Severity.MAJOR: f"{severities.count(Severity.MAJOR)} major",
-        Severity.MINOR: f"{severities.count(Severity.MINOR)} minor",
-        Severity.DETAIL: quantity(severities.count(Severity.DETAIL), "detail"),
-    }
-    return ", ".join(words[severity] for severity in ORDER if severity in severities)
+    count = Counter(finding.severity for finding in findings if finding.is_open)
+    plurals = {Severity.MAJOR: "major", Severity.MINOR: "minor"}
+    return ", ".join(
+        quantity(count[severity], severity.value, plurals.get(severity, ""))
+        for severity in ORDER
+        if count[severity]
+    )
 
 
 def answered_words(findings: Iterable[ReviewFinding]) -> str:
-    """How many were answered without a changed text: "2 answered"; empty if none was."""
     number = sum(
         finding.counts and finding.status is FindingStatus.ANSWERED for finding in findings
     )
@@ -176,7 +153,6 @@ def answered_words(findings: Iterable[ReviewFinding]) -> str:
 
 
 def line_of(finding: ReviewFinding) -> str:
-    """A finding in a line: severity, the words it is about and their place, what is wrong."""
     cited = finding.citation
     place = f" ({', '.join(filter(None, (cited.source, cited.place)))})"
     mend = f" To mend it: {finding.mend}" if finding.mend else ""
@@ -198,7 +174,6 @@ def _of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
 
 
 def _share(text: str, other: str) -> float:
-    """The share of the shorter text's words that the longer one has as well."""
     words = [
         {word for word in _WORD.findall(text.casefold()) if word not in _IDLE}
         for text in (text, other)

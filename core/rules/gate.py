@@ -5,7 +5,7 @@ A debate pays where first answers differ, or where what all put first is not far
 who will go on anyway.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from core.debate.agents import EXAMPLE, OFFLINE
@@ -19,7 +19,7 @@ from core.rules.agreement import Agreement, Probabilities, agreement, moved
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
-from core.rules.steps import Step, agents_present
+from core.rules.steps import agents_present
 
 _UNDEBATABLE: Mapping[NoDebateReason, str] = {
     NoDebateReason.NO_MODEL: "No model was asked, and no checklist takes a side on the question.",
@@ -32,54 +32,36 @@ _A_PAIR = 2
 def gate_turn(number: int, skips: Act | None = None) -> Turn:
     """The turn on which it is weighed whether there is a round after that one; 0: any at all.
 
-    Args:
-        number: Of the round.
-        skips: Whether this step of the round is taken is weighed instead.
+    With `skips`: whether this step of the round is taken.
     """
     return Turn(act=Act.GATE, round=number, agent=ENGINE, target=skips.value if skips else None)
 
 
 def gate_after(debate: Debate, number: int) -> Gate | None:
-    """What was found after that round; None where it was not weighed."""
     return debate.gates.get(gate_turn(number).key)
 
 
 def closing_gate(debate: Debate) -> Gate | None:
-    """The gate that ended the rounds; None where none did."""
     gates = [gate for gate in debate.gates.values() if gate.ends_rounds]
     return next((gate for gate in gates if gate.turn.round or not debate.wanted_by), None)
 
 
 def agreed_at_once(debate: Debate) -> bool:
-    """Whether all agreed on their first answers, so that nobody has argued against them."""
     gate = closing_gate(debate)
     return gate is not None and not gate.turn.round and gate.reason is GateReason.AGREED
 
 
 def votes_blind(debate: Debate) -> bool:
-    """Whether agents vote on the first answers before they have read the others'."""
     return debate.setup.blind_ballot and format_of(debate).compares_drafts
 
 
 def is_gated(debate: Debate) -> bool:
-    """Whether the first answers are looked at before any round is held."""
-    setup, form = debate.setup, format_of(debate)
+    setup = debate.setup
     if undebatable(debate) or _took_sides(debate) is None:
         return setup.when is not When.NEVER
     if setup.when is not When.SPLIT or not votes_blind(debate) or len(setup.agents) < _A_PAIR:
         return False
-    return len(form.drafts(debate)) != 1  # none yet, or several
-
-
-def is_one_model(debate: Debate) -> bool:
-    """Whether one model speaks for all agents, so that a debate on a choice is not worth its price.
-
-    Measured on recorded forecasts (arXiv:2512.22625): as many of its answers change from right to
-    wrong as the other way round. A written example and checklists are no models.
-    """
-    agents = debate.setup.agents
-    models = set(debate.setup.models.values())
-    return len(models) == 1 and agents[0].provider not in {EXAMPLE, OFFLINE}
+    return len(format_of(debate).drafts(debate)) != 1  # none yet, or several
 
 
 def undebatable(debate: Debate) -> NoDebateReason | None:
@@ -147,7 +129,7 @@ def due(debate: Debate) -> Sequence[Turn]:
     number = rounds_open(debate)
     if debate.setup.when is When.NEVER:
         return ()
-    turns = [gate.turn for gate in (_left_out(debate, step) for step in _optional(debate)) if gate]
+    turns = [gate.turn for gate in _left_out(debate)]
     is_first = number == 0 and not debate.wanted_by
     if number < debate.setup.rounds and (number or is_first) and weigh(debate, number):
         turns.append(gate_turn(number))
@@ -155,31 +137,23 @@ def due(debate: Debate) -> Sequence[Turn]:
 
 
 def gate_decision(debate: Debate, turn: Turn) -> Gate | None:
-    """What is to be said on a gate's turn; None while it is not clear."""
     if turn.target is None:
         return weigh(debate, turn.round)
-    gates = (_left_out(debate, step) for step in _optional(debate) if step.act.value == turn.target)
-    return next(gates, None)
+    return next((gate for gate in _left_out(debate) if gate.turn == turn), None)
 
 
-def _optional(debate: Debate) -> Sequence[Step]:
-    """The steps that are left out where positions agree."""
-    return [step for step in format_of(debate).steps if step.agreement]
-
-
-def _left_out(debate: Debate, step: Step) -> Gate | None:
-    """By which figure the step is left out; None where it is not, or that is not known."""
-    turn = gate_turn(1, step.act)
-    how = step.agreement(debate) if step.agreement else None
-    if how is None or step.only_if is None or step.only_if(debate, turn) is not False:
-        return None
-    return Gate(turn=turn, reason=GateReason.AGREED, option=how.option, spread=how.spread)
+def _left_out(debate: Debate) -> Iterator[Gate]:
+    """The gates of steps that are left out because positions agree, as far as that is known."""
+    for step in format_of(debate).steps:
+        turn = gate_turn(1, step.act)
+        how = step.agreement(debate) if step.agreement else None
+        if how and step.only_if and step.only_if(debate, turn) is False:
+            yield Gate(turn=turn, reason=GateReason.AGREED, option=how.option, spread=how.spread)
 
 
 def weigh(debate: Debate, number: int) -> Gate | None:
     """The gate after that round; None while it is not clear."""
-    gate = _first(debate) if number == 0 else _after(debate, number)
-    forecast = debate.setup.forecast
+    gate, forecast = _weighed(debate, number), debate.setup.forecast
     if not gate or gate.undebatable:
         return gate
     if not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
@@ -190,8 +164,11 @@ def weigh(debate: Debate, number: int) -> Gate | None:
     return gate.model_copy(update={"saved": saved})
 
 
+def _weighed(debate: Debate, number: int) -> Gate | None:
+    return _after(debate, number) if number else _first(debate)
+
+
 def _first(debate: Debate) -> Gate | None:
-    """Whether the first answers, given in isolation, are worth a debate."""
     turn, merged, drafts = gate_turn(0), debate.options, format_of(debate).drafts(debate)
     if drafts and (why := undebatable(debate)):
         return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE, undebatable=why)
@@ -202,7 +179,7 @@ def _first(debate: Debate) -> Gate | None:
     votes, pending, silent = _blind_votes(debate, tuple(drafts))
     setup = debate.setup
     how, checks_rules = agreement(votes, setup.models), setup.checks_rules
-    vote_only = checks_rules or (is_one_model(debate) and not setup.hard_to_undo)
+    vote_only = checks_rules or (_is_one_model(debate) and not setup.hard_to_undo)
     if _differ(how, votes) and not vote_only:
         return _gate(turn, GateReason.SPLIT, how)
     if pending:
@@ -217,10 +194,19 @@ def _first(debate: Debate) -> Gate | None:
     return split.model_copy(update={"vote_only": vote_only, "checks_rules": checks_rules})
 
 
+def _is_one_model(debate: Debate) -> bool:
+    """Whether one model speaks for all agents, so that a debate on a choice is not worth its price.
+
+    Measured on recorded forecasts (arXiv:2512.22625): as many of its answers change from right to
+    wrong as the other way round. A written example and checklists are no models.
+    """
+    models = set(debate.setup.models.values())
+    return len(models) == 1 and debate.setup.agents[0].provider not in {EXAMPLE, OFFLINE}
+
+
 def _blind_votes(
     debate: Debate, drafters: Sequence[str]
 ) -> tuple[Mapping[str, Probabilities], bool, bool]:
-    """The first ballots by voter, whether any is awaited, and whether any says nothing."""
     votes, pending, silent = dict[str, Probabilities](), False, False
     options, present = options_of(debate), agents_present(debate, drafters)
     for agent in drafters:
@@ -236,17 +222,21 @@ def _blind_votes(
 
 
 def _after(debate: Debate, number: int) -> Gate | None:
-    """Whether that round moved anybody, and whether they agree after it."""
-    turn, speakers = gate_turn(number), format_of(debate).alive(debate)
-    awaited = set(filter(lambda agent: _is_awaited(debate, agent, number), speakers))
-    stances = {
-        agent: (stance_before(debate, agent, number), _stance_after(debate, agent, number))
-        for agent in speakers
-        if agent not in awaited
-    }
-    now = {agent: after for agent, (before, after) in stances.items() if before and after}
-    movers = [agent for agent, after in now.items() if moved(stances[agent][0], after)]
-    pending, silent = bool(awaited), len(now) < len(stances)
+    turn, form = gate_turn(number), format_of(debate)
+    speakers = form.alive(debate)
+    present = agents_present(debate, speakers)
+    now, movers, pending, silent = dict[str, Probabilities](), list[str](), False, False
+    for agent in speakers:
+        own = Turn(act=form.stance_act, round=number, agent=agent)
+        if not debate.is_done(own) and agent in present:
+            pending = True
+            continue
+        before, after = _stance_before(debate, agent, number), _stance_after(debate, own)
+        if before and after:
+            now[agent] = after
+            movers += [agent] if moved(before, after) else []
+        else:
+            silent = True
     how = agreement(now, debate.setup.models)
     if pending:
         return _gate(turn, GateReason.MOVED, how, movers) if movers and _differ(how, now) else None
@@ -259,25 +249,15 @@ def _after(debate: Debate, number: int) -> Gate | None:
     return _gate(turn, GateReason.SETTLED if how.option else GateReason.DEADLOCK, how)
 
 
-def _is_awaited(debate: Debate, agent: str, number: int) -> bool:
-    """Whether an agent may still say in that round how likely it holds each option the best."""
-    form = format_of(debate)
-    own = Turn(act=form.stance_act, round=number, agent=agent)
-    present = agents_present(debate, form.alive(debate))
-    return not debate.is_done(own) and agent not in debate.key_refusals and agent in present
-
-
-def _stance_after(debate: Debate, agent: str, number: int) -> Probabilities:
-    """An agent's shares after that round; without new ones it holds what it held."""
-    own = Turn(act=format_of(debate).stance_act, round=number, agent=agent)
+def _stance_after(debate: Debate, own: Turn) -> Probabilities:
+    """What its agent holds after this turn; without new shares, what it held."""
     contribution = debate.contributions.get(own.key)
     if contribution and contribution.carried_from is None:
         return stance_in(debate, contribution)
-    return stance_before(debate, agent, number)
+    return _stance_before(debate, own.agent, own.round)
 
 
-def stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
-    """An agent's shares before that round: its newest stance, else its blind ballot."""
+def _stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
     for contribution in reversed(list(debate.contributions.values())):
         own = contribution.turn
         if (
@@ -315,26 +295,21 @@ def _rounds_left(debate: Debate, number: int) -> int:
     return max(0, planned - number - closing)
 
 
-def _agreed_words(gate: Gate, about: str, each: str, *, after: str, rest: str) -> str:
-    """That agents agree, and what was left out for it."""
-    points = f"{round(gate.spread * 100)} points"
+def _agreed_words(gate: Gate, about: str, each: str, *, rest: str) -> str:
     # An older version did not weigh the average.
     ahead = "" if gate.lead is None else f", on average {_points(gate.lead)} ahead"
-    how = f"(each at {each}{ahead})" if each else f"(probabilities within {points})"
+    how = f"each at {each}{ahead}" if each else f"probabilities within {_points(gate.spread)}"
     if gate.skips:
-        return f"All positions agree on {about} {how}, so {gate.skips.value}s were skipped."
+        return f"All positions agree on {about} ({how}), so {gate.skips.value}s were skipped."
+    if gate.turn.round:
+        return f"After round {gate.turn.round} all agreed on {about} ({how}); {rest}."
+    end = f"the debate was skipped{_savings(gate)}"
     if gate.hard_to_undo:
-        return (
-            f"All agreed at once on {about} {how}; the decision is hard to undo, so it is debated "
-            "all the same."
-        )
-    if not gate.turn.round:
-        return f"All agreed at once on {about} {how}; the debate was skipped{_savings(gate)}."
-    return f"{after} agreed on {about} {how.replace('probabilities ', '')}; {rest}."
+        end = "the decision is hard to undo, so it is debated all the same"
+    return f"All agreed at once on {about} ({how}); {end}."
 
 
 def _vote_only_words(gate: Gate, about: str) -> str:
-    """That one model votes and does not debate, or that rules are checked."""
     how = f"all put {about} first" if gate.lowest is not None else "first answers differ"
     who, what = "One model speaks for all agents", "a choice with itself"
     if gate.checks_rules:
@@ -343,11 +318,10 @@ def _vote_only_words(gate: Gate, about: str) -> str:
 
 
 def _rest_words(debate: Debate, gate: Gate) -> str:
-    """Which rounds were not held."""
-    count = _rounds_left(debate, gate.turn.round)
-    if not count:
+    left = _rounds_left(debate, gate.turn.round)
+    if not left:
         return "only closing statements were left to make"
-    return f"{quantity(count, 'round')} {'was' if count == 1 else 'were'} not held{_savings(gate)}"
+    return f"{quantity(left, 'round')} {'was' if left == 1 else 'were'} not held{_savings(gate)}"
 
 
 def _savings(gate: Gate) -> str:
@@ -356,10 +330,9 @@ def _savings(gate: Gate) -> str:
 
 def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
     """A split or a move with the figures of all ballots; it can be recorded before the last one."""
-    if gate.reason not in {GateReason.SPLIT, GateReason.MOVED}:
-        return gate
-    whole = _after(debate, gate.turn.round) if gate.turn.round else _first(debate)
-    if whole is None or whole.reason is not gate.reason:
+    whole = _weighed(debate, gate.turn.round)
+    is_early = gate.reason in {GateReason.SPLIT, GateReason.MOVED}
+    if not is_early or whole is None or whole.reason is not gate.reason:
         return gate
     figures = ("option", "spread", "moved", "lowest", "highest", "lead")
     return gate.model_copy(update={name: getattr(whole, name) for name in figures})
@@ -370,18 +343,18 @@ def in_words(debate: Debate, gate: Gate) -> str:
     gate = _by_all_ballots(debate, gate)
     number, name = gate.turn.round, options_of(debate).name(gate.option)
     about = f'"{name}"' if name else "the options"
-    points = f"{round(gate.spread * 100)} points"
-    # Of what all put first: how likely each holds it.
-    each = "" if gate.lowest is None else _range(gate.lowest, gate.highest or gate.lowest)
+    points = _points(gate.spread)
+    # Of what all put first: `70% to 85%`, or one share where they are the same.
+    ends = () if gate.lowest is None else (gate.lowest, gate.highest or gate.lowest)
+    each = " to ".join(dict.fromkeys(map(percent, ends)))
     rest = _rest_words(debate, gate)
-    movers = [debate.setup.agent(agent).name for agent in gate.moved]
     if gate.undebatable:
         return _UNDEBATABLE[gate.undebatable]
     match gate.reason:
         case _ if gate.vote_only:
             return _vote_only_words(gate, about)
         case GateReason.AGREED:
-            return _agreed_words(gate, about, each, after=f"After round {number} all", rest=rest)
+            return _agreed_words(gate, about, each, rest=rest)
         case GateReason.SETTLED:
             how = f"all hold {about} best, {f'at {each}' if each else f'{points} apart'}"
             return f"Round {number} moved nobody, and {how}; {rest}."
@@ -394,8 +367,9 @@ def in_words(debate: Debate, gate: Gate) -> str:
         case GateReason.SPLIT:
             return f"First answers differ, most about {about}: {points} apart."
         case GateReason.MOVED:
+            movers = ", ".join(debate.setup.agent(agent).name for agent in gate.moved)
             unsure = f"; all put {about} first, at {each}" if each else ""
-            return f"Round {number} moved {', '.join(movers)}{unsure}."
+            return f"Round {number} moved {movers}{unsure}."
         case GateReason.OPEN_QUESTION:
             return "The question is open (how, or how much), so its first answers are debated."
         case GateReason.NOT_COMPARABLE if not number:
@@ -405,7 +379,6 @@ def in_words(debate: Debate, gate: Gate) -> str:
 
 
 def not_comparable_words(rounds: Sequence[int]) -> str:
-    """That the probabilities of these rounds cannot be compared."""
     *before, last = map(str, rounds)
     where = f"rounds {', '.join(before)} and {last}" if before else f"round {last}"
     moved = "these rounds" if before else "the round"
@@ -417,9 +390,3 @@ def not_comparable_words(rounds: Sequence[int]) -> str:
 
 def _points(share: float) -> str:
     return quantity(round(share * 100), "point")
-
-
-def _range(lowest: float, highest: float) -> str:
-    """Two shares as people read them: `70% to 85%`, or the one where they are the same."""
-    least, most = percent(lowest), percent(highest)
-    return least if least == most else f"{least} to {most}"

@@ -1,5 +1,7 @@
 """Who judges a debate (pure)."""
 
+from collections.abc import Sequence
+
 from core.debate.agents import EXAMPLE, OFFLINE, Agent, ModelChoice
 from core.debate.state import Debate
 from core.rules.voting import best_texts
@@ -19,12 +21,9 @@ def judge_of(debate: Debate) -> Agent:
     choice = next(possible, None) if makers else None
     if choice is None:
         return setup.judge
-    fallbacks = setup.judge.fallbacks
-    others = (
-        None
-        if fallbacks is None
-        else tuple(fallback for fallback in fallbacks if fallback != choice)
-    )
+    others = setup.judge.fallbacks
+    if others is not None:
+        others = tuple(fallback for fallback in others if fallback != choice)
     return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})
 
 
@@ -36,16 +35,10 @@ def auditor_of(debate: Debate) -> Agent | None:
     setup, judge = debate.setup, judge_of(debate)
     if not setup.audit or judge.provider in {OFFLINE, EXAMPLE}:
         return None
-    candidates: list[ModelChoice] = [
-        *([setup.summarizer] if setup.summarizer else []),
-        *setup.agents,
-    ]
-    others = (
-        model
-        for model in (*candidates, *setup.judge_models)
-        if model.maker != judge.maker and model.provider not in {OFFLINE, EXAMPLE}
-    )
-    if (other := next(others, None)) is None:
-        return None
-    served = {"provider": other.provider, "model": other.model}
-    return judge.model_copy(update={**served, "role": "auditor", "fallbacks": (), "prompts": {}})
+    models: Sequence[ModelChoice | None] = (setup.summarizer, *setup.agents, *setup.judge_models)
+    for other in models:
+        if other and other.maker != judge.maker and other.provider not in {OFFLINE, EXAMPLE}:
+            served: dict[str, object] = {"provider": other.provider, "model": other.model}
+            served |= {"role": "auditor", "fallbacks": (), "prompts": {}}
+            return judge.model_copy(update=served)
+    return None

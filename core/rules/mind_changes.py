@@ -14,8 +14,6 @@ from core.rules.voting import first_votes
 
 @dataclass(frozen=True)
 class MindChange:
-    """What a voter held best before and after the debate: ids of options."""
-
     voter: str
     before: str
     after: str
@@ -38,19 +36,15 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
     by_round = sorted(debate.ballots.values(), key=lambda ballot: ballot.turn.round)
     # Of several later ballots of a voter the newest counts.
     final = {ballot.voter: ballot for ballot in by_round if ballot.turn.round > 0}
-    changes: list[MindChange] = []
-    for agent in debate.setup.agents:
-        if agent.id not in first_held or agent.id not in final:
-            continue
-        first = first_held[agent.id]
-        last = options.probabilities(final[agent.id].probabilities)
+    changes = list[MindChange]()
+    for agent in [agent.id for agent in debate.setup.agents if agent.id in final]:
+        ballot, first = final[agent], first_held.get(agent, {})
+        last = options.probabilities(ballot.probabilities)
         before, after = leading(first), leading(last)
         if before and after and before != after:
-            ballot = final[agent.id]
-            change = MindChange(
-                agent.id, before, after, first, last, ballot.moved_by, ballot.why_moved
+            changes.append(
+                MindChange(agent, before, after, first, last, ballot.moved_by, ballot.why_moved)
             )
-            changes.append(change)
     return changes
 
 
@@ -73,10 +67,7 @@ def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent |
 
 
 def cause_words(debate: Debate, change: MindChange) -> str:
-    """`, moved by Ann's critique of Bob in round 1; Bob says: “It is slow.”`; else "".
-
-    Plain text.
-    """
+    """`, moved by Ann's critique of Bob in round 1; Bob says: “It is slow.”`; else ""."""
     match mover(debate, change):
         case Contribution(turn=turn):
             author = debate.setup.agent(turn.agent).name

@@ -55,8 +55,6 @@ _FILLERS = frozenset(
 
 @dataclass(frozen=True)
 class OptionList:
-    """The options of a debate as they stand, after what people changed."""
-
     items: tuple[Option, ...] = ()
     #: Ids that went into others → the id that stands for them.
     merged: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -67,7 +65,6 @@ class OptionList:
         return option if any(option == item.id for item in self.items) else ""
 
     def name(self, option: str) -> str:
-        """What the option is called; empty if there is no such option."""
         option = self.resolve(option)
         return next((item.name for item in self.items if item.id == option), "")
 
@@ -84,18 +81,13 @@ class OptionList:
 
 
 def options_of(debate: Debate) -> OptionList:
-    """The options of the debate as they stand; none before the drafts were merged."""
     if not debate.options:
         return OptionList()
     return debate.once("options", lambda: after_edits(named_options(debate), debate.option_edits))
 
 
 def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionList:
-    """The options after people's edits; an edit that fits nothing changes nothing.
-
-    An added option's id comes from its place among the additions, so that two people who add one
-    at the same moment add two.
-    """
+    """The options after people's edits; an edit that fits nothing changes nothing."""
     current = {item.id: item for item in items}
     merged: dict[str, str] = {}
     added = 0
@@ -103,6 +95,7 @@ def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionL
         option = merged.get(edit.option, edit.option)
         match edit.change:
             case OptionChange.ADD:
+                # By its place, so that two people who add one at the same moment add two.
                 added += 1
                 current[f"{_BY_PEOPLE}{added}"] = Option(id=f"{_BY_PEOPLE}{added}", name=edit.name)
             case OptionChange.RENAME if option in current:
@@ -119,7 +112,6 @@ def after_edits(items: Sequence[Option], edits: Iterable[OptionEdit]) -> OptionL
 
 
 def stance_in(debate: Debate, contribution: Contribution) -> Mapping[str, float]:
-    """The author's shares by current option; empty: none stated."""
     options = options_of(debate)
     shares = dict(contribution.stance)
     for name, share in contribution.new_options.items():
@@ -149,11 +141,6 @@ def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
 
 
 def option_of(debate: Debate, agent: str) -> str:
-    """Id of the option that an agent favours; empty where that is not known.
-
-    The likeliest by what it stated last: its text can argue for another one. Before that, the one
-    that its draft stands for.
-    """
     for contribution in reversed(list(debate.contributions.values())):
         if contribution.turn.agent == agent and (best := leading(stance_in(debate, contribution))):
             return best
@@ -161,13 +148,11 @@ def option_of(debate: Debate, agent: str) -> str:
 
 
 def drafted_by(debate: Debate, agent: str) -> str:
-    """Id of the option that an agent's draft stands for; empty where that is not known."""
     drafted = debate.options.stances.get(agent, "") if debate.options else ""
     return options_of(debate).resolve(drafted)
 
 
 def by_option(debate: Debate) -> Mapping[str, Sequence[str]]:
-    """Every option as it stands → ids of the agents that favour it."""
     option_by_agent = {agent.id: option_of(debate, agent.id) for agent in debate.setup.agents}
     return {
         item.id: [agent for agent, option in option_by_agent.items() if option == item.id]
@@ -197,18 +182,11 @@ def with_none_of_these(items: Sequence[Option], kind: QuestionKind) -> tuple[Opt
 
 
 def is_listed(options: OptionList, option: str, *figures: float) -> bool:
-    """Whether lists name this option: "none of these" only with a figure above 0.
-
-    Args:
-        options: The options as they stand.
-        option: Its id.
-        *figures: Its figures in the list.
-    """
+    """Whether lists name this option: "none of these" only with a figure above 0."""
     return any(figures) or options.name(option) != NONE_OF_THESE
 
 
 def listed_scores(options: OptionList, scores: Iterable[OptionScore]) -> Sequence[OptionScore]:
-    """The scores as lists show them: best first, "none of these" last unless it leads or is out."""
     rows = [
         score
         for score in scores
@@ -256,12 +234,10 @@ def read_stance(text: str, options: OptionList) -> Stance:
 
 
 def is_stance_line(line: str) -> bool:
-    """Whether a line states how likely each option is."""
     return bool(_STANCE_LINE.match(line))
 
 
 def without_stance(text: str) -> str:
-    """The text without the line that states its stance: people see the options by name."""
     lines = text.splitlines()
     start = max(0, len(lines) - _LAST_LINES)
     rest = [*lines[:start], *(line for line in lines[start:] if not _STANCE_LINE.match(line))]
@@ -272,28 +248,23 @@ def merge_by_rules(answers: Mapping[str, str]) -> tuple[tuple[Option, ...], Mapp
     """Options of answers that say the same in nearly the same words, and who stands for which.
 
     For where no model can merge them. Answers of which only one is negated are never the same.
-
-    Args:
-        answers: Each agent's answer in a sentence, in roster order.
     """
-    groups: list[tuple[str, frozenset[str], list[str]]] = []
+    first, stances = dict[str, str](), dict[str, str]()  # first answer for each option, by its id
     for agent, answer in answers.items():
         words = _telling(answer)
-        same = next((g for g in groups if _alike(words, g[1])), None)
-        if same:
-            same[2].append(agent)
-        elif len(groups) < MOST_OPTIONS:
-            groups.append((answer, words, [agent]))
-    items = tuple(
-        Option(id=f"o{number}", name=name)
-        for number, name in enumerate(short_names([answer for answer, _, _ in groups]), start=1)
-    )
-    stances = {
-        agent: item.id
-        for item, (_, _, agents) in zip(items, groups, strict=True)
-        for agent in agents
-    }
-    return items, stances
+        for option, other in first.items():
+            theirs = _telling(other)
+            both = words & theirs
+            share = len(both) / min(len(words), len(theirs)) if both else 0.0
+            if share >= _ALIKE_FROM and ("not" in words) == ("not" in theirs):
+                stances[agent] = option
+                break
+        else:
+            if len(first) < MOST_OPTIONS:
+                stances[agent] = f"o{len(first) + 1}"
+                first[stances[agent]] = answer
+    names = short_names(list(first.values()))
+    return tuple(Option(id=id_, name=name) for id_, name in zip(first, names, strict=True)), stances
 
 
 def short_name(text: str, most: int = NAME_MAX_CHARS) -> str:
@@ -306,17 +277,15 @@ def short_names(texts: Sequence[str], most: int = NAME_MAX_CHARS) -> list[str]:
     """Texts as names of options; of those that begin alike, what follows from where they differ."""
     names = [short_name(text, most) for text in texts]
     whole = [short_name(text, len(text) + 1) for text in texts]
-    # Words before the difference first; then, until all differ, what begins with it.
-    for lead in (most // 4, *(0 for _ in texts)):
-        for name in {name for name in names if names.count(name) > 1}:
-            alike = [at for at, other in enumerate(names) if other == name]
-            if len({whole[at] for at in alike}) == 1:
-                continue
-            letters = zip(*(whole[at] for at in alike), strict=False)
-            common = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, letters))
-            start = whole[alike[0]].rfind(" ", 0, max(common - lead, 0)) + 1 if lead else common
-            for at in alike:
-                names[at] = short_name(f"…{whole[at][start:]}" if start else whole[at], most)
+    for name in {name for name in names if names.count(name) > 1}:
+        alike = [at for at, other in enumerate(names) if other == name]
+        if len({whole[at] for at in alike}) == 1:
+            continue
+        letters = zip(*(whole[at] for at in alike), strict=False)
+        common = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, letters))
+        for at in alike:  # from some words before the difference
+            start = whole[at].rfind(" ", 0, max(common - most // 4, 0)) + 1
+            names[at] = short_name(f"…{whole[at][start:]}" if start else whole[at], most)
     return names
 
 
@@ -328,13 +297,6 @@ def _telling(answer: str) -> frozenset[str]:
     )
 
 
-def _alike(words: frozenset[str], other: frozenset[str]) -> bool:
-    if ("not" in words) != ("not" in other):
-        return False
-    both = len(words & other)
-    return bool(both) and both / min(len(words), len(other)) >= _ALIKE_FROM
-
-
 def _id_of_name(name: str, items: Iterable[Option]) -> str:
     """The id of the option that goes by this name, in nearly these words; empty if none does."""
     words = _telling(name)
@@ -344,7 +306,6 @@ def _id_of_name(name: str, items: Iterable[Option]) -> str:
 
 
 def named_options(debate: Debate) -> Sequence[Option]:
-    """The options of drafts and contributions as they were first named, before people's edits."""
     options = [*debate.options.items] if debate.options else []
     for contribution in debate.contributions.values():
         for name in contribution.new_options:

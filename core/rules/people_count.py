@@ -9,8 +9,6 @@ from core.rules.options import options_of
 
 @dataclass(frozen=True)
 class PeopleScore:
-    """One option's result among people."""
-
     option: str
     first_choices: int
     #: Ballots that name it at all.
@@ -19,14 +17,11 @@ class PeopleScore:
 
 @dataclass(frozen=True)
 class PeopleCount:
-    """What people would choose, best first."""
-
     scores: tuple[PeopleScore, ...]
     voters: tuple[str, ...]
 
     @property
     def winners(self) -> tuple[str, ...]:
-        """The option that most put first; several where as many ballots name them as well."""
         best = self.scores[:1]
         return tuple(
             score.option

@@ -17,19 +17,16 @@ _KINDS = {
 
 
 def criteria_of(playbook: Playbook | None) -> Mapping[str, PlaybookCriterion]:
-    """What options are compared by, under the labels that prompts use: k1, k2."""
     criteria = playbook.criteria if playbook else ()
     return {f"k{number}": criterion for number, criterion in enumerate(criteria, start=1)}
 
 
 def parts_of(playbook: Playbook | None) -> Mapping[str, VerdictPart]:
-    """The sections it adds to the verdict, under the labels that prompts use: v1, v2."""
     parts = playbook.verdict if playbook else ()
     return {f"v{number}": part for number, part in enumerate(parts, start=1)}
 
 
 def asks_people(debate: Debate) -> bool:
-    """Whether people are asked before round 1, also where agents may not ask them."""
     playbook = debate.setup.playbook
     return playbook is not None and bool(playbook.questions or playbook.evidence)
 
@@ -56,15 +53,15 @@ def kinds_words(evidence: WantedEvidence) -> str:
 
 @once_per_debate
 def missing_evidence(debate: Debate) -> Sequence[WantedEvidence]:
-    """The playbook's evidence that no readable source holds."""
     missing = list[WantedEvidence]()
     for evidence in debate.setup.playbook.evidence if debate.setup.playbook else ():
         # "price" is in "prices", not in "enterprise"; "%" may follow a figure.
         begins = (rf"\b{re.escape(w)}" if w[0].isalnum() else re.escape(w) for w in evidence.words)
         words = re.compile("|".join(begins), re.IGNORECASE)
-        of_kind = (
-            source for source in debate.evidence if source.reference.kind.value in evidence.kinds
-        )
-        if not any(words.search(f"{source.reference.title}\n{source.text}") for source in of_kind):
+        if not any(
+            words.search(f"{source.reference.title}\n{source.text}")
+            for source in debate.evidence
+            if source.reference.kind.value in evidence.kinds
+        ):
             missing.append(evidence)
     return missing

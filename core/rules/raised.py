@@ -17,7 +17,6 @@ MOST_LONE = 5
 
 
 def is_first_answer(debate: Debate, turn: Turn) -> bool:
-    """Whether the agent answers in isolation on this turn, where first answers are compared."""
     form = format_of(debate)
     return form.compares_drafts and turn.round == 1 and turn.act is form.phases[0]
 
@@ -27,22 +26,20 @@ def raised_points(debate: Debate) -> Mapping[str, RaisedPoint]:
 
     Empty where only one agent raised anything.
     """
-    form, points = format_of(debate), list[RaisedPoint]()
+    drafts = format_of(debate).contributions(debate, format_of(debate).phases[0])
+    points = list[RaisedPoint]()
     for agent in debate.setup.agents:
-        draft = debate.contributions.get(turn_of(form.phases[0], 1, agent.id).key)
-        facts = (
-            fact
+        points += drafts[agent.id].raised if agent.id in drafts else ()
+        points += (
+            RaisedPoint(agent=agent.id, kind=RaisedKind.FACT, text=fact)
             for questions in debate.questions.values()
             if questions.turn.agent == agent.id
             for fact in questions.facts
         )
-        points += draft.raised if draft else ()
-        points += (RaisedPoint(agent=agent.id, kind=RaisedKind.FACT, text=fact) for fact in facts)
     if len({point.agent for point in points}) <= 1:
         return {}
     return {f"r{number}": point for number, point in enumerate(points, start=1)}
 
 
 def first_turn(debate: Debate, point: RaisedPoint) -> Turn:
-    """The turn of the first answer of the agent that raised it."""
     return turn_of(format_of(debate).phases[0], 1, point.agent)

@@ -22,6 +22,7 @@ from core.rules.steps import agents_present
 
 #: On it, it is said what there is to choose between.
 _OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
+_GOES_WITHOUT = {*BESIDE, Act.AUDIT, Act.CLARIFICATION, Act.FACILITATION, Act.FOLLOW_UP}
 
 
 @once_per_debate
@@ -76,7 +77,6 @@ def waiting_for_options(debate: Debate) -> Sequence[Turn]:
 
 
 def options_due(debate: Debate) -> Sequence[Turn]:
-    """The turn on which options are merged, once all first answers are there."""
     several = len(format_of(debate).drafts(debate)) > 1
     return _open_turns(debate, [_OPTIONS]) if several else ()
 
@@ -86,26 +86,19 @@ def follow_up_turns(debate: Debate) -> Sequence[Turn]:
 
     Also where the debate was wanted after all since, and then failed: who asked is owed an answer.
     """
-    turns = (
-        turn_of(Act.FOLLOW_UP, 0, JUDGE, str(question.number)) for question in debate.follow_ups
-    )
-    return _open_turns(debate, tuple(turns))
+    numbers = (str(question.number) for question in debate.follow_ups)
+    return _open_turns(debate, [turn_of(Act.FOLLOW_UP, 0, JUDGE, number) for number in numbers])
 
 
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
     """Whether turns (of this act) wait for models that are away, as long as there is time.
 
-    What runs beside the debate, the merging of questions and the facilitator do not: the debate
-    goes on without them; nor does the choice of agents, unless nobody could speak without its
-    model. Nor do answers to questions about it: who asks is told that no model can be asked.
+    The debate goes on without some acts, and without a choice of agents unless nobody could speak
+    without its model. Who asks a follow-up is told that no model can be asked.
     """
-    goes_without = act in {
-        *BESIDE,
-        Act.AUDIT,
-        Act.CLARIFICATION,
-        Act.FACILITATION,
-        Act.FOLLOW_UP,
-    } or (act is Act.CASTING and not casting.waits_for_models(debate))
+    goes_without = act in _GOES_WITHOUT or (
+        act is Act.CASTING and not casting.waits_for_models(debate)
+    )
     return not (goes_without or debate.stop or debate.out_of_patience)
 
 
@@ -118,7 +111,6 @@ def outage(debate: Debate) -> str:
 
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
-    """How the debate ends now; None while there is something left to do or to wait for."""
     waits = debate.paused_by or (debate.open_cards and not is_cut_short(debate))
     if debate.status is not Status.RUNNING or waits:
         return None
@@ -144,19 +136,16 @@ def _unreadable(debate: Debate) -> str:
 
 
 def due(debate: Debate) -> datetime | None:
-    """When a debate that waits for people goes on without them; None where it does not wait."""
     waiting = _waited_for(debate)
     return waiting[1] if waiting else None
 
 
 def overdue(debate: Debate, now: datetime) -> str | None:
-    """Key of the clarifications whose time is over by now."""
     waiting = _waited_for(debate)
     return waiting[0] if waiting and waiting[1] <= now else None
 
 
 def _waited_for(debate: Debate) -> tuple[str, datetime] | None:
-    """Which questions end next, and when; what only ends, or has ended, leaves them open."""
     if debate.status is not Status.RUNNING or debate.paused_by or is_cut_short(debate):
         return None
     return clarifying.due(debate)
@@ -170,13 +159,11 @@ def open_questions(debate: Debate) -> Sequence[Clarification]:
 
 
 def worked_on(debate: Debate, number: int) -> float:
-    """Seconds a round was worked on so far: since the last outcome of the rounds before it."""
     before = [worked for other, worked in debate.worked_at.items() if other < number]
     return debate.worked - max(before, default=0.0)
 
 
 def is_ending(turn: Turn) -> bool:
-    """Whether the turn belongs to the end: the vote after the rounds, the judge."""
     return turn.agent == JUDGE or (turn.act is Act.BALLOT and turn.round > 0)
 
 
@@ -187,7 +174,6 @@ def is_cut_short(debate: Debate) -> bool:
 
 @once_per_debate
 def has_quorum(debate: Debate) -> bool:
-    """Whether enough agents can still speak."""
     needed = min(debate.setup.limits.quorum, len(debate.setup.agents))
     return len(_able(debate)) >= needed
 
@@ -211,7 +197,6 @@ def rounds_held(debate: Debate) -> int:
 
 
 def skipped_turns(debate: Debate) -> Sequence[Turn]:
-    """Turns of the rounds that could be foreseen and have no outcome."""
     planned = (
         turn
         for number in range(1, rounds_open(debate) + 1)
@@ -278,6 +263,5 @@ def _awaited_turns(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
 
 
 def _reasons(debate: Debate, *acts: Act) -> str:
-    """Why turns of these acts failed, each reason once."""
     failed = (failure for failure in debate.failures.values() if failure.turn.act in acts)
     return " ".join(dict.fromkeys(failure.reason for failure in failed))

@@ -77,16 +77,15 @@ def readable_log(log: Sequence[RecordedEvent]) -> Sequence[RecordedEvent]:
 
 
 def _readable_event(event: Event) -> Event:
-    """The event without agents' stances and people's choices."""
     match event:
         case OptionsMerged(options=options):
             return event.model_copy(update={"options": options.model_copy(update={"stances": {}})})
         case PeopleBallotCast(ballot=ballot):
-            hidden = {"options": (), "ranking": ()}
-            return event.model_copy(update={"ballot": ballot.model_copy(update=hidden)})
+            hidden = ballot.model_copy(update={"options": (), "ranking": ()})
+            return event.model_copy(update={"ballot": hidden})
         case TurnFailed(failure=failure):
-            hidden_failure = failure.model_copy(update={"reason": _FAILED})
-            return event.model_copy(update={"failure": hidden_failure})
+            hidden = failure.model_copy(update={"reason": _FAILED})
+            return event.model_copy(update={"failure": hidden})
         case _ if isinstance(event, TELLING_EVENTS):
             ends = isinstance(event, DebateConcluded)
             return Withheld(outcome=event.key, usage=spent_by(event), ends=ends)

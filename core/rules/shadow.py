@@ -18,7 +18,6 @@ CHOICE = Turn(act=Act.SHADOW_CHOICE, round=0, agent=SHADOW)
 
 
 def ready(debate: Debate) -> Sequence[Turn]:
-    """The turns of the shadow answer that can be taken now, sources that are awaited read."""
     if debate.setup.shadow_agent is None:
         return ()
     if not debate.is_done(ANSWER):
@@ -47,6 +46,5 @@ def agrees(debate: Debate) -> bool | None:
 
 
 def shadow_usage(debate: Debate) -> Usage:
-    """What the answer alone cost."""
     own = (expense.usage for expense in debate.spent if expense.agent == SHADOW)
     return sum(own, start=Usage())

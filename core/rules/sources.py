@@ -24,23 +24,19 @@ _LONGEST_TITLE = 120
 
 
 def unread(debate: Debate) -> Sequence[Turn]:
-    """The turns on which sources are read that were not read yet."""
     turns = (reading_turn(number) for number in range(1, len(debate.references) + 1))
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
 def threads(debate: Debate) -> Sequence[Turn]:
-    """The turns on which conversations that came with the question are read."""
-    numbered = enumerate(debate.setup.references, start=1)
     return [
         reading_turn(number)
-        for number, reference in numbered
+        for number, reference in enumerate(debate.setup.references, start=1)
         if reference.kind is SourceKind.THREAD
     ]
 
 
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
-    """Whether one of these turns reads what came with the question, or with its thread."""
     awaited = with_question(debate)
     return any(turn in awaited for turn in reading)
 
@@ -60,7 +56,6 @@ def with_question(debate: Debate) -> Sequence[Turn]:
 
 
 def unreadable_sources(debate: Debate) -> Sequence[Source]:
-    """The sources that were given and could not be read."""
     return [
         source
         for source in debate.sources
@@ -79,12 +74,7 @@ def page_reference(link: str, by: Person) -> SourceReference:
 def linked_anew(
     links: Sequence[SourceReference], there: Sequence[SourceReference]
 ) -> Sequence[SourceReference]:
-    """The linked sources that a debate does not have yet, in order; maybe more than its maximum.
-
-    Args:
-        links: The linked sources.
-        there: The debate's sources.
-    """
+    """The linked sources that a debate does not have yet, in order; maybe more than its maximum."""
     keys = {(reference.kind, reference.fetch) for reference in there}
     return [link for link in links if (link.kind, link.fetch) not in keys]
 
@@ -118,15 +108,12 @@ def no_source_reason(debate: Debate) -> str:
 
 
 def reading_turn(number: int) -> Turn:
-    """The turn on which the source of that number is read."""
     return turn_of(Act.READING, 0, ENGINE, str(number))
 
 
 def label_of(references: Sequence[SourceReference], number: int) -> str:
     """How the source of that number is cited where that is not by it: d1 is the first decision."""
-    if references[number - 1].kind is not SourceKind.DECISION:
+    kinds = [reference.kind for reference in references[:number]]
+    if kinds[-1] is not SourceKind.DECISION:
         return ""
-    before = [
-        reference for reference in references[:number] if reference.kind is SourceKind.DECISION
-    ]
-    return f"d{len(before)}"
+    return f"d{kinds.count(SourceKind.DECISION)}"

@@ -7,7 +7,7 @@ an agent's position is: each is a reading of the same steps, so none of them can
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 
 from core.debate.contributions import Contribution
 from core.debate.state import Debate, once_per_sources
@@ -17,8 +17,6 @@ from core.rules.agreement import Agreement
 
 
 class TurnOwner(StrEnum):
-    """Whose turns of an earlier step are meant, seen from a turn."""
-
     OWN = "own"
     #: All agents but its own; at least one.
     OTHERS = "others"
@@ -34,15 +32,11 @@ class TurnOwner(StrEnum):
 
 @dataclass(frozen=True)
 class After:
-    """Outcomes of a step that a turn waits for, or reads."""
-
     act: Act
     whose: TurnOwner
     rounds_back: int = 0
 
 
-#: The agent's own turn, those of all others, of all, of the agent whose text the turn is about, of
-#: all that criticise its agent, of the one that takes the step.
 own = partial(After, whose=TurnOwner.OWN)
 others = partial(After, whose=TurnOwner.OTHERS)
 everybody = partial(After, whose=TurnOwner.EVERYBODY)
@@ -59,8 +53,6 @@ Condition = Callable[[Debate, Turn], bool | None]
 
 @dataclass(frozen=True)
 class CarriedText:
-    """What a turn takes over instead of asking a model."""
-
     source: After
     #: Only where nothing was said on these turns.
     unless: After | None = None
@@ -101,14 +93,12 @@ class Step:
     def turns(
         self, number: int, agents: tuple[str, ...], targets: tuple[str, ...]
     ) -> Mapping[str, Turn]:
-        """The turns of this step in a round, by key."""
         if self.by:
             turn = turn_of(self.act, number, self.by)
             return {turn.key: turn}
         return _turns(self.act, number, agents, targets if self.each_other else None)
 
     def lost_agents(self, debate: Debate, upto: int | None) -> Collection[str]:
-        """Ids of the agents that this step has taken out."""
         missed = dict[str, set[int]]()
         for turn in (failure.turn for failure in debate.failures.values()):
             if turn.act is self.act and (upto is None or turn.round <= upto):
@@ -148,7 +138,6 @@ class Format:
 
     @property
     def phases(self) -> tuple[Act, ...]:
-        """The acts of one round, in reading order."""
         return tuple(step.act for step in self.steps if step.is_phase)
 
     @property
@@ -161,18 +150,8 @@ class Format:
         """The acts of the first round that are summed up by themselves."""
         return tuple(step.act for step in self.steps if step.is_summed_up)
 
-    @property
-    def position_acts(self) -> tuple[Act, ...]:
-        """The acts in which agents say what they stand for, in their order."""
-        return tuple(step.act for step in self.steps if step.position)
-
     def step_of(self, act: Act) -> Step | None:
-        """The step with this act."""
-        return self._steps.get(act)
-
-    @cached_property
-    def _steps(self) -> Mapping[Act, Step]:
-        return {step.act: step for step in reversed(self.steps)}
+        return next((step for step in self.steps if step.act is act), None)
 
     def takes_stance(self, turn: Turn) -> bool:
         """Whether the agent says on this turn how likely it holds each option the best.
@@ -250,7 +229,6 @@ class Format:
                 return [turn_of(act, number, agent) for agent in agents]
 
     def planned_turns(self, debate: Debate, number: int) -> Sequence[Turn]:
-        """Every turn of a round, as far as can be foreseen."""
         last, agents = min(debate.setup.rounds, self.most_rounds), self.alive(debate)
         if number > self.most_rounds:
             return ()
@@ -263,31 +241,26 @@ class Format:
         )
 
     def alive(self, debate: Debate, upto: int | None = None) -> tuple[str, ...]:
-        """Ids of agents that can still speak, in roster order.
+        """Ids of agents that can still speak after what was missed up to a round, by the roster."""
 
-        Args:
-            debate: As it stands.
-            upto: Only what was missed up to this round counts.
-        """
-        return debate.once(("alive", self.name, upto), lambda: self._alive(debate, upto))
+        def those_left() -> tuple[str, ...]:
+            lost = set(debate.key_refusals)
+            for step in self.steps:
+                lost.update(step.lost_agents(debate, upto) if step.misses else ())
+            return tuple(agent for agent in _roster(debate) if agent not in lost)
 
-    def _alive(self, debate: Debate, upto: int | None) -> tuple[str, ...]:
-        lost = set(debate.key_refusals)
-        for step in self.steps:
-            lost.update(step.lost_agents(debate, upto) if step.misses else ())
-        return tuple(agent for agent in _roster(debate) if agent not in lost)
+        return debate.once(("alive", self.name, upto), those_left)
 
     def positions(self, debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
         """The newest position of every agent that has one, up to a round, in roster order."""
-        acts = self.position_acts
-        newest = dict[str, Contribution]()
-        for contribution in debate.contributions.values():
-            turn, current = contribution.turn, newest.get(contribution.turn.agent)
-            if turn.act not in acts or (upto is not None and turn.round > upto):
-                continue
-            place = (turn.round, acts.index(turn.act))
-            if current is None or place > (current.turn.round, acts.index(current.turn.act)):
-                newest[turn.agent] = contribution
+        acts = [step.act for step in self.steps if step.position]
+        texts = [
+            text
+            for text in debate.contributions.values()
+            if text.turn.act in acts and (upto is None or text.turn.round <= upto)
+        ]
+        texts.sort(key=lambda text: (text.turn.round, acts.index(text.turn.act)))
+        newest = {text.turn.agent: text for text in texts}
         return {agent: newest[agent] for agent in _roster(debate) if agent in newest}
 
     def drafts(self, debate: Debate) -> Mapping[str, Contribution]:
@@ -301,12 +274,11 @@ class Format:
         self, debate: Debate, act: Act, number: int = 1
     ) -> Mapping[str, Contribution]:
         """Every agent's contribution of that step of a round, in roster order."""
-        turns = {agent: turn_of(act, number, agent).key for agent in _roster(debate)}
-        by_agent = {agent: debate.contributions.get(key) for agent, key in turns.items()}
-        return {agent: contribution for agent, contribution in by_agent.items() if contribution}
+        keys = {agent: turn_of(act, number, agent).key for agent in _roster(debate)}
+        said = debate.contributions
+        return {agent: said[key] for agent, key in keys.items() if key in said}
 
     def shown_parts(self, debate: Debate, turn: Turn) -> Sequence[Part]:
-        """What this turn is about, beyond what every prompt holds."""
         step = self.step_of(turn.act)
         shows = step.shows if step else self.shows.get(turn.act, ())
         return [part for show in shows for part in show(self, debate, turn)]
@@ -330,7 +302,6 @@ class Format:
         return next((debate.contributions.get(source.key) for source in sources), None)
 
     def longest_chain(self, rounds: int) -> int:
-        """Turns of so many rounds that must follow one another, those that ask a model."""
         last = min(rounds, self.most_rounds)
         return sum(
             1

@@ -19,7 +19,6 @@ def subject(debate: Debate) -> Sequence[Source]:
 
 
 def handed_in(debate: Debate) -> Sequence[Source]:
-    """What came with notes since: changed texts."""
     first = subject(debate)
     return [source for source in _read(debate) if source not in first]
 
@@ -52,22 +51,18 @@ def left_to_text(debate: Debate, item: Clarification) -> bool:
 
 
 def handing_in_words(titles: Sequence[str]) -> str:
-    """The words of a note that does nothing but hand in changed texts."""
     return f"{_HANDED_IN}{', '.join(titles)}]"
 
 
 def is_handing_in(note: Note) -> bool:
-    """Whether a note does nothing but hand in changed texts."""
     return bool(note.references) and note.text.startswith(_HANDED_IN)
 
 
 def references(debate: Debate) -> Sequence[SourceReference]:
-    """What was named to be reviewed, read or not."""
     return [reference for reference in debate.setup.references if reference.kind in KINDS]
 
 
 def unreadable(debate: Debate) -> str:
-    """Why there is nothing to review, in a sentence; empty where there is, or it was not read."""
     faults = [
         source for source in debate.sources if source.reference.kind in KINDS and source.fault
     ]

@@ -25,7 +25,7 @@ def count(
     abstained: Sequence[str] = (),
     options: OptionList | None = None,
 ) -> Tally:
-    """Count the ballots, by position and by option.
+    """Count ballots that rank every position once, by position and by option.
 
     Ties of positions are broken by more first places, then by the higher mean probability of the
     option that the position stands for; what is still level is shown as a tie, in the order of
@@ -33,7 +33,7 @@ def count(
 
     Args:
         positions: Ids of all positions voted on, in roster order, with the options they stand for.
-        ballots: Checked ballots: each ranks every position exactly once.
+        ballots: One of each voter.
         rules: Self-votes and weights.
         abstained: Ids of agents whose ballots could not be counted.
         options: What there was to choose between.
@@ -101,7 +101,6 @@ def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
 
 
 def option_voted_for(debate: Debate) -> str:
-    """Id of the option that won the vote alone; empty: none did."""
     won = winning_options(debate.tally.options) if debate.tally else ()
     return options_of(debate).resolve(won[0]) if len(won) == 1 else ""
 
@@ -138,20 +137,10 @@ def best_texts(tally: Tally) -> tuple[str, ...]:
 
 
 def is_close(scores: Sequence[OptionScore]) -> bool:
-    """Whether another option comes within 10 points of the first, or above it."""
     if len(scores) < 2:  # noqa: PLR2004 - two can be close
         return False
     lead = scores[0].mean_probability - max(score.mean_probability for score in scores[1:])
     return round(lead, 3) <= CLOSE_WITHIN
-
-
-def check(ranking: Sequence[str], positions: Sequence[str]) -> str:
-    """Why this ranking is no ballot on these positions; empty if it is one."""
-    missing = [position for position in positions if position not in ranking]
-    unknown = [position for position in ranking if position not in positions]
-    repeated = sorted({position for position in ranking if ranking.count(position) > 1})
-    faults = (("missing", missing), ("unknown", unknown), ("ranked twice", repeated))
-    return "; ".join(f"{what}: {', '.join(which)}" for what, which in faults if which)
 
 
 def is_people_vote_closed(debate: Debate) -> bool:
@@ -186,14 +175,12 @@ def first_votes(debate: Debate) -> Mapping[str, Mapping[str, float]]:
 
 
 def last_abstentions(debate: Debate) -> Sequence[Abstention]:
-    """The abstentions of the last vote: blind ballots count only where no round was held."""
     cast = (*debate.ballots.values(), *debate.abstentions.values())
     last = max((ballot.turn.round for ballot in cast), default=0)
     return [abstained for abstained in debate.abstentions.values() if abstained.turn.round == last]
 
 
 def is_uncounted(debate: Debate, agent: str) -> bool:
-    """Whether options were voted on without the agent: what it holds is from before the vote."""
     tally = debate.tally
     if tally is None or not tally.options:
         return False

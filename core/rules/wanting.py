@@ -14,7 +14,6 @@ def was_skipped(debate: Debate) -> bool:
 
 
 def why_not_wanted(debate: Debate) -> str:
-    """Why nobody can want the skipped debate; empty if somebody can."""
     match undebatable(debate):
         case NoDebateReason.NO_MODEL:
             return "No model was asked. Set one up, and start a new debate."

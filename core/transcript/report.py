@@ -8,8 +8,8 @@ from core.debate.setup import Forecast
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.figures import duration, money, number, when
+from core.rules.degradations import answering, fallback_words
 from core.rules.ending import rounds_words, state_words
-from core.rules.fallback_models import answering, fallback_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.subject import left_to_text

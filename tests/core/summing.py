@@ -7,7 +7,6 @@ from core.debate.agents import ContextMethod, Summarization
 from core.debate.rules import Termination
 from core.debate.state import Debate
 from core.debate.turn import Act
-from core.engine import SUMMARY_GRACE
 from core.request import ModelReply, ModelRequest, PartKind
 from core.testing import Script, ScriptedProvider, a_setup, plausible_reply
 from tests.core.bench import Bench
@@ -53,27 +52,20 @@ async def debate_by(
     rounds: int = 4,
     form: str = "critique",
     provider: ScriptedProvider | None = None,
-    judge: Summarization | None = None,
-    grace: float = SUMMARY_GRACE,
     **rules: object,
 ) -> tuple[Bench, Debate]:
     summarization = Summarization(method=method, threshold=1000).model_copy(update=rules)
     setup = a_setup(rounds=rounds)
     setup = setup.model_copy(
         update={
-            "judge": setup.judge.model_copy(update={"summarization": judge}),
             "format": form,
             "summarization": summarization,
             "termination": Termination.model_construct(threshold=2),
         }
     )
-    bench = Bench(provider or ScriptedProvider(script), grace=grace)
+    bench = Bench(provider or ScriptedProvider(script))
     return bench, await bench.run(setup)
 
 
 def parts_of(request: ModelRequest, kind: PartKind) -> list[str]:
     return [part.label for part in request.parts if part.kind is kind]
-
-
-def summed_up(request: ModelRequest) -> str:
-    return next(part.text for part in request.parts if part.label == "To be summed up")

@@ -8,7 +8,6 @@ import pytest
 from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.debate.turn import Act
-from core.debate.turn_events import Audited, VerdictDrafted
 from core.debate.verdict import AuditKind
 from core.errors import RequestRejected
 from core.estimate import estimate
@@ -31,17 +30,10 @@ def _met(words: str, status: str = "met") -> Mapping[str, object]:
 
 
 PLANTED: list[Planted] = [
-    (
-        AuditKind.SUM,
-        "3 of 2 agents",
-        {"reasons": ["3 of 2 agents want it."]},
-        {"reasons": ["All."]},
-    ),
+    (AuditKind.SUM, "3 of 2 agents", {"reasons": ["3 of 2 agents want it."]}, {"reasons": ["So."]}),
     (AuditKind.SUM, "saves $500 a month", {"solution": "It saves $500 a month."}, None),
     (AuditKind.SUM, "two weeks and three", {"implementation": "two weeks and three: 4"}, {}),
-    (AuditKind.SUM, "110 % in all", {"tradeoffs": ["110 % in all"]}, None),
     (AuditKind.QUOTE, "nobody may wait", {"reasons": ["It says nobody may wait."]}, {}),
-    (AuditKind.QUOTE, "the vendor promises", {"solution": "As the vendor promises."}, None),
     (AuditKind.DISSENT, "p1 is clear", {"dissent": ""}, {"dissent": "Security: it is one server."}),
     (AuditKind.DISSENT, "p2 is clear", {"dissent": "Nobody disagreed."}, None),
     (
@@ -112,12 +104,7 @@ async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted)
         f"found 1 fault; the judge then changed the words of {'none' if mended is None else 1}."
         in text
     )
-    # It is asked for twice, paid for once each, and recorded.
-    requests = bench.provider.requests_of(Act.SYNTHESIS)
-    assert (len(requests), len(bench.provider.requests_of(Act.AUDIT))) == (2, 1)
     assert debate.usage.attempts == len(bench.provider.requests)
-    kinds = [type(entry.event) for entry in await bench.store.events(DEBATE)]
-    assert (kinds.count(VerdictDrafted), kinds.count(Audited)) == (1, 1)
     # First the draft, then its audit, then what the judge made of it: none waits for a later one.
     log = await bench.store.events(DEBATE)
     steps = [step for step in explain(log) if step.span.turn.act in {Act.SYNTHESIS, Act.AUDIT}]
@@ -177,14 +164,15 @@ async def test_the_auditor_reads_verdict_ballots_and_requirements() -> None:
     texts = {part.kind: part.text for part in request.parts}
     assert "You audit the verdict" in texts[PartKind.TASK]
     assert "You are the judge" not in texts[PartKind.TASK]
-    lines = texts[PartKind.OWN].splitlines()
-    assert "Decision: Use PostgreSQL." in lines
     # Each line says what it is: what would overturn the decision is no claim that it is so.
-    assert "Dissent: It is one server. (held by Security)" in lines
-    assert "First steps: 1. Create the table." in lines
-    assert "Given up: Throughput for one system less." in lines
-    assert "Recommended besides: Watch the queue." in lines
-    assert "Open question: How many jobs are there?" in lines
-    assert "Would overturn it, if it were so: The server cannot be extended." in lines
+    assert {
+        "Decision: Use PostgreSQL.",
+        "Dissent: It is one server. (held by Security)",
+        "First steps: 1. Create the table.",
+        "Given up: Throughput for one system less.",
+        "Recommended besides: Watch the queue.",
+        "Open question: How many jobs are there?",
+        "Would overturn it, if it were so: The server cannot be extended.",
+    } < set(texts[PartKind.OWN].splitlines())
     assert "It must keep every job" in texts[PartKind.QUESTION]
     assert "The ballot of" in texts[PartKind.TALLY]

@@ -57,14 +57,12 @@ verdict:
 """
 
 
-def opened(
-    playbook: Playbook, *, references: Sequence[SourceReference] = (), clarify: bool = False
-) -> Setup:
+def opened(playbook: Playbook, *, references: Sequence[SourceReference] = ()) -> Setup:
     settings = Settings(
         agent_model=CHOICE,
         judge_model=CHOICE,
         playbooks={playbook.name: playbook},
-        clarifying=Clarifying(enabled=clarify),
+        clarifying=Clarifying(enabled=False),
     )
     request = DebateRequest(
         question="Which CRM should we take, Alpha or Beta? It must keep our data in the EU.",
@@ -86,14 +84,6 @@ async def debate_of(setup: Setup, bench: Bench | None = None) -> Debate:
         await bench.add(ClarificationsClosed(which=list(debate.clarifications)[-1]))
         debate = await bench.engine.run(DEBATE)
     return debate
-
-
-def with_source(setup: Setup, title: str, text: str) -> Debate:
-    """The debate after its first source, a file, was read."""
-    reference = SourceReference(kind=SourceKind.FILE, title=title, fetch="f", by=DANA)
-    whole = setup.model_copy(update={"references": (reference,)})
-    read = Source(turn=reading_turn(1), reference=reference, text=text)
-    return fold(log_of([DebateStarted(setup=whole), SourceRead(source=read)]))
 
 
 async def test_nobody_is_asked_about_a_proposal_that_cannot_be_read() -> None:
@@ -131,11 +121,12 @@ def test_evidence_is_there_where_a_source_of_its_kind_holds_one_of_its_words(
     title: str, text: str, missing: list[str]
 ) -> None:
     names = {"an offer or price list": "price", "terms on data and security": "data"}
+    reference = SourceReference(kind=SourceKind.FILE, title=title, fetch="f", by=DANA)
+    setup = opened(built_in()["vendor-choice"], references=[reference])
+    read = Source(turn=reading_turn(1), reference=reference, text=text)
+    debate = fold(log_of([DebateStarted(setup=setup), SourceRead(source=read)]))
 
-    debate = with_source(opened(built_in()["vendor-choice"]), title, text)
-
-    names_missing = [names.get(evidence.name, "trial") for evidence in missing_evidence(debate)]
-    assert names_missing == missing
+    assert [names.get(it.name, "trial") for it in missing_evidence(debate)] == missing
 
 
 async def test_what_the_judge_leaves_out_is_said_and_no_must_is_lost() -> None:

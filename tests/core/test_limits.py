@@ -26,7 +26,6 @@ from tests.core.bench import DEBATE, Bench
 pytestmark = pytest.mark.leaping
 
 DANA = Person(id="U1", name="Dana")
-START = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
 class Hanging(ScriptedProvider):
@@ -67,12 +66,12 @@ async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> 
     ids=["by a stop", "by an end from outside"],
 )
 async def test_calls_given_up_are_booked(end: Event) -> None:
-    bench = Bench(Hanging(lambda request: request.act is Act.CRITIQUE))
+    bench = Bench()
+    bench.provider.hold(Act.CRITIQUE)
     await bench.start()
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
-    while len(bench.provider.requests_of(Act.CRITIQUE)) < 6:  # noqa: ASYNC110 - nothing tells us
-        await asyncio.sleep(0.01)
+    await bench.provider.wait_until_asked(Act.CRITIQUE, times=6)
     await bench.add(end)
     engine.wake(DEBATE)
     debate = await running
@@ -122,49 +121,30 @@ async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_en
 class Looking(InMemoryStore):
     """A store that counts how often a log is read."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.looks = 0
+    looks = 0
 
     async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         self.looks += 1
         return await super().all_events(debate_id, after=after)
 
 
-class Thinking(ScriptedProvider):
-    """Takes many steps of the event loop for the answers to one kind of turn."""
-
-    def __init__(self, slow: Act) -> None:
-        super().__init__()
-        self.slow = slow
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        if request.act is self.slow:
-            for _ in range(2000):
-                await asyncio.sleep(0)
-        return await super().complete(request, on_first_token)
-
-
-def a_question_whose_time_is_over() -> ClarificationsOpened:
-    turn = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
-    clarification = Clarification(
-        number=1, question="How many?", assumption="Few", asked_by=("engine",)
-    )
-    return ClarificationsOpened(
-        clarifications=Clarifications(turn=turn, items=(clarification,), until=START)
-    )
-
-
 async def test_a_question_left_open_at_the_end_keeps_nobody_awake_while_an_answer_is_made() -> None:
     store = Looking()
-    bench = Bench(Thinking(Act.FOLLOW_UP), store)
+    bench = Bench(store=store)
     await bench.run()
-    await bench.add(a_question_whose_time_is_over())
+    turn = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
+    item = Clarification(number=1, question="How many?", assumption="Few", asked_by=("engine",))
+    over = Clarifications(turn=turn, items=(item,), until=datetime(2026, 1, 5, 9, 0, tzinfo=UTC))
+    await bench.add(ClarificationsOpened(clarifications=over))
     await bench.add(FollowUpAsked(question=FollowUp(id="M1", by=DANA, text="Why?", number=1)))
+    bench.provider.hold(Act.FOLLOW_UP)
     before = store.looks
-    debate = await bench.engine.run(DEBATE)
+    running = asyncio.create_task(bench.engine.run(DEBATE))
+    await bench.provider.wait_until_asked(Act.FOLLOW_UP)
+    for _ in range(2000):
+        await asyncio.sleep(0)
+    bench.provider.let_go()
+    debate = await running
 
     assert debate.open_clarifications
     assert debate.follow_up_answers

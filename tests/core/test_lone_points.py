@@ -3,13 +3,10 @@
 import json
 import re
 
-import pytest
-
 from bot.slack.ids import address_of, turn_key
 from bot.views.fold import in_full
 from bot.views.verdict import verdict as verdict_posts
 from bot.views.verdict import whole
-from core.acts.short_form import read_short_form
 from core.debate.contributions import RaisedKind
 from core.debate.rules import Clarifying, When
 from core.debate.state import Debate
@@ -77,7 +74,7 @@ async def test_what_one_agent_alone_raised_stands_in_every_form_of_the_verdict()
     assert "Let each tenant" in window
     assert "moot.invalid" not in window, "in a window no address is filled in"
     # Other agents never read it: positions stay without it.
-    requests = [r for r in provider.requests if r.act is Act.REFINEMENT]
+    requests = provider.requests_of(Act.REFINEMENT)
     assert requests
     assert not any("Vacuum stalls" in part.text for r in requests for part in r.parts)
 
@@ -92,21 +89,3 @@ async def test_facts_are_asked_for_before_positions_and_count_as_raised() -> Non
     assert [point.agent for point in facts] == [agent.id for agent in debate.setup.agents]
     assert debate.verdict
     assert not any("every job" in point.text for point in debate.verdict.lone), "all rely on it"
-
-
-@pytest.mark.parametrize(
-    ("line", "kind", "text"),
-    [
-        ("Risk: It fails.", RaisedKind.RISK, "It fails."),
-        ("- **Idea:** Ask them.", RaisedKind.IDEA, "Ask them."),
-        ("* fact : In May (e1).", RaisedKind.FACT, "In May (e1)."),
-        ("Missing: the load.", RaisedKind.MISSING, "the load."),
-        ("Risk:", None, ""),
-        ("Risky: It fails.", None, ""),
-        ("In time we risk: much.", None, ""),
-    ],
-)
-def test_a_line_that_raises_something_is_read(line: str, kind: RaisedKind, text: str) -> None:
-    end = f"It is there.\n\nIn short: PostgreSQL.\n- A point.\n{line}"
-    expected = ((kind, text),) if kind else ()
-    assert read_short_form(end).raised == expected

@@ -1,9 +1,6 @@
 """The shadow answer: one model answers alone, unseen until the verdict, and slows nobody."""
 
-import asyncio
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -17,11 +14,11 @@ from core.debate.state import Debate, Status
 from core.debate.turn import BESIDE, SHADOW, Act
 from core.debate.turn_events import ShadowAnswered, VerdictReached
 from core.errors import RequestRejected
-from core.ports import ModelReply, ModelRequest
+from core.ports import ModelRequest
 from core.request import PartKind
 from core.rules import shadow
 from core.settings import Settings
-from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
+from core.testing import ScriptedProvider, a_setup, plausible_reply
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
@@ -34,13 +31,15 @@ from tests.core.bench import DEBATE, Bench
 #: Stands in every text of the single answer, and nowhere else.
 MARK = "zyxwv"
 #: Without risks: a list that is left out is empty.
-ALONE: dict[str, Any] = {
-    "options": [f"PostgreSQL {MARK}"],
-    "reasons": [f"We run it {MARK}."],
-    "overturned_by": [f"A tenfold load {MARK}"],
-    "decision": f"Take PostgreSQL {MARK}.",
-    "solution": f"One table {MARK}.",
-}
+ALONE = json.dumps(
+    {
+        "options": [f"PostgreSQL {MARK}"],
+        "reasons": [f"We run it {MARK}."],
+        "overturned_by": [f"A tenfold load {MARK}"],
+        "decision": f"Take PostgreSQL {MARK}.",
+        "solution": f"One table {MARK}.",
+    }
+)
 
 
 def with_shadow(**changes: object) -> Setup:
@@ -49,37 +48,25 @@ def with_shadow(**changes: object) -> Setup:
     return setup.model_copy(update={"shadow_agent": alone, **changes})
 
 
-def answering(
-    alone: str | RequestRejected = "", option: str = "o1", **verdict: object
-) -> Callable[[ModelRequest], str | RequestRejected]:
+async def bench_and_debate(
+    setup: Setup, alone: str | RequestRejected = ALONE
+) -> tuple[Bench, Debate]:
     def answer(request: ModelRequest) -> str | RequestRejected:
         match request.act:
             case Act.SHADOW:
-                return alone or json.dumps(ALONE)
+                return alone
             case Act.SHADOW_CHOICE:
-                return json.dumps({"reason": f"It says so {MARK}.", "option": option})
-            case Act.SYNTHESIS:
-                return json.dumps(a_verdict_reply(**verdict))
+                return json.dumps({"reason": f"It says so {MARK}.", "option": "o1"})
             case _:
                 return plausible_reply(request)
 
-    return answer
-
-
-async def bench_and_debate(
-    option: str = "o1", alone: str | RequestRejected = "", **verdict: object
-) -> tuple[Bench, Debate]:
-    bench = Bench(ScriptedProvider(answering(alone, option, **verdict)))
-    return bench, await bench.run(with_shadow())
-
-
-# --- Sealed ---------------------------------------------------------------------------------------
+    bench = Bench(ScriptedProvider(answer))
+    return bench, await bench.run(setup)
 
 
 @pytest.mark.parametrize("form", ["critique", "council", "panel"])
 async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> None:
-    bench = Bench(ScriptedProvider(answering()))
-    debate = await bench.run(with_shadow(format=form))
+    bench, debate = await bench_and_debate(with_shadow(format=form))
 
     assert debate.status is Status.CONCLUDED
     assert debate.shadow
@@ -92,7 +79,7 @@ async def test_no_agent_voter_or_judge_is_ever_sent_a_word_of_it(form: str) -> N
 
 
 async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it() -> None:
-    bench, debate = await bench_and_debate()
+    bench, debate = await bench_and_debate(with_shadow())
     log = await bench.store.events(DEBATE)
     ends = next(entry.seq for entry in log if isinstance(entry.event, VerdictReached))
     came = next(entry.seq for entry in log if isinstance(entry.event, ShadowAnswered))
@@ -123,15 +110,9 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
     fold(log[:came])
 
 
-# --- What it says -----------------------------------------------------------------------------
-
-
-# --- It disturbs nobody -----------------------------------------------------------------------
-
-
 async def test_a_failed_one_costs_nothing_but_itself() -> None:
-    _, debate = await bench_and_debate(alone=RequestRejected("It was refused."))
-    _, without = await _without()
+    _, debate = await bench_and_debate(with_shadow(), RequestRejected("It was refused."))
+    _, without = await bench_and_debate(a_setup(rounds=1))
 
     assert debate.status is Status.CONCLUDED
     assert not debate.failures
@@ -145,25 +126,9 @@ async def test_a_failed_one_costs_nothing_but_itself() -> None:
     assert "Turns that failed" not in report(debate)
 
 
-async def _without() -> tuple[Bench, Debate]:
-    bench = Bench(ScriptedProvider(answering()))
-    return bench, await bench.run(a_setup(rounds=1))
-
-
-class Slow(ScriptedProvider):
-    """Never answers what one model is asked alone."""
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        if request.act is Act.SHADOW:
-            self.requests.append(request)
-            await asyncio.Event().wait()
-        return await super().complete(request, on_first_token)
-
-
 async def test_nothing_waits_for_it() -> None:
-    bench = Bench(Slow(), grace=0.0)
+    bench = Bench(grace=0.0)
+    bench.provider.hold(Act.SHADOW)
     debate = await bench.run(with_shadow())
 
     assert bench.provider.requests_of(Act.SHADOW)
@@ -174,12 +139,8 @@ async def test_nothing_waits_for_it() -> None:
     assert {Act.SHADOW, Act.SHADOW_CHOICE} < BESIDE
 
 
-# --- When there is one ------------------------------------------------------------------------
-
-ONE, TWO, OTHER = (ModelChoice(provider="p", model=name) for name in ("one", "two", "other"))
-
-
 def test_a_channel_sets_it() -> None:
-    settings = Settings(agent_model=ONE, judge_model=ONE)
+    one = ModelChoice(provider="p", model="one")
+    settings = Settings(agent_model=one, judge_model=one)
     for choice, expected in ((True, "always"), (False, "never"), (None, "mixed")):
         assert with_choices(settings, Choices(shadow=choice), ()).shadow == expected

@@ -1,6 +1,5 @@
 """Debates in which there is nothing to debate: no model is set up, or one agent is alone."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,15 +9,12 @@ from core.acts.take import Turns
 from core.clock import SystemClock
 from core.debate.agents import OFFLINE
 from core.debate.debate_events import DebateStarted
-from core.debate.log import event_from_json, event_to_json
 from core.debate.rules import When
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
-from core.debate.turn_events import GatePassed
 from core.debate.verdict import NOT_DECIDED
 from core.engine import Engine
-from core.estimate import estimate, estimate_words
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
 from core.rules.degradations import degradations
@@ -29,7 +25,6 @@ from core.rules.wanting import why_not_wanted
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from core.transcript.decision import decision_text
-from core.transcript.report import report
 
 CHOIR = "Should our choir sing Bach or Brahms in spring?"
 QUEUE = "Kafka or PostgreSQL for our job queue? No job may be lost."
@@ -48,13 +43,13 @@ def alone(form: str) -> Setup:
     return a_setup(agents=("security",), rounds=3).model_copy(update={"format": form})
 
 
-async def debate_and_store(setup: Setup) -> tuple[Debate, InMemoryStore]:
+async def debate_of(setup: Setup) -> Debate:
     store, clock = InMemoryStore(), SystemClock()
     providers = {OFFLINE: OfflineProvider(), "scripted": ScriptedProvider()}
     turns = Turns(ModelCalls(providers, clock))
     engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
     await store.create("dabc2345", DebateStarted(setup=setup), origin="trigger-1", at=clock.now())
-    return await engine.run("dabc2345"), store
+    return await engine.run("dabc2345")
 
 
 def spoken(debate: Debate) -> Sequence[Act]:
@@ -66,16 +61,13 @@ def spoken(debate: Debate) -> Sequence[Act]:
 async def test_without_a_model_an_unknown_question_is_asked_about_once(
     form: str, when: When
 ) -> None:
-    debate, _ = await debate_and_store(without_a_model(CHOIR, form, when))
+    debate = await debate_of(without_a_model(CHOIR, form, when))
 
     assert debate.status is Status.CONCLUDED
     assert debate.verdict
     assert debate.verdict.decision == f"{NOT_DECIDED}."
     assert debate.verdict.confidence is None
-    questions = [
-        question for question in debate.verdict.open_questions if "Sceptic asks: " in question
-    ]
-    assert questions
+    assert any("Sceptic asks: " in question for question in debate.verdict.open_questions)
     assert set(spoken(debate)) <= DRAFTING
     assert len(set(spoken(debate))) * len(TWO) == len(spoken(debate))
     assert rounds_held(debate) == 0
@@ -90,7 +82,7 @@ async def test_without_a_model_an_unknown_question_is_asked_about_once(
 
 @pytest.mark.parametrize("when", [When.SPLIT, When.ALWAYS])
 async def test_what_checklists_know_is_debated_without_a_model(when: When) -> None:
-    debate, _ = await debate_and_store(without_a_model(QUEUE, "critique", when))
+    debate = await debate_of(without_a_model(QUEUE, "critique", when))
 
     assert rounds_held(debate) > 0
     assert not any(gate.undebatable for gate in debate.gates.values())
@@ -98,27 +90,9 @@ async def test_what_checklists_know_is_debated_without_a_model(when: When) -> No
     assert bool(debate.gates) is (when is When.SPLIT)
 
 
-@pytest.mark.parametrize("when", list(When))
-async def test_of_one_agent_without_a_model_it_is_said_that_nobody_votes(when: When) -> None:
-    """Its checklist may know the question: there is no vote all the same."""
-    setup = a_setup(QUEUE, agents=("architect",), provider=OFFLINE, rounds=3)
-    setup = setup.model_copy(update={"when": when})
-    forecast = estimate(setup)
-    debate, _ = await debate_and_store(setup)
-
-    assert estimate_words(forecast) == (
-        "Estimated: no model call, no cost. One agent alone is not voted on: nothing will be "
-        "decided."
-    )
-    assert debate.verdict
-    assert debate.verdict.is_undecided
-    assert debate.verdict.solution == "No option of the checklists won a vote."
-    assert "tied" not in report(debate)
-
-
 @pytest.mark.parametrize("form", FORMATS)
 async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
-    debate, _ = await debate_and_store(alone(form))
+    debate = await debate_of(alone(form))
 
     assert debate.status is Status.CONCLUDED
     assert len(spoken(debate)) == len(set(spoken(debate)))
@@ -133,32 +107,6 @@ async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
     assert "at least two" in why_not_wanted(debate)
 
 
-async def test_an_older_version_can_read_why_there_was_nothing_to_debate() -> None:
-    """It knows no such field, which it leaves out, and would fail at a reason it does not know."""
-    _, store = await debate_and_store(without_a_model(CHOIR, "critique"))
-    log = await store.events("dabc2345")
-    gates = [entry.event for entry in log if isinstance(entry.event, GatePassed)]
-
-    fields = json.loads(event_to_json(gates[0]))
-    assert fields["gate"].pop("undebatable") == "no model"
-    assert fields["gate"]["reason"] == "not comparable"
-    read = event_from_json(json.dumps(fields))
-    assert isinstance(read, GatePassed)
-    assert not read.gate.ends_rounds
-
-
-async def test_what_an_older_version_held_all_the_same_stays_as_it_was() -> None:
-    """It held all rounds of an undecided debate, or of one agent, and weighed nothing first."""
-    for setup in (without_a_model(CHOIR, "critique", When.ALWAYS), alone("critique")):
-        debate, _ = await debate_and_store(setup)
-        contribution = next(iter(debate.contributions.values()))
-        late = contribution.turn.model_copy(update={"round": 3, "act": Act.REFINEMENT})
-        later = {late.key: contribution.model_copy(update={"turn": late})}
-        older = replace(debate, gates={}, contributions={**debate.contributions, **later})
-
-        assert rounds_held(older) == 3
-
-
 @pytest.mark.parametrize(
     ("setup", "act", "number"),
     [
@@ -171,7 +119,7 @@ async def test_rounds_that_an_older_version_began_go_on(
     setup: Setup, act: Act, number: int
 ) -> None:
     """Updated in the middle of a debate, it is not told that no round was held."""
-    debate, _ = await debate_and_store(setup)
+    debate = await debate_of(setup)
     contribution = next(iter(debate.contributions.values()))
     later = contribution.turn.model_copy(update={"round": number, "act": act})
     both = {**debate.contributions, later.key: contribution.model_copy(update={"turn": later})}

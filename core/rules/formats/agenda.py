@@ -17,7 +17,6 @@ _CRITICISM = frozenset({Act.DEBATE, Act.REBUTTAL})
 
 
 def format_of_agenda(agenda: Agenda) -> Format:
-    """What an agenda says, as a list of steps."""
     return Format(
         name=agenda.name,
         most_rounds=1,
@@ -44,7 +43,6 @@ def _steps(agenda: Agenda) -> Iterator[Step]:
 
 
 def _earlier_texts(agenda: Agenda, act: Act) -> Show:
-    """What the others said in an act that a turn hears."""
     if act in agenda.positions:
         return others_by_letter(act)
     kind = PartKind.CRITIQUE if act in _CRITICISM else PartKind.OTHER

@@ -27,15 +27,12 @@ _MARKS = ".,:;!?…\"'()[]*_`“”„\u2018’«»¿¡。、"
 
 @dataclass(frozen=True)
 class MergedQuestion:
-    """A question with everybody who asks it."""
-
     question: Question
     agents: tuple[str, ...]
     #: How far up it stands in the list of an agent that asks it; 0 is first.
     place: int
 
     def merge(self, other: "MergedQuestion") -> "MergedQuestion":
-        """This question, asked by those who ask the other as well."""
         agents = tuple(dict.fromkeys((*self.agents, *other.agents)))
         return MergedQuestion(self.question, agents, min(self.place, other.place))
 
@@ -68,34 +65,21 @@ def _asking(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn
 
 
 def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
-    """Questions of the facilitator that are still to be put to people."""
     questions = (guidance for guidance in debate.guidance.values() if guidance.question)
     turns = (Turn(act=Act.CLARIFICATION, round=g.turn.round, agent=ENGINE) for g in questions)
     return tuple(turn for turn in turns if not debate.is_done(turn))
 
 
 def asked_for(debate: Debate, turn: Turn) -> Sequence[MergedQuestion]:
-    """The questions of all agents for this turn, those in the same words once.
-
-    The first wording is kept. Repetitions by the same agent are kept apart.
-    """
-    merged: list[MergedQuestion] = []
+    """The questions of all agents for this turn, those in the same words once, as first worded."""
+    merged = dict[tuple[str, ...], MergedQuestion]()
     for question in _questions(debate, turn):
-        for at, other in enumerate(merged):
-            repeats = set(question.agents) & set(other.agents)
-            if not repeats and normal_form(other.question.text) == normal_form(
-                question.question.text
-            ):
-                merged[at] = other.merge(question)
-                break
-        else:
-            merged.append(question)
-    return merged
-
-
-def _importance(question: MergedQuestion) -> tuple[bool, int, int]:
-    """The order in which questions are put: the playbook's, then by how many agents ask."""
-    return PLAYBOOK not in question.agents, -len(question.agents), question.place
+        # Without case, marks and white space.
+        text = unicodedata.normalize("NFKC", question.question.text).casefold()
+        words = tuple(filter(None, (word.strip(_MARKS) for word in text.split())))
+        other = merged.get(words)
+        merged[words] = other.merge(question) if other else question
+    return list(merged.values())
 
 
 def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarifications:
@@ -105,15 +89,11 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     names first, as agents are told to begin with what matters most. What is beyond `MOST_PUT` is
     left out, with a warning.
 
-    Args:
-        debate: As it stands.
-        turn: Which one.
-        firsts: For each of `asked_for` the place of the first that asks the same in other words;
-            empty: unknown, and all are put.
+    `firsts` has for each of `asked_for` the place of the first that asks the same in other words;
+    empty: unknown, and all are put.
     """
     if turn == review.ASKING and debate.findings:
         return review.put(debate, turn)
-    wait = timedelta(seconds=debate.setup.clarifying.wait_seconds)
     first = 1 + sum(len(card.items) for card in debate.clarifications.values())
     by_first: dict[int, MergedQuestion] = {}
     for place, item in enumerate(asked_for(debate, turn)):
@@ -124,7 +104,7 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     merged = list(by_first.values())
     left_out: Sequence[MergedQuestion] = ()
     if turn.round == 0:
-        merged = sorted(merged, key=_importance)
+        merged.sort(key=lambda it: (PLAYBOOK not in it.agents, -len(it.agents), it.place))
         room = max(0, MOST_PUT - first + 1)
         merged, left_out = merged[:room], merged[room:]
     items = tuple(
@@ -142,16 +122,10 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
         f"({', '.join(question.agents)}). Nothing is assumed in its place."
         for question in left_out
     )
-    until = debate.now + wait
+    until = debate.now + timedelta(seconds=debate.setup.clarifying.wait_seconds)
     return Clarifications(
         turn=turn, items=items, until=until, warnings=warnings, closed_by_event=True
     )
-
-
-def normal_form(question: str) -> tuple[str, ...]:
-    """The words of a question without case, marks and white space: equal ones are asked once."""
-    text = unicodedata.normalize("NFKC", question).casefold()
-    return tuple(filter(None, (word.strip(_MARKS) for word in text.split())))
 
 
 def due(debate: Debate) -> tuple[str, datetime] | None:
@@ -174,7 +148,6 @@ def end_of(debate: Debate, card: Clarifications) -> datetime:
 
 
 def clarification_turn(number: int) -> Turn:
-    """The turn on which the questions of that asking round are put to people."""
     return Turn(act=Act.CLARIFICATION, round=0, agent=ENGINE, target=str(number))
 
 
@@ -183,11 +156,10 @@ def _question_turn(number: int, agent: str) -> Turn:
 
 
 def _questions(debate: Debate, turn: Turn) -> Iterator[MergedQuestion]:
-    """Everything asked for this turn, with who asks, within the limit per agent."""
     if turn.round > 0:
-        guidance = next(g for g in debate.guidance.values() if g.turn.round == turn.round)
-        if guidance.question:
-            yield MergedQuestion(guidance.question, (FACILITATOR,), 0)
+        for guidance in debate.guidance.values():
+            if guidance.question and guidance.turn.round == turn.round:
+                yield MergedQuestion(guidance.question, (FACILITATOR,), 0)
         return
     if turn.target == clarification_turn(1).target:
         for place, question in enumerate(standing_questions(debate)):

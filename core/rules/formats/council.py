@@ -22,63 +22,53 @@ from core.rules.steps import CarriedText, Format, Step, everybody, others, own
 NAME = "council"
 
 
-def convergence(debate: Debate, *, without: str = "") -> Agreement | None:
-    """How far the adjusted positions known so far agree; None: one says nothing of options.
-
-    Args:
-        debate: As it stands.
-        without: Id of an agent whose position does not count.
-    """
+def convergence(debate: Debate) -> Agreement | None:
+    """How far the adjusted positions known so far agree; None: one says nothing of options."""
     stances = dict[str, Probabilities]()
-    for agent in _adjusting(debate, without):
-        if not debate.is_done(turn_of(Act.ADJUST, 1, agent)):
-            continue
+    for agent in _adjusted(debate):
         contribution = debate.contributions.get(turn_of(Act.ADJUST, 1, agent).key)
-        stance = stance_in(debate, contribution) if contribution else None
-        if not stance:
-            return None
-        stances[agent] = stance
-    return agreement(stances, debate.setup.models)
+        stances[agent] = stance_in(debate, contribution) if contribution else {}
+    return agreement(stances, debate.setup.models) if all(stances.values()) else None
 
 
-def needs_rebuttal(debate: Debate, _turn: Turn | None = None, *, without: str = "") -> bool | None:
+def needs_rebuttal(debate: Debate, _turn: Turn) -> bool | None:
     """Whether the adjusted positions differ, so that a rebuttal adds something; None: not known.
 
     That they do is known as soon as two of them put different options first, or one says nothing of
-    options: its holder may differ. How far ahead an option is that all put first is known at last.
+    options. How far ahead an option is that all put first is known at last.
     """
-    converged, agents = convergence(debate, without=without), _adjusting(debate, without)
-    speakers = [agent for agent in agents if debate.is_done(turn_of(Act.ADJUST, 1, agent))]
+    converged, speakers = convergence(debate), _adjusted(debate)
     if converged is None or (len(speakers) > 1 and not converged.option):
         return True
-    if len(speakers) < len(agents):
+    if len(speakers) < len(FORMAT.alive(debate)):
         return None
-    return len(speakers) <= 1 or not (without or converged.is_agreed)
+    return len(speakers) <= 1 or not converged.is_agreed
 
 
-def _adjusting(debate: Debate, without: str) -> Sequence[str]:
-    return [agent for agent in FORMAT.alive(debate) if agent != without]
+def _adjusted(debate: Debate) -> Sequence[str]:
+    """Ids of the agents that have adjusted their positions, or cannot any more."""
+    done = debate.is_done
+    return [agent for agent in FORMAT.alive(debate) if done(turn_of(Act.ADJUST, 1, agent))]
 
 
 def _everybodys_findings(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """Everybody's findings, the same text for all; the agent's own is told apart behind them."""
     contributions = form.contributions(debate, Act.GATHER)
-    parts = {
-        agent: Part(
+    parts = [
+        Part(
             kind=PartKind.OTHER,
             label=f"Findings {number} of {len(contributions)}",
-            text=contribution.text,
+            text=said.text,
             ends_shared=number == len(contributions),
             trim_priority=1 if agent == turn.agent else 2,
         )
-        for number, (agent, contribution) in enumerate(contributions.items(), start=1)
-    }
-    mine = parts.get(turn.agent)
-    if mine is None:
-        return list(parts.values())
-    text = pointing_up(mine.text, mine.label)
-    part = Part(kind=PartKind.OWN, label="What you found", text=text, trim_priority=1)
-    return [*parts.values(), part]
+        for number, (agent, said) in enumerate(contributions.items(), start=1)
+    ]
+    if turn.agent in contributions:
+        mine = parts[list(contributions).index(turn.agent)]
+        text = pointing_up(mine.text, mine.label)
+        parts.append(Part(kind=PartKind.OWN, label="What you found", text=text, trim_priority=1))
+    return parts
 
 
 FORMAT = Format(

@@ -17,7 +17,6 @@ NAME = "critique"
 
 
 def _under_review(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The proposal that a critique is about."""
     text = debate.text_of(Act.PROPOSAL, turn.round, turn.target or "")
     return [
         Part(

@@ -31,7 +31,6 @@ def _goes_on_to(debate: Debate, turn: Turn) -> bool | None:
 
 
 def _goes_on_after(debate: Debate, number: int) -> bool | None:
-    """Whether the facilitator lets another round follow; one that failed does not stand in it."""
     turn = facilitation(number)
     guidance = debate.guidance.get(turn.key)
     if _is_called(debate, number - 1):
@@ -43,48 +42,34 @@ def _goes_on_after(debate: Debate, number: int) -> bool | None:
     if guidance.next_step is not NextStep.ASK or not guidance.question:
         return True
     # People's answer is not waited for any more.
-    return True if debate.is_done(_put(turn)) and not debate.open_cards else None
+    put = Turn(act=Act.CLARIFICATION, round=number, agent=ENGINE)
+    return True if debate.is_done(put) and not debate.open_cards else None
 
 
 def _is_moderated(debate: Debate, turn: Turn) -> bool:
-    """Whether the round is held, and the facilitator has not called the vote before it."""
     return not _is_called(debate, turn.round - 1) and _goes_on_to(debate, turn) is not False
 
 
 def _is_called(debate: Debate, number: int) -> bool:
-    """Whether the facilitator called the vote after that round."""
     guidance = debate.guidance.get(facilitation(number).key)
     return guidance is not None and guidance.next_step is NextStep.VOTE
 
 
-def _put(facilitated: Turn) -> Turn:
-    """The turn on which the facilitator's question is put to people."""
-    return Turn(act=Act.CLARIFICATION, round=facilitated.round, agent=ENGINE)
-
-
 def _this_round(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The facilitator's earlier guidance, and the statements of this round."""
     texts = [statement.text for statement in statements(debate, turn.round)]
     parts = numbered_parts(PartKind.POSITION, f"Round {turn.round}, statement", texts)
-    earlier = [(n, debate.guidance.get(facilitation(n).key)) for n in range(1, turn.round)]
-    decided = "\n".join(
-        f"After round {n}: {guidance.next_step}. "
-        + (
-            f"It asked people: {guidance.question.text}"
-            if guidance.question
-            else f"Focus: {guidance.focus}"
-        )
-        for n, guidance in earlier
-        if guidance
-    )
-    if not decided:
-        return parts
-    label = "What you decided before"
-    return [Part(kind=PartKind.OWN, label=label, text=decided, trim_priority=1), *parts]
+    lines = list[str]()
+    for number in range(1, turn.round):
+        if guidance := debate.guidance.get(facilitation(number).key):
+            asked = guidance.question
+            what = f"It asked people: {asked.text}" if asked else f"Focus: {guidance.focus}"
+            lines.append(f"After round {number}: {guidance.next_step}. {what}")
+    label, text = "What you decided before", "\n".join(lines)
+    own = Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)
+    return [own, *parts] if lines else parts
 
 
 def _focus(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """What the facilitator wants looked at in this round."""
     guidance = debate.guidance.get(facilitation(turn.round - 1).key)
     if not guidance or not guidance.focus:
         return ()
@@ -120,7 +105,6 @@ FORMAT = Format(
 
 
 def statements(debate: Debate, number: int) -> Sequence[Contribution]:
-    """What was said in that round, in roster order."""
     return list(FORMAT.contributions(debate, Act.STATEMENT, number).values())
 
 
@@ -135,7 +119,6 @@ def steps_open(debate: Debate, turn: Turn) -> tuple[NextStep, ...]:
 
 
 def questions_left(debate: Debate) -> int:
-    """How many more questions the facilitator may put to people."""
     if not debate.setup.clarifying.enabled:
         return 0
     count = sum(1 for guidance in debate.guidance.values() if guidance.question)
@@ -143,7 +126,6 @@ def questions_left(debate: Debate) -> int:
 
 
 def rounds_left(debate: Debate, number: int) -> int:
-    """How many rounds can follow that one."""
     return max(0, min(debate.setup.rounds, FORMAT.most_rounds) - number)
 
 
@@ -158,5 +140,4 @@ def is_closing(debate: Debate, turn: Turn) -> bool:
 
 
 def facilitation(number: int) -> Turn:
-    """The facilitator's turn after that round."""
     return Turn(act=Act.FACILITATION, round=number, agent=FACILITATOR)

@@ -20,7 +20,6 @@ FORMATS: Mapping[str, Format] = {
 
 
 def formats_with(agendas: Iterable[Agenda]) -> Mapping[str, Format]:
-    """The built-in formats and those of these agendas, by name."""
     return {**FORMATS, **{agenda.name: format_of_agenda(agenda) for agenda in agendas}}
 
 
@@ -39,5 +38,4 @@ def format_of(debate: Debate) -> Format:
 
 
 def turns_ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """The format's own turns of the first `rounds` rounds that can be taken now."""
     return debate.once(("turns", rounds), lambda: format_of(debate).ready(debate, rounds))

@@ -43,7 +43,6 @@ NOT_READY = (
 
 
 def _is_put(debate: Debate, _turn: Turn) -> bool:
-    """Whether there is something to put to the author."""
     return bool(debate.findings and findings.findings_for_author(debate))
 
 
@@ -61,17 +60,15 @@ def _looks_again(debate: Debate, turn: Turn) -> bool | None:
 
 
 def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
-    """What every agent found, to be merged."""
     lines = [
         f"f{number} (agent {debate.setup.letter(finding.raised_by[0])}): "
         f"{findings.line_of(finding)}"
         for number, finding in enumerate(findings.raised_findings(debate), start=1)
     ]
-    return (_list_part("Findings of all agents", lines),)
+    return _listed("Findings of all agents", lines)
 
 
 def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The agent's own findings."""
     card = debate.clarifications.get(ASKING.key)
     # Findings put to the author are quoted above, with the answers.
     numbers = {finding_number(debate, item): item.number for item in (card.items if card else ())}
@@ -81,26 +78,21 @@ def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         else f"f{finding.number}: {findings.line_of(finding)}"
         for finding in findings.own(debate, turn.agent)
     ]
-    return (_list_part("Your findings", lines),)
+    return _listed("Your findings", lines)
 
 
 def standing_findings(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
-    """The findings as they stand, for voters and the judge."""
     lines = [
         f"{finding.number}. {finding.status.value}, {findings.line_of(finding)}"
         + (f" ({finding.why})" if finding.why else "")
         for finding in findings.standing(debate)
     ]
-    return (_list_part("Findings as they stand", lines or ["There are none."]),)
+    return _listed("Findings as they stand", lines or ["There are none."])
 
 
-def _list_part(label: str, lines: Sequence[str]) -> Part:
-    return Part(
-        kind=PartKind.CRITIQUE,
-        label=label,
-        text="\n".join(" ".join(line.split()) for line in lines),
-        trim_priority=1,
-    )
+def _listed(label: str, lines: Sequence[str]) -> Sequence[Part]:
+    text = "\n".join(" ".join(line.split()) for line in lines)
+    return (Part(kind=PartKind.CRITIQUE, label=label, text=text, trim_priority=1),)
 
 
 FORMAT = Format(
@@ -140,27 +132,19 @@ FORMAT = Format(
 
 
 def questions_to_people(debate: Debate) -> Sequence[Clarification]:
-    """All questions put to people, without findings put to the author."""
-    cards = debate.clarifications.items()
-    findings_put = {ASKING.key} if debate.findings else set[str]()
     return [
         item
-        for key, clarifications in cards
-        if key not in findings_put
-        for item in clarifications.items
+        for key, card in debate.clarifications.items()
+        if not (debate.findings and key == ASKING.key)
+        for item in card.items
     ]
 
 
 def how_it_went(debate: Debate) -> str:
-    """Whether there was a second look, and why not, in a sentence."""
-    if any(
-        contribution.turn.act is Act.SECOND_LOOK for contribution in debate.contributions.values()
-    ):
+    if Act.SECOND_LOOK in {said.turn.act for said in debate.contributions.values()}:
         return "The author was asked about what matters, and the agents looked again."
     if debate.findings is None:
         return "It ended before all had said what they found."
-    if not any(contribution.stance for contribution in FORMAT.drafts(debate).values()):
-        return "No agent could say whether it is ready."
     if not findings.findings_for_author(debate):
         return "Nothing of weight was found, so there was no second look."
     if debate.is_done(ASKING) and not is_answered(debate):
@@ -169,7 +153,6 @@ def how_it_went(debate: Debate) -> str:
 
 
 def options(debate: Debate, turn: Turn) -> Options:
-    """The three verdicts, and which of them each agent's review stands for. Asks no model."""
     stances = {agent: leading(draft.stance) for agent, draft in FORMAT.drafts(debate).items()}
     return Options(
         turn=turn,
@@ -180,7 +163,6 @@ def options(debate: Debate, turn: Turn) -> Options:
 
 
 def put(debate: Debate, turn: Turn) -> Clarifications:
-    """The findings that matter, put to the author: numbered on from earlier questions."""
     first = 1 + sum(len(card.items) for card in debate.clarifications.values())
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds * PATIENCE)
     items = tuple(
@@ -217,8 +199,15 @@ def is_read_first(debate: Debate) -> bool:
     """Whether what the author handed in is still to be read: till then nobody looks, or votes."""
     if not debate.findings or not is_answered(debate):
         return False
-    reading = {turn.key for turn in sources.unread(debate)}
-    return not reading.isdisjoint(_read_since(debate))
+    # The readings of what was handed in while the author was asked.
+    notes = {key.removeprefix("note/") for key in settled_by(debate)}
+    references = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
+    first, reading = len(debate.setup.references), sources.unread(debate)
+    return any(
+        sources.reading_turn(number) in reading
+        for number, reference in enumerate(debate.references[first:], start=first + 1)
+        if reference in references
+    )
 
 
 def settled_by(debate: Debate) -> Sequence[str]:
@@ -245,19 +234,6 @@ def settled_by(debate: Debate) -> Sequence[str]:
         elif key == closed or (not waiting and not card.closed_by_event):
             is_asking = False
     return keys
-
-
-def _read_since(debate: Debate) -> Sequence[str]:
-    """Keys of the readings of what was handed in while the author was asked."""
-    notes = {key.removeprefix("note/") for key in settled_by(debate)}
-    references = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
-    first = len(debate.setup.references)
-    numbered = enumerate(debate.references[first:], start=first + 1)
-    return [
-        sources.reading_turn(number).key
-        for number, reference in numbered
-        if reference in references
-    ]
 
 
 def revision_fault(debate: Debate) -> str:

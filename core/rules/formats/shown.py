@@ -1,10 +1,4 @@
-"""What a step shows of what was said, as parts whose beginnings prompts share (pure).
-
-Everybody reads all but its own, so no two lists are equal. The roster is halved again and again:
-what the half an agent is not in has said comes first, the same for all of its own half; then the
-same within that half. A vendor caches what the halves share. In roster order only those late in it
-would share anything.
-"""
+"""What a step shows of what was said, as parts whose beginnings prompts share (pure)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -28,18 +22,12 @@ def own_text(
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         named = label.format(letter=debate.setup.letter(turn.agent))
-        turns = form.turns_of(turn, source, ())
-        contributions = (debate.contributions.get(turn.key) for turn in turns)
-        return [
-            Part(
-                kind=kind,
-                label=named,
-                text=in_brief(contribution) if in_short else contribution.text,
-                trim_priority=trim_priority,
-            )
-            for contribution in contributions
-            if contribution
-        ]
+        parts = list[Part]()
+        for each in form.turns_of(turn, source, ()):
+            if said := debate.contributions.get(each.key):
+                text = in_brief(said) if in_short else said.text
+                parts.append(Part(kind=kind, label=named, text=text, trim_priority=trim_priority))
+        return parts
 
     return show
 
@@ -48,28 +36,20 @@ def newest_position(label: str) -> Show:
     """What the agent stood for last, in whichever earlier round that was."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-        contribution = (
-            form.positions(debate, turn.round - 1).get(turn.agent) if turn.round > 1 else None
-        )
-        text = contribution.text if contribution else ""
+        said = form.positions(debate, turn.round - 1).get(turn.agent)
+        text = said.text if said else ""
         return [Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)] if text else []
 
     return show
 
 
 def critiques(source: After, label: str) -> Show:
-    """What others said about the agent's text, in roster order: "Critique 1 of 3"."""
-
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         roster = [agent.id for agent in debate.setup.agents]
-        contributions = (
-            debate.contributions.get(step.key) for step in form.turns_of(turn, source, roster)
-        )
-        return numbered_parts(
-            PartKind.CRITIQUE,
-            label,
-            [contribution.text for contribution in contributions if contribution],
-        )
+        keys = [each.key for each in form.turns_of(turn, source, roster)]
+        said = debate.contributions
+        texts = [said[key].text for key in keys if key in said]
+        return numbered_parts(PartKind.CRITIQUE, label, texts)
 
     return show
 
@@ -82,8 +62,6 @@ def others_unnamed(
     in_short: bool = False,
     trim_priority: int = 2,
 ) -> Show:
-    """The others' texts of a step, in cache order, without names."""
-
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         parts = {
             agent: Part(
@@ -106,10 +84,7 @@ def others_unnamed(
 def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = False) -> Show:
     """The others' positions under their letters, so that each can be answered by name.
 
-    Args:
-        act: The step in which they were taken.
-        in_short: Only their answers and points.
-        or_newest: For agents without a text in that step, their newest position.
+    With `or_newest`, agents without a text in that step have their newest position there.
     """
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -152,29 +127,21 @@ def last_words(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
 
 
 def in_cache_order(debate: Debate, me: str, parts: Mapping[str, Part]) -> Sequence[Part]:
-    """The others' parts, with a cache breakpoint where a shared beginning ends.
+    """The parts that others than `me` have, with a cache breakpoint where a shared beginning ends.
 
-    Args:
-        debate: With the roster, whose order is the same for every reader.
-        me: Id of the reading agent.
-        parts: By agent; agents without a part are left out.
+    Everybody reads all but its own, so no two lists are equal. The roster is halved again and
+    again: what the half an agent is not in has said comes first, the same for all of its own half;
+    then the same within that half. A vendor caches what the halves share. In roster order only
+    those late in it would share anything.
     """
     result: list[Part] = []
-    for agent, is_shared in _others_first_shared(me, [agent.id for agent in debate.setup.agents]):
-        result += [parts[agent]] if agent in parts else []
-        if is_shared and result:
-            result[-1] = replace(result[-1], ends_shared=True)
-    return result
-
-
-def _others_first_shared(me: str, roster: Sequence[str]) -> Sequence[tuple[str, bool]]:
-    """The others in this agent's reading order, and whether what was read up to there is shared."""
-    order: list[tuple[str, bool]] = []
-    group = list(roster)
+    group = [agent.id for agent in debate.setup.agents]
     while me in group and len(group) > 1:
         middle = len(group) // 2
         halves = group[:middle], group[middle:]
         mine, far = halves if me in halves[0] else halves[::-1]
-        order += [(agent, agent == far[-1] and len(mine) > 1) for agent in far]
+        result += [parts[agent] for agent in far if agent in parts]
+        if len(mine) > 1 and result:
+            result[-1] = replace(result[-1], ends_shared=True)
         group = mine
-    return order
+    return result

@@ -19,13 +19,12 @@ from core.rules.history.material import (
     debate_turn,
     round_turn,
 )
-from core.rules.history.told import as_text, is_complete, is_foreseen, round_of, rules_of
+from core.rules.history.told import is_complete, is_foreseen, round_of, rules_of
 
 METHOD = ContextMethod.HIERARCHICAL
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Long contributions to condense, finished rounds and the debate to sum up."""
     # Contributions of all rounds but the last that reach their authors' threshold.
     long = [
         contribution_turn(contribution)
@@ -48,16 +47,12 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
 
 
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
-    """The last round's long texts condensed, the rounds before it and the debate in short."""
-    condensing = [
-        contribution_turn(contribution) for contribution in round_of(debate, turn.round - 1)
-    ]
+    condensing = map(contribution_turn, round_of(debate, turn.round - 1))
     so_far = map(debate_turn, range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY))
     return (*by_round.wants(debate, turn), *condensing, *so_far)
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The debate so far, the rounds since, and the last round with its long texts condensed."""
     last = [condensed(debate, contribution) for contribution in round_of(debate, turn.round - 1)]
     # The newest text on the debate so far, then the rounds it does not cover.
     upto, text = 0, ""
@@ -68,20 +63,11 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     label = f"The debate up to round {upto} in short"
     older = [Part(kind=PartKind.SUMMARY, label=label, text=text)] if upto else []
     for number in range(upto + 1, turn.round - 1):
-        contributions = [
-            condensed(debate, contribution) for contribution in round_of(debate, number)
-        ]
+        contributions = [condensed(debate, said) for said in round_of(debate, number)]
         part = by_round.in_short_or_full(debate, number, contributions)
         older += [part] if part else []
-    if not last:
-        return older
-    over = is_complete(debate, turn.round - 1)
-    label = f"Round {turn.round - 1}{'' if over else ' so far'}, long texts in short"
-    text = as_text(debate, last)
-    return (
-        *older,
-        Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4),
-    )
+    so_far = "" if is_complete(debate, turn.round - 1) else " so far"
+    return [*older, *by_round.last_round(debate, turn, last, f"{so_far}, long texts in short")]
 
 
 def made_from(turn: Turn) -> Sequence[Turn]:

@@ -14,12 +14,11 @@ from core.debate.state import Debate
 from core.debate.turn import Act, Turn, turn_of
 from core.request import Part, PartKind
 from core.rules.formats.opening_words import in_brief
-from core.rules.formats.registry import format_of
+from core.rules.formats.registry import format_of, turns_ready
 from core.rules.history.material import perspective_turn
 from core.rules.history.told import (
     as_text,
     chars,
-    goes_on_to,
     is_complete,
     is_foreseen,
     method_of,
@@ -32,7 +31,6 @@ METHOD = ContextMethod.LENGTH
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Summaries to be made at the start of the rounds that have begun."""
     agents = [
         agent.id
         for agent in debate.setup.agents
@@ -42,9 +40,7 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
 
 
-def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
-    """The summary its agent makes at the start of the round."""
-    del debate
+def wants(_debate: Debate, turn: Turn) -> Sequence[Turn]:
     return (perspective_turn(turn.round, turn.agent),) if turn.round > 1 else ()
 
 
@@ -85,7 +81,6 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
 
 
 def newest(debate: Debate, agent: str, number: int) -> Summary | None:
-    """The newest summary of that agent's perspective, searching backwards from a round."""
     turns = (perspective_turn(before, agent) for before in range(number, 1, -1))
     summaries = (debate.summaries.get(turn.key) for turn in turns)
     return next((summary for summary in summaries if summary), None)
@@ -95,19 +90,19 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     """The round before is over for this agent, its history is long, and there is no summary yet."""
     if not debate.has_begun(turn.round - 1) or debate.is_done(turn):
         return False
-    refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
-    if not is_foreseen(debate, turn.round + 1, rounds) and newest(
-        debate, turn.agent, turn.round - 1
-    ):
+    is_last = not is_foreseen(debate, turn.round + 1, rounds)
+    if is_last and newest(debate, turn.agent, turn.round - 1):
         return False  # one turn would read it: the one before and what came since serve
-    if debate.is_done(refined):
-        is_over = is_foreseen(debate, turn.round, rounds)
-    else:
-        is_over = is_complete(debate, turn.round - 1) and goes_on_to(debate, turn.round, rounds)
-    return is_over and _is_long(debate, turn.agent, turn.round)
+    refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
+    # Nobody can end the debate before the round any more.
+    is_over = debate.is_done(refined) or (
+        is_complete(debate, turn.round - 1)
+        and all(coming.round >= turn.round for coming in turns_ready(debate, rounds))
+    )
+    is_held = is_foreseen(debate, turn.round, rounds)
+    return is_over and is_held and _is_long(debate, turn.agent, turn.round)
 
 
 def _is_long(debate: Debate, agent: str, before: int) -> bool:
-    """Whether the agent's history in rounds before that one is at its threshold."""
     length = chars(perspective(debate, agent, before))
     return length >= rules_of(debate, agent).threshold

@@ -22,7 +22,6 @@ from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
 from core.rules.history.told import (
     as_text,
-    by_name,
     is_foreseen,
     last_positions,
     methods_in_use,
@@ -39,7 +38,6 @@ META_TOKENS = 500
 EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 300, 250, 200
 #: Contributions that stand in for a round whose summary failed.
 LAST_CONTRIBUTIONS = 3
-UNAVAILABLE = "[Round summary unavailable]"
 #: Characters of a text without a short form where it is summed up for people alone.
 _OPENING = 500
 #: Characters a token has, roughly, in English prose.
@@ -48,8 +46,6 @@ _CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn:
-    """The text used when a summary could not be made."""
-
     text: str
     #: What the record calls it.
     method: str
@@ -57,8 +53,6 @@ class StandIn:
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryMaterial:
-    """What is to be summed up, and into how much."""
-
     kind: SummaryKind
     method: ContextMethod
     text: str
@@ -77,51 +71,38 @@ class SummaryMaterial:
     #: Whether no later one is foreseen: then nobody reads the last piece again.
     is_last: bool = False
 
-    @property
-    def shorter_text(self) -> str:
-        """For the second try. Of a round, what was said last counts most; no half of the others."""
-        whole = self.kind is not SummaryKind.ROUND
-        return self.text if whole else self.text[-len(self.text) // 2 :]
-
 
 def perspective_turn(number: int, agent: str) -> Turn:
-    """The turn on which an agent sums up its perspective at the start of a round."""
     return Turn(act=Act.SUMMARY, round=number, agent=agent)
 
 
-def round_turn(number: int) -> Turn:
-    """The turn on which a finished round is summed up."""
-    return _common_turn(number)
-
-
-def meta_turn() -> Turn:
-    """The turn on which the first rounds are summed up together."""
-    return _common_turn(META_ROUNDS, "meta")
-
-
-def contribution_turn(contribution: Contribution) -> Turn:
-    """The turn on which a contribution is condensed."""
-    return _common_turn(contribution.turn.round, contribution.turn.key)
-
-
-def debate_turn(number: int) -> Turn:
-    """The turn on which all rounds up to that one are summed up."""
-    return _common_turn(number, "debate")
-
-
-def stage_turn(act: Act) -> Turn:
-    """The turn on which a phase of the first round is summed up."""
-    return _common_turn(1, act.value)
-
-
-def _common_turn(number: int, target: str | None = None) -> Turn:
+def round_turn(number: int, target: str | None = None) -> Turn:
     return Turn(act=Act.SUMMARY, round=number, agent=SUMMARIZER, target=target)
 
 
+def meta_turn() -> Turn:
+    return round_turn(META_ROUNDS, "meta")
+
+
+def contribution_turn(contribution: Contribution) -> Turn:
+    return round_turn(contribution.turn.round, contribution.turn.key)
+
+
+def debate_turn(number: int) -> Turn:
+    return round_turn(number, "debate")
+
+
+def stage_turn(act: Act) -> Turn:
+    return round_turn(1, act.value)
+
+
 def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
-    """What is summed up on a turn."""
     if turn.agent == JUDGE:
-        text = by_name(debate, last_positions(debate))
+        # Under their holders' names: the judge names dissent.
+        text = "\n\n".join(
+            f"[Position of {debate.setup.agent(position.turn.agent).name}]\n{position.text}"
+            for position in last_positions(debate)
+        )
         return _in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
     if turn.agent != SUMMARIZER:
         return _of_perspective(debate, turn)
@@ -148,17 +129,10 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
 
 
 def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
-    """The agent's whole perspective; if it cannot be summed up, it is shown in full."""
-    contributions = perspective(debate, turn.agent, turn.round)
-    rounds = sorted({contribution.turn.round for contribution in contributions})
-    texts = [
-        as_text(
-            debate,
-            [contribution for contribution in contributions if contribution.turn.round == number],
-            mine=turn.agent,
-        )
-        for number in rounds
-    ]
+    by_round = dict[int, list[Contribution]]()
+    for contribution in perspective(debate, turn.agent, turn.round):
+        by_round.setdefault(contribution.turn.round, []).append(contribution)
+    texts = [as_text(debate, said, mine=turn.agent) for _, said in sorted(by_round.items())]
     text, rules = "\n\n".join(texts), rules_of(debate, turn.agent)
     # The next round's summary is made from the same and one more; the last round has none.
     is_last = not is_foreseen(debate, turn.round + 2, debate.setup.rounds)
@@ -167,7 +141,6 @@ def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
 
 
 def _of_round(debate: Debate, number: int) -> SummaryMaterial:
-    """A round: its condensed texts, its texts, or for people alone what its texts say in short."""
     whole, methods = round_of(debate, number), methods_in_use(debate)
     if ContextMethod.HIERARCHICAL in methods:
         texts = [condensed(debate, contribution) for contribution in whole]
@@ -193,12 +166,14 @@ def _of_texts(
     """What was said in a round or a phase: more tokens early, fewer late."""
     of = min(debate.setup.rounds, format_of(debate).most_rounds)
     later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
+    last = StandIn(text=_last_words(debate, contributions), method="last contributions")
     return _in_tokens(
+        debate,
         SummaryKind.ROUND,
         as_text(debate, contributions),
-        _common_rules(debate, method),
+        method=method,
         tokens=EARLY_TOKENS if 3 * number <= of else later,
-        stand_in=_last_words(debate, contributions),
+        stand_in=last,
     )
 
 
@@ -214,17 +189,11 @@ def _of_rounds(
     before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
     text = "\n\n".join((*before, *texts))
     singly = StandIn(text=text, method="single summaries")
-    rules = _common_rules(debate, method)
-    return _in_tokens(SummaryKind.META, text, rules, tokens=META_TOKENS, stand_in=singly)
-
-
-def _common_rules(debate: Debate, method: ContextMethod) -> Summarization:
-    """What is made for all goes by the debate's rules, whatever its agents have of their own."""
-    return debate.setup.summarization.model_copy(update={"method": method})
+    kind, tokens = SummaryKind.META, META_TOKENS
+    return _in_tokens(debate, kind, text, method=method, tokens=tokens, stand_in=singly)
 
 
 def _in_characters(kind: SummaryKind, text: str, rules: Summarization) -> SummaryMaterial:
-    """Material for a summary as long as those rules allow."""
     return SummaryMaterial(
         kind=kind,
         method=rules.method,
@@ -236,12 +205,19 @@ def _in_characters(kind: SummaryKind, text: str, rules: Summarization) -> Summar
 
 
 def _in_tokens(
-    kind: SummaryKind, text: str, rules: Summarization, *, tokens: int, stand_in: StandIn
+    debate: Debate,
+    kind: SummaryKind,
+    text: str,
+    *,
+    method: ContextMethod,
+    tokens: int,
+    stand_in: StandIn,
 ) -> SummaryMaterial:
-    """Material for a summary of so many tokens."""
+    # What is made for all goes by the debate's rules, whatever its agents have of their own.
     most = tokens * _CHARS_PER_TOKEN
     return replace(
-        _in_characters(kind, text, rules),
+        _in_characters(kind, text, debate.setup.summarization),
+        method=method,
         most_chars=most,
         length=f"{tokens} tokens ({most} characters)",
         stand_in=stand_in,
@@ -253,20 +229,13 @@ def in_short(debate: Debate, number: int) -> str:
     key = round_turn(number).key
     if summary := debate.summaries.get(key):
         return summary.text
-    failed = key in debate.failures
-    return _last_words(debate, round_of(debate, number)).text if failed else ""
+    return _last_words(debate, round_of(debate, number)) if key in debate.failures else ""
 
 
 def condensed(debate: Debate, contribution: Contribution) -> Contribution:
-    """The contribution with its summary for its text, where there is one."""
     summary = debate.summaries.get(contribution_turn(contribution).key)
     return contribution.model_copy(update={"text": summary.text}) if summary else contribution
 
 
-def _last_words(debate: Debate, contributions: Sequence[Contribution]) -> StandIn:
-    """The last contributions; a mark where nothing was said."""
-    if not contributions:
-        return StandIn(text=UNAVAILABLE, method="unavailable")
-    return StandIn(
-        text=as_text(debate, contributions[-LAST_CONTRIBUTIONS:]), method="last contributions"
-    )
+def _last_words(debate: Debate, contributions: Sequence[Contribution]) -> str:
+    return as_text(debate, contributions[-LAST_CONTRIBUTIONS:])

@@ -26,7 +26,6 @@ LATE_TRIM = 5
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Rounds that are over and not summed up yet."""
     turns = list(of_each_round(debate, rounds))
     # The first rounds are summed up together once the tenth of more than ten rounds has begun.
     tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
@@ -45,9 +44,8 @@ def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
     return [turn for turn in turns if not debate.is_done(turn) and is_complete(debate, turn.round)]
 
 
-def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+def wants(_debate: Debate, turn: Turn) -> Sequence[Turn]:
     """The summaries of all rounds before the last one; the facilitator's: of all before its own."""
-    del debate
     before = turn.round if turn.act is Act.FACILITATION else turn.round - 1
     return [round_turn(number) for number in range(1, before)]
 
@@ -56,22 +54,23 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     """Summaries of older rounds, append-only, and the last round in full; the same for all."""
     if turn.act is Act.FACILITATION:
         return _older(debate, turn.round, turn)
-    last = round_of(debate, turn.round - 1)
-    older = _older(debate, turn.round - 1, turn)
-    if not last:
-        return older
+    state = "in full" if is_complete(debate, turn.round - 1) else "so far"
+    last = last_round(debate, turn, round_of(debate, turn.round - 1), f" {state}")
+    return [*_older(debate, turn.round - 1, turn), *last]
+
+
+def last_round(
+    debate: Debate, turn: Turn, contributions: Sequence[Contribution], state: str
+) -> Sequence[Part]:
+    """The round before a turn's; only where it is over is it the same text for everybody."""
+    if not contributions:
+        return ()
+    label, text = f"Round {turn.round - 1}{state}", as_text(debate, contributions)
     over = is_complete(debate, turn.round - 1)
-    label = f"Round {turn.round - 1} {'in full' if over else 'so far'}"
-    text = as_text(debate, last)
-    # Only what is over is the same text for everybody, and so worth caching.
-    return (
-        *older,
-        Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4),
-    )
+    return [Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4)]
 
 
 def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
-    """The rounds before that one in short, the meta-summary in place of the first five."""
     meta = debate.summaries.get(meta_turn().key) if turn.round > META_AFTER else None
     first = META_ROUNDS + 1 if meta else 1
     parts = [
@@ -87,13 +86,7 @@ def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
 def in_short_or_full(
     debate: Debate, number: int, contributions: Sequence[Contribution] | None = None
 ) -> Part | None:
-    """A round's summary, or while it is late the round in full; None where nothing was said.
-
-    Args:
-        debate: As it stands.
-        number: Which round.
-        contributions: The round in full; None: the debate's contributions of the round.
-    """
+    """A round's summary, or while it is late the round in full; None where nothing was said."""
     if short := in_short(debate, number):
         return Part(kind=PartKind.SUMMARY, label=f"Round {number} in short", text=short)
     whole = round_of(debate, number) if contributions is None else contributions

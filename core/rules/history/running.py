@@ -17,12 +17,7 @@ from core.rules.history.told import method_of
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Phases and rounds that are over and not summed up yet; none with one agent alone.
-
-    Args:
-        debate: As it stands.
-        rounds: How many may be held so far; 0: there are only the first answers.
-    """
+    """Phases and rounds that are over and not summed up yet; none with one agent alone."""
     if not debate.setup.summarization.enabled or len(debate.setup.agents) == 1:
         return ()
     form = format_of(debate)

@@ -31,8 +31,6 @@ def _no_turns(_debate: Debate, _turn_or_rounds: Turn | int) -> Sequence[Turn]:
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    """A context strategy: pure functions over a debate."""
-
     #: What stands in the prompt of a turn for all that was said before.
     history: Callable[[Debate, Turn], Sequence[Part]]
     #: Summaries that can be made now and are not there yet; so many rounds may be held so far.
@@ -52,12 +50,10 @@ STRATEGIES: Mapping[ContextMethod, Strategy] = {
 
 
 def strategy_of(debate: Debate, agent: str) -> Strategy:
-    """The agent's strategy; switched off, it sees everything in full."""
     return STRATEGIES[method_of(debate, agent)]
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """Summaries that can be made now, whoever wants them; `rounds` may be held as things stand."""
     methods = methods_in_use(debate)
     in_use = (strategy for method, strategy in STRATEGIES.items() if method in methods)
     turns = [turn for strategy in in_use for turn in strategy.ready(debate, rounds)]
@@ -65,7 +61,6 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
 
 
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
-    """Summaries that the prompt of this turn shows if they are there."""
     if turn.act is Act.SYNTHESIS:
         summary = judge_summary_turn(debate)
         return (summary,) if summary else ()
@@ -89,6 +84,5 @@ def judge_summary_turn(debate: Debate) -> Turn | None:
 
 
 def judge_summary(debate: Debate) -> Summary | None:
-    """The judge's summary, if it was needed and could be made."""
     turn = judge_summary_turn(debate)
     return debate.summaries.get(turn.key) if turn else None

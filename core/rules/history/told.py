@@ -15,7 +15,6 @@ _CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 
 
 def rules_of(debate: Debate, agent: str) -> Summarization:
-    """The agent's or the judge's own settings; the debate's for whoever has none."""
     setup = debate.setup
     speakers = {**{agent.id: agent for agent in setup.agents}, JUDGE: setup.judge}
     own = speakers[agent].summarization if agent in speakers else None
@@ -56,7 +55,6 @@ def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contributio
 
 @once_per_debate
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
-    """The contributions of a round, by phase and roster; without those carried over."""
     phases = format_of(debate).phases
     roster = [agent.id for agent in debate.setup.agents]
     contributions = [
@@ -88,19 +86,6 @@ def is_complete(debate: Debate, number: int) -> bool:
     return not any(turn.agent in roster for turn in turns_ready(debate, number))
 
 
-def goes_on_to(debate: Debate, number: int, rounds: int) -> bool:
-    """Whether that round will be held, as far as anybody knows: nobody can end the debate before.
-
-    Args:
-        debate: As it stands.
-        number: The round in question.
-        rounds: How many rounds may be held as things stand.
-    """
-    return is_foreseen(debate, number, rounds) and all(
-        turn.round >= number for turn in turns_ready(debate, rounds)
-    )
-
-
 def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
     """Whether that round may be held, and the format still has turns for it."""
     if number > rounds:
@@ -111,17 +96,13 @@ def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
 
 
 def chars(contributions: Sequence[Contribution]) -> int:
-    """Characters in all."""
     return sum(len(contribution.text) for contribution in contributions)
 
 
 def as_text(debate: Debate, contributions: Sequence[Contribution], *, mine: str = "") -> str:
     """Contributions as one text, each under its author's letter and its kind.
 
-    Args:
-        debate: Whose roster the letters stand for.
-        contributions: In the order of the text.
-        mine: Id of the reading agent, whose own are called "your own".
+    Those of the reading agent, `mine`, are called "your own".
     """
     texts = list[str]()
     for contribution in contributions:
@@ -137,20 +118,11 @@ def as_text(debate: Debate, contributions: Sequence[Contribution], *, mine: str 
 
 
 def own_history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The agent's own earlier rounds, in full."""
     contributions = perspective(debate, turn.agent, turn.round)
     if not contributions:
         return ()
     text = as_text(debate, contributions, mine=turn.agent)
     return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, trim_priority=4),)
-
-
-def by_name(debate: Debate, contributions: Sequence[Contribution]) -> str:
-    """Positions as one text under their holders' names: for the judge, who names dissent."""
-    return "\n\n".join(
-        f"[Position of {debate.setup.agent(position.turn.agent).name}]\n{position.text}"
-        for position in contributions
-    )
 
 
 @once_per_debate

@@ -1,26 +1,23 @@
 """The choice of agents in whole debates with a scripted model."""
 
 import json
-from collections.abc import Sequence
 
 import pytest
 
-from core.debate.agents import ModelChoice, PromptText
+from core.debate.agents import PERSONA, ModelChoice, PromptText, Role
 from core.debate.contributions import Contribution
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import SourceKind, SourceReference
 from core.debate.log import fold
 from core.debate.people import Person, Place
 from core.debate.setup import Cast, Setup
-from core.debate.state import Debate, Status
+from core.debate.state import Status
 from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import AgentsCast, ContributionMade
 from core.errors import LogBroken, ProviderError, RequestRejected
-from core.estimate import estimate
-from core.opening import DebateRequest, largest, open_debate
+from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest
 from core.rules import casting, schedule
-from core.rules.gate import in_words
 from core.settings import Settings
 from core.testing import ScriptedProvider, log_of, plausible_reply
 from tests.core.bench import Bench
@@ -47,64 +44,30 @@ def answering(casting_reply: str | ProviderError) -> ScriptedProvider:
     return ScriptedProvider(script)
 
 
-def naming(roles: Sequence[str]) -> str:
-    return json.dumps({"agents": [{"reason": f"It needs {role}.", "role": role} for role in roles]})
+def naming(*roles: str, **more: str) -> str:
+    agents = [{"reason": f"It needs {role}.", "role": role} for role in roles]
+    return json.dumps({"agents": agents, **more})
 
 
 async def test_a_model_chooses_the_agents_before_anybody_speaks() -> None:
-    bench = Bench()
+    bench = Bench(answering(naming("operations", "finance", kind="judgement", undo="hard")))
     setup = a_cast_setup()
     debate = await bench.run(setup)
     first, *others = bench.provider.requests
+    chosen = ["operations", "finance", "sceptic"]
 
     assert [agent.role for agent in setup.agents] == BY_TOPICS, "shown until a model has chosen"
     assert first.act is Act.CASTING
     assert all(request.act is not Act.CASTING for request in others)
-    assert [agent.id for agent in debate.setup.agents] == ["operations", "finance", "sceptic"]
-    assert debate.setup.reasons["operations"] == "Jobs must not be lost."
+    assert [agent.id for agent in debate.setup.agents] == chosen
+    assert debate.setup.reasons["operations"] == "It needs operations."
     assert debate.setup.reasons["sceptic"] == "Looks for what is wrong with the favourite answer."
-    assert {contribution.turn.agent for contribution in debate.contributions.values()} == {
-        "operations",
-        "finance",
-        "sceptic",
-    }
+    assert {said.turn.agent for said in debate.contributions.values()} == set(chosen)
+    assert debate.setup.hard_to_undo
     assert debate.spent[0].agent == SUMMARIZER
     assert debate.usage.attempts == len(bench.provider.requests)
     assert debate.status is Status.CONCLUDED
     assert not debate.setup.warnings
-
-
-def saying(kind: str, undo: str) -> str:
-    cast = json.loads(naming(["legal", "operations", "finance"]))
-    return json.dumps({"kind": kind, "undo": undo, **cast})
-
-
-async def cast_and_agreed(casting_reply: str, **changes: object) -> Debate:
-    """A debate of two models whose first answers agree."""
-
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.CASTING:
-            return casting_reply
-        if request.act is Act.OPTIONS:
-            merged = json.loads(plausible_reply(request))
-            return json.dumps(merged | {"stands_for": [1] * len(merged["stands_for"])})
-        return plausible_reply(request)
-
-    bench = Bench(ScriptedProvider(script))
-    return await bench.run(a_cast_setup(mixed_models=(ONE, TWO), **changes))
-
-
-async def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
-    debate = await cast_and_agreed(saying("judgement", "hard"))
-    (first, *_) = debate.gates.values()
-    assert debate.setup.hard_to_undo
-    assert debate.status is Status.CONCLUDED
-    assert [
-        contribution
-        for contribution in debate.contributions.values()
-        if contribution.turn.act is Act.CRITIQUE
-    ]
-    assert "hard to undo, so it is debated all the same" in in_words(debate, first)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +75,7 @@ async def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
     [
         (RequestRejected("No such model."), "No such model."),
         ("I would rather not.", "no JSON object"),
-        (naming(["wizard"]), "named no known role"),
+        (naming("wizard"), "named no known role"),
     ],
 )
 async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: str) -> None:
@@ -126,20 +89,19 @@ async def test_topics_do_where_the_call_fails(reply: str | ProviderError, why: s
 
 
 async def test_the_choice_sees_titles_of_sources_and_the_thread_it_came_from() -> None:
-    def reference(kind: SourceKind, title: str, text: str) -> SourceReference:
-        return SourceReference(kind=kind, title=title, fetch=text, by=Person(id="U1"))
+    def reference(kind: SourceKind, title: str) -> SourceReference:
+        return SourceReference(kind=kind, title=title, fetch="x", by=Person(id="U1"))
 
-    plan = reference(SourceKind.TEXT, "The plan", "Jobs go to a table.")
+    plan = reference(SourceKind.TEXT, "The plan")
     setup = a_cast_setup().model_copy(update={"references": (plan,)})
     bench = Bench()
     await bench.run(setup)
     (request,) = bench.provider.requests_of(Act.CASTING)
     assert "- The plan" in [part.text for part in request.parts]
 
-    thread = reference(SourceKind.THREAD, "The thread", "x")
-    begun = DebateStarted(setup=setup.model_copy(update={"references": (plan, thread)}))
-    debate = fold(log_of([begun]))
-    (reading,) = schedule.ready(debate)
+    both = (plan, reference(SourceKind.THREAD, "The thread"))
+    begun = DebateStarted(setup=setup.model_copy(update={"references": both}))
+    (reading,) = schedule.ready(fold(log_of([begun])))
     assert reading.act is Act.READING
 
 
@@ -148,7 +110,7 @@ async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:
     setup = a_cast_setup(prompts={"proposal": mine}, fallbacks=(ONE, TWO))
     assert setup.casting
     both = setup.casting.model_copy(update={"models": (ONE, TWO)})
-    debate = await Bench(answering(naming(["legal", "data", "sceptic"]))).run(
+    debate = await Bench(answering(naming("legal", "data", "sceptic"))).run(
         setup.model_copy(update={"casting": both})
     )
     legal, data, sceptic = debate.setup.agents
@@ -159,28 +121,30 @@ async def test_models_prompts_and_fallbacks_are_those_of_the_debate() -> None:
     assert data.fallbacks == (ONE,)
 
 
+async def test_a_role_that_a_plugin_brings_can_be_chosen_and_is_in_the_log() -> None:
+    prompt = "You look at who is shut out.\n\nAlways name the rule."
+    role = Role(id="wcag", name="Accessibility", prompt=prompt, topics=("contrast",), source="m 1")
+    whole = a_cast_setup(roles=(role,)).model_dump_json()
+    bench = Bench(answering(naming("wcag")))
+    debate = await bench.run(Setup.model_validate_json(whole))
+
+    agents = {agent.id: agent for agent in debate.setup.agents}
+    assert agents["wcag"].prompts[PERSONA].text == prompt
+    assert PERSONA not in agents["sceptic"].prompts
+    (request,) = bench.provider.requests_of(Act.CASTING)
+    # The first paragraph says who it is.
+    assert "who is shut out" in request.parts[-1].text
+    assert "Always name the rule" not in request.parts[-1].text
+
+
 def test_nobody_is_cast_after_others_have_spoken() -> None:
     setup = a_cast_setup()
     turn = Turn(act=Act.PROPOSAL, round=1, agent=setup.agents[0].id)
+    spoken = ContributionMade(contribution=Contribution(turn=turn, text="Kafka."))
     cast = Cast(turn=casting.TURN, agents=setup.agents, reasons=setup.reasons)
-    log = log_of(
-        [
-            DebateStarted(setup=setup),
-            ContributionMade(contribution=Contribution(turn=turn, text="Kafka.")),
-            AgentsCast(cast=cast),
-        ]
-    )
+    nobody = cast.model_copy(update={"agents": ()})
 
     with pytest.raises(LogBroken, match="after others have spoken"):
-        fold(log)
+        fold(log_of([DebateStarted(setup=setup), spoken, AgentsCast(cast=cast)]))
     with pytest.raises(LogBroken, match="casts nobody"):
-        fold(log_of([log[0].event, AgentsCast(cast=cast.model_copy(update={"agents": ()}))]))
-
-
-def test_an_estimate_counts_the_call_and_at_the_most_the_most_agents() -> None:
-    setup = a_cast_setup(agent_model=ModelChoice(provider="openai", model="gpt-6-luna"))
-    forecast, largest_forecast = estimate(setup), estimate(largest(setup))
-
-    assert sum(call.turn.act is Act.CASTING for call in forecast.planned) == 1
-    assert forecast.calls[1] < forecast.calls[2] == largest_forecast.calls[2]
-    assert forecast.most == largest_forecast.most
+        fold(log_of([DebateStarted(setup=setup), AgentsCast(cast=nobody)]))

@@ -1,4 +1,4 @@
-"""What agents see: it always fits the model, stays flat, and names nobody."""
+"""What agents see: it names nobody, is in no fixed order, and says what moved whom."""
 
 import re
 
@@ -8,14 +8,11 @@ from core.acts.act import ACTS
 from core.acts.ballot import possible_movers
 from core.acts.context import candidates
 from core.acts.request_for import request_for
-from core.capabilities import capability
 from core.debate.agents import ContextMethod, Summarization
 from core.debate.contributions import Contribution
 from core.debate.log import Event
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade
-from core.llm.fitting import fit_request
-from core.llm.prompt_text import prompt_text
 from core.rules import schedule
 from core.testing import a_setup
 from tests.core.dice import Luck, Play
@@ -30,36 +27,6 @@ from tests.core.rules.formats.told import (
 )
 
 SPEECHES = frozenset(act for act, spec in ACTS.items() if spec.is_speech)
-ASKING = frozenset({*SPEECHES, Act.BALLOT, Act.SYNTHESIS, Act.FACILITATION})
-
-
-class Wordy(Play):
-    """A play whose agents talk at length."""
-
-    words = 3000
-
-    def outcome(self, turn: Turn) -> Event:
-        if turn.act in SPEECHES:
-            text = f"**{turn.act}** " + "The queue must take 2000 jobs. " * (self.words // 6)
-            return ContributionMade(contribution=Contribution(turn=turn, text=text))
-        return super().outcome(turn)
-
-
-def a_play(form: str, rounds: int, method: ContextMethod, seed: int) -> Wordy:
-    rules = Summarization(method=method)
-    setup = a_setup(rounds=rounds).model_copy(update={"format": form, "summarization": rules})
-    return Wordy(setup, Luck(seed=seed, failing=0.05, disturbed=0))
-
-
-def test_the_question_is_never_shortened() -> None:
-    play = a_play("council", 1, ContextMethod.FULL, 1)
-    while play.step():
-        for turn in schedule.ready(play.debate):
-            if turn.act in ASKING:
-                request = request_for(play.debate, turn)
-                small = capability("ollama", "x").model_copy(update={"context_tokens": 6000})
-                sent = fit_request(request, small, lambda asked: len(prompt_text(asked)) // 4)
-                assert sent.parts[0].text == play.setup.question
 
 
 class Various(Play):
@@ -73,7 +40,7 @@ class Various(Play):
 
 
 @pytest.mark.parametrize("form", ["critique", "panel"])
-@pytest.mark.parametrize("method", list(ContextMethod))
+@pytest.mark.parametrize("method", [ContextMethod.ROUNDS, ContextMethod.LENGTH])
 def test_who_is_shown_letters_is_told_its_own(form: str, method: ContextMethod) -> None:
     rules = Summarization(method=method)
     setup = a_setup(rounds=3).model_copy(update={"format": form, "summarization": rules})
@@ -93,10 +60,9 @@ def test_voters_do_not_all_read_the_positions_in_one_order() -> None:
     play = Various(a_setup(rounds=1, agents=agents), Luck(1, 0, 0))
     orders: set[tuple[str, ...]] = set()
     while play.step():
-        for turn in schedule.ready(play.debate):
-            if turn.act is Act.BALLOT:
-                slate = candidates(play.debate, turn).values()
-                orders.add(tuple(candidate.turn.agent for candidate in slate))
+        for turn in [turn for turn in schedule.ready(play.debate) if turn.act is Act.BALLOT]:
+            slate = candidates(play.debate, turn).values()
+            orders.add(tuple(candidate.turn.agent for candidate in slate))
 
     assert len(orders) > 1
 

@@ -1,4 +1,4 @@
-"""Prompts as agents read them, compared with what was approved: one for each role and each act."""
+"""Acts and their prompts: as approved for each role and act; those people bring can be used."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
+from core.acts import overrides
 from core.acts import prompt as render
+from core.acts.act import ACTS
 from core.debate.agents import Agent, PromptText
 from core.debate.turn import Act
 from core.settings import ROLES
@@ -179,16 +181,48 @@ def test_every_role_has_points_of_its_own_for_each_kind_of_act(role: str) -> Non
         assert render.persona(role, act).startswith(f"{bare}\n\n{heading}\n\n- ")
 
 
+def test_every_act_is_declared_with_what_it_needs() -> None:
+    assert set(ACTS) == set(Act)
+    # But evaluations, which are made after a debate, and reading, for which `Turns` has a port.
+    performed = {act for act, spec in ACTS.items() if spec.perform}
+    assert performed == set(Act) - {Act.EVALUATION, Act.COMPARISON, Act.RECALL, Act.READING}
+    assert all(spec.words for spec in ACTS.values() if spec.is_speech), "how long it may be"
+
+
+@pytest.mark.parametrize("words", ["label", "noun", "phase"])
+def test_words_for_people_are_not_shared_by_two_acts(words: str) -> None:
+    assert len({getattr(act, words) for act in Act}) == len(Act)
+
+
 @pytest.mark.parametrize(
-    ("act", "values", "words"),
+    ("name", "text", "reason"),
     [
-        (Act.PROPOSAL, {"fresh": True}, "Your last refinement failed"),
-        (Act.STATEMENT, {"first": True}, "You have not heard anybody else yet"),
-        (Act.STATEMENT, {"closing": True}, "This is your closing statement"),
-        (Act.BALLOT, {"before": "", "movers": ""}, '"moved_by": "none".'),
-        (Act.BALLOT, {"options": ""}, '"probabilities": empty: there are no options'),
-        (Act.BALLOT, {"letters": "Position A is p2"}, "went by letters: Position A is p2."),
+        ("persona", " \n", "it is empty"),
+        ("critique", "", "it is empty"),
+        ("critique", "{{ persona", "line 1: "),
+        ("critique", "{% if x %}", "line 1: "),
+        (
+            "critique",
+            "{{ wordz }}",
+            "it uses wordz; there are: author, letter, persona, repeated, words",
+        ),
+        ("critique", "{{ ''.__class__.__mro__ }}", "it cannot be rendered: "),
+        ("critique", "{{ 1 / 0 }}", "it cannot be rendered: division by zero"),
+        ("synthesis", "{% include '/etc/passwd' %}", "it cannot be rendered: "),
+        # A turn could not render it: people's prompts reach no file, not even a built-in one.
+        ("synthesis", "{% include 'critique.md.j2' %}", "it cannot be rendered: "),
     ],
 )
-def test_a_prompt_fits_its_case(act: Act, values: dict[str, object], words: str) -> None:
-    assert words in render.task(act, an_agent(ROLE), **{**VALUES[act], **values})
+def test_what_cannot_be_used_is_said_beforehand(name: str, text: str, reason: str) -> None:
+    assert overrides.fault(name, text).startswith(reason)
+
+
+@pytest.mark.parametrize("name", overrides.NAMES)
+def test_a_prompt_of_every_name_can_be_overridden_and_the_built_in_one_has_no_fault(
+    name: str,
+) -> None:
+    file = Path(overrides.__file__).parent / f"{name}.md.j2"
+    is_act = name != "persona"
+
+    assert overrides.fault(name, file.read_text(encoding="utf-8") if is_act else "A pilot.") == ""
+    assert overrides.fault(name, "{{ persona }} Say it in {{ words }} words.") == ""

@@ -14,68 +14,68 @@ from core.testing import ScriptedProvider, a_setup, plausible_reply
 from core.transcript.report import report
 from tests.core.bench import DEBATE, Bench
 
-MANY = {"questions": [{"question": f"What of {n}?", "assumption": "Few"} for n in "abcd"]}
-EMPTY = {"questions": [{"question": " ? ", "assumption": "Few"}]}
-REPLIES = {"architect": json.dumps(MANY), "security": "I have none.", "simplicity": "{}"}
+
+def asking(*questions: str) -> str:
+    return json.dumps({"questions": [{"question": q, "assumption": "No"} for q in questions]})
 
 
-def asking(request: ModelRequest) -> str:
-    if request.act is not Act.QUESTIONS:
-        return plausible_reply(request)
-    return REPLIES.get(request.role, json.dumps(EMPTY))
+async def put_by(
+    replies: dict[str, str], same_as: object = (), per_agent: int = 3
+) -> tuple[Bench, Debate]:
+    """What people are asked, where a model says which questions are the same."""
+
+    def answers(request: ModelRequest) -> str:
+        match request.act:
+            case Act.CLARIFICATION:
+                return json.dumps({"same_as": same_as})
+            case Act.QUESTIONS:
+                return replies[request.role]
+            case _:
+                return plausible_reply(request)
+
+    bench = Bench(provider=ScriptedProvider(answers))
+    rules = Clarifying(enabled=True, per_agent=per_agent, wait_seconds=600)
+    return bench, await bench.run(a_setup(rounds=1).model_copy(update={"clarifying": rules}))
 
 
 async def test_questions_that_are_malformed_or_too_many_are_warned_of_in_record_and_terminal() -> (
     None
 ):
-    bench = Bench(provider=ScriptedProvider(asking))
-    rules = Clarifying(enabled=True, per_agent=2, wait_seconds=600)
-    debate = await bench.run(a_setup(rounds=1).model_copy(update={"clarifying": rules}))
+    replies = {
+        "architect": asking(*(f"What of {n}?" for n in "abc")),
+        "security": "I have none.",
+        "simplicity": asking(" ? "),
+    }
+    bench, debate = await put_by(replies, per_agent=2)
 
-    by_agent = {question.turn.agent: question for question in debate.questions.values()}
-    roles = {agent.id: agent.role for agent in debate.setup.agents}
-    for agent, questions in by_agent.items():
-        expected = {
-            "architect": "Asked more than the 2 questions an agent may; left out: “What of c?”",
-            "security": "could not be read as questions",
-            "simplicity": "could not be read as questions",
-        }.get(roles[agent], "1 question without words left out.")
-        assert expected in " ".join(questions.warnings)
-    record = report(debate)
+    warnings = {asked.turn.agent: asked.warnings[0] for asked in debate.questions.values()}
+    surplus = "Asked more than the 2 questions an agent may; left out: “What of c?”"
+    unreadable = "Its reply could not be read as questions, so it asks none."
+    assert warnings == {
+        "architect": surplus,
+        "security": unreadable,
+        "simplicity": "1 question without words left out.",
+    }
     texts = [
         line
         for event in await bench.store.events(DEBATE)
         if isinstance(event.event, QuestionsAsked | ClarificationsOpened)
         for line in news(debate, event.event)
     ]
-    assert "left out: “What of c?”" in record
-    assert "could not be read as questions" in record
-    assert any("Warning: Asked more than the 2 questions" in line for line in texts)
+    assert any(f"Warning: {surplus}" in line for line in texts)
+    assert surplus in report(debate)
+    assert unreadable in report(debate)
 
 
-async def put_by(same_as: object) -> tuple[Bench, Debate]:
-    """What people are asked where a model says which questions are the same."""
-    questions_of = {
-        "architect": ["Does anybody work part-time?", "Who runs it at night?"],
-        "security": ["Are there colleagues with reduced hours?"],
-        "simplicity": ["What may it cost?"],
-    }
-
-    def answers(request: ModelRequest) -> str:
-        if request.act is Act.CLARIFICATION:
-            return json.dumps({"same_as": same_as})
-        if request.act is not Act.QUESTIONS:
-            return plausible_reply(request)
-        questions = [{"question": q, "assumption": "No"} for q in questions_of[request.role]]
-        return json.dumps({"questions": questions})
-
-    bench = Bench(provider=ScriptedProvider(answers))
-    rules = Clarifying(enabled=True, wait_seconds=600)
-    return bench, await bench.run(a_setup(rounds=1).model_copy(update={"clarifying": rules}))
+QUESTIONS = {
+    "architect": asking("Does anybody work part-time?", "Who runs it at night?"),
+    "security": asking("Are there colleagues with reduced hours?"),
+    "simplicity": asking("What may it cost?"),
+}
 
 
 async def test_questions_in_other_words_are_put_once_with_all_who_ask() -> None:
-    bench, debate = await put_by([1, 2, 1, 4])
+    bench, debate = await put_by(QUESTIONS, same_as=[1, 2, 1, 4])
     opened = next(iter(debate.clarifications.values()))
 
     assert [(item.question, item.asked_by) for item in opened.items] == [
@@ -90,7 +90,7 @@ async def test_questions_in_other_words_are_put_once_with_all_who_ask() -> None:
 
 @pytest.mark.parametrize("nonsense", [[], [1, 2, 9, 4], "all"])
 async def test_where_no_model_can_say_all_are_put(nonsense: object) -> None:
-    _, debate = await put_by(nonsense)
+    _, debate = await put_by(QUESTIONS, same_as=nonsense)
     opened = next(iter(debate.clarifications.values()))
 
     assert len(opened.items) == 4

@@ -14,12 +14,10 @@ from core.settings import ROLES
         ("Two people run it: which queue?", ["generalist", "operations", "sceptic"]),
         ("Kafka or SQS? Two people run it.", ["performance", "architect", "operations", "sceptic"]),
         ("Which of our hiring candidates?", ["people", "generalist", "operations", "sceptic"]),
-        ("Which CRM should we buy?", ["finance", "generalist", "operations", "sceptic"]),
         ("PostgreSQL or Kafka for our jobs?", ["data", "architect", "operations", "sceptic"]),
         ("Move our API to Go?", ["architect", "operations", "sceptic"]),
         ("Cost, support, page, team, office?", ["generalist", "operations", "sceptic"]),
         ("Sollen wir das Büro in Berlin kündigen?", ["generalist", "operations", "sceptic"]),
-        ("What now?", ["generalist", "operations", "sceptic"]),
     ],
 )
 def test_the_questions_topics_choose_the_roles(question: str, roles: list[str]) -> None:
@@ -36,19 +34,9 @@ def test_any_question_has_three_to_five_known_roles_and_a_sceptic(question: str)
 
 
 def test_a_models_cast_is_held_to_the_rules() -> None:
-    roles = [CastRole(role, "because") for role in ("people", "people", "wizard", "legal", *ROLES)]
-    cast = held_to_rules(roles, ROLES)
-    assert [role.role for role in cast] == [
-        "people",
-        "legal",
-        "architect",
-        "performance",
-        "sceptic",
-    ]
-    assert all(role.reason for role in cast)
-
-
-def test_a_long_reason_is_cut() -> None:
-    cast = held_to_rules([CastRole("legal", "contracts " * 50)], ROLES)
-    assert len(cast[0].reason) <= 120
+    named = ("people", "people", "wizard", "legal", *ROLES)
+    cast = held_to_rules([CastRole(role, "because " * 50) for role in named], ROLES)
+    roles = ["people", "legal", "architect", "performance", "sceptic"]
+    assert [role.role for role in cast] == roles
+    assert all(0 < len(role.reason) <= 120 for role in cast)
     assert cast[0].reason.endswith("…")

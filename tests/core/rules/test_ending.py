@@ -1,10 +1,11 @@
-"""How a debate stands and what ended it: one reason, the same words on every surface."""
+"""How a debate stands, what ended it and what is missing: the same words on every surface."""
 
 import pytest
 
 from bot.mcp import results
 from bot.views.board import board
 from bot.views.lists import status_words
+from core.debate.contributions import Failure
 from core.debate.debate_events import (
     DebateConcluded,
     DebateFailed,
@@ -16,8 +17,10 @@ from core.debate.log import Event, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import DebatePaused, StopRequested, StopWithdrawn, VoteCalled
 from core.debate.state import Debate
-from core.debate.turn_events import VerdictReached
+from core.debate.turn import JUDGE, Act, Turn
+from core.debate.turn_events import TurnFailed, VerdictReached
 from core.debate.verdict import Verdict
+from core.rules.degradations import degradations
 from core.rules.ending import (
     DebateState,
     EndingReason,
@@ -52,7 +55,6 @@ def debate_of(*events: Event) -> Debate:
             DebateState.WAITING_FOR_MODELS,
             "waiting: no model answers",
         ),
-        ((VERDICT, DebateConcluded()), DebateState.CONCLUDED, "concluded"),
         ((TimeRanOut(), CUT, DebateConcluded()), DebateState.CONCLUDED, "concluded, cut short"),
         ((STOP, CUT, DebateConcluded()), DebateState.STOPPED, "stopped, with a partial verdict"),
         ((STOP, DebateFailed(reason="No.")), DebateState.STOPPED, "stopped, without a verdict"),
@@ -79,7 +81,6 @@ def test_a_debate_stands_the_same_in_thread_lists_mcp_and_report(
     ("events", "reason", "sentence"),
     [
         ((), None, ""),
-        ((STOP,), EndingReason.STOPPED, "Dana stopped the debate."),
         ((STOP, WITHDRAWN), None, ""),
         (
             (STOP, WITHDRAWN, StopRequested(stop=Stop(by=DANA), after=1)),
@@ -87,7 +88,6 @@ def test_a_debate_stands_the_same_in_thread_lists_mcp_and_report(
             "Dana stopped the debate.",
         ),
         ((VoteCalled(by=DANA),), EndingReason.VOTE_CALLED, "Dana called the vote."),
-        ((TimeRanOut(),), EndingReason.OUT_OF_TIME, "The debate's time was up."),
         (
             (TimeRanOut(of_outage=True),),
             EndingReason.NO_MODEL_ANSWERS,
@@ -104,3 +104,26 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
 
     assert (cut_reason(debate), cut_words(debate)) == (reason, sentence)
     assert ending_sentences(debate) == ((sentence,) if sentence else ())
+
+
+def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
+    turns = [
+        Turn(act=Act.CRITIQUE, round=number, agent="security", target=about)
+        for number in (1, 2)
+        for about in ("architect", "simplicity")
+    ]
+    failed = [TurnFailed(failure=Failure(turn=turn, reason="It is down.")) for turn in turns]
+    lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
+    told = f"Security (scripted/scripted-1) failed to give: {lost}"
+
+    assert list(degradations(debate_of(*failed[:2]))) == [f"{told}. It is down."]
+    (text,) = degradations(debate_of(*failed))
+    assert text == f"{told}, critique of Architect (round 2), 1 more. It is down."
+
+
+def test_a_check_in_another_order_that_failed_is_told() -> None:
+    turn = Turn(act=Act.CROSS_CHECK, round=1, agent=JUDGE)
+    failed = TurnFailed(failure=Failure(turn=turn, reason="It is down."))
+    assert list(degradations(debate_of(failed))) == [
+        "The vote is close, and the judge was not asked again in another order: It is down."
+    ]

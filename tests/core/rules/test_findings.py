@@ -1,10 +1,15 @@
 """Findings: each once, by weight, and how they stand after a second look."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.debate.evidence import Citation, CitationStatus
-from core.debate.findings import FindingStatus, ReviewFinding, Severity
+from core.debate.findings import Findings, FindingStatus, ReviewFinding, Severity
+from core.rules import findings
 from core.rules.findings import counted_words, line_of, merge_findings
+from core.rules.formats import review
+from tests.core.rules.formats.told import a_format_setup, debate_with
 
 
 def a_finding(
@@ -12,21 +17,19 @@ def a_finding(
     wrong: str = "Orders vanish.",
     *,
     by: str = "ann",
+    source: str = "e1",
     severity: Severity = Severity.MAJOR,
     status: CitationStatus = CitationStatus.VERIFIED,
 ) -> ReviewFinding:
-    cited = Citation(source="e1", words=words, status=status, place="line 3")
+    cited = Citation(source=source, words=words, status=status, place="line 3")
     return ReviewFinding(severity=severity, citation=cited, wrong=wrong, raised_by=(by,))
 
 
 def test_the_same_fault_of_the_same_words_is_one_finding_of_both_at_its_gravest() -> None:
-    findings = [
-        a_finding(by="ann"),
-        a_finding(
-            "jobs are lost", "All orders vanish for good.", by="ben", severity=Severity.BLOCKER
-        ),
-    ]
-    (finding,) = merge_findings(findings)
+    again = a_finding(
+        "jobs are lost", "All orders vanish for good.", by="ben", severity=Severity.BLOCKER
+    )
+    (finding,) = merge_findings([a_finding(by="ann"), again])
     assert (finding.raised_by, finding.severity) == (("ann", "ben"), Severity.BLOCKER)
     assert finding.wrong == "All orders vanish for good."
 
@@ -37,9 +40,7 @@ def test_the_same_fault_of_the_same_words_is_one_finding_of_both_at_its_gravest(
         a_finding("the cost is 40 euro", by="ben"),
         a_finding(wrong="Nobody is told about it.", by="ben"),
         a_finding(by="ann"),
-        a_finding(by="ben").model_copy(
-            update={"citation": a_finding().citation.model_copy(update={"source": "e2"})}
-        ),
+        a_finding(by="ben", source="e2"),
     ],
     ids=["other words", "another fault", "the same agent", "another source"],
 )
@@ -49,37 +50,43 @@ def test_a_doubt_keeps_two_findings_apart(other: ReviewFinding) -> None:
 
 def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
     weights = [Severity.DETAIL, Severity.BLOCKER, Severity.MINOR, Severity.BLOCKER]
-    findings = merge_findings(
+    once = merge_findings(
         [a_finding(f"words {n}", severity=severity) for n, severity in enumerate(weights)]
     )
-    assert [(finding.number, finding.citation.words) for finding in findings] == [
-        (1, "words 1"),
-        (2, "words 3"),
-        (3, "words 2"),
-        (4, "words 0"),
-    ]
+    words = [(finding.number, finding.citation.words[-1]) for finding in once]
+    assert words == [(1, "1"), (2, "3"), (3, "2"), (4, "0")]
 
 
 def test_what_a_model_holds_the_same_is_one() -> None:
-    findings = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
-    assert [finding.raised_by for finding in merge_findings(findings, [0, 1, 0])] == [
-        ("ann", "eva"),
-        ("ben",),
-    ]
+    raised = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
+    merged = merge_findings(raised, [0, 1, 0])
+    assert [finding.raised_by for finding in merged] == [("ann", "eva"), ("ben",)]
 
 
 def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
-    findings = [
+    told = [
         a_finding(severity=Severity.BLOCKER),
         a_finding(severity=Severity.BLOCKER),
+        a_finding(),
         a_finding(severity=Severity.DETAIL),
         a_finding(severity=Severity.BLOCKER, status=CitationStatus.UNVERIFIED),
         a_finding().model_copy(update={"status": FindingStatus.RESOLVED}),
         a_finding().model_copy(update={"status": FindingStatus.ANSWERED}),
     ]
-    assert counted_words(findings) == "2 blockers, 1 detail"
-    assert counted_words(findings[3:]) == ""
+    assert counted_words(told) == "2 blockers, 1 major, 1 detail"
+    assert counted_words(told[4:]) == ""
+    assert line_of(told[2]) == "major: “all jobs are lost” (e1, line 3): Orders vanish."
 
 
-def test_a_finding_is_told_with_its_words_and_their_place() -> None:
-    assert line_of(a_finding()) == "major: “all jobs are lost” (e1, line 3): Orders vanish."
+def test_at_most_eight_findings_are_put_the_gravest_first() -> None:
+    many = [a_finding(f"w{n} x{n}") for n in range(9)]
+    merged = merge_findings([*many, a_finding("end", severity=Severity.BLOCKER)])
+    debate = debate_with(a_format_setup("review", rounds=1))
+    assert findings.not_put_words(debate) == ""
+
+    debate = replace(debate, findings=Findings(turn=review.MERGING, items=merged))
+    items = review.put(debate, review.ASKING).items
+    assert len(items) == 8
+    assert items[0].question.startswith("blocker: “end”")
+    assert findings.unasked_count(debate) == 2
+    assert findings.not_put_words(debate).startswith("2 more that matter are not asked about")

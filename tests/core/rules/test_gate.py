@@ -9,7 +9,7 @@ from core.debate.log import Event
 from core.debate.people import Person
 from core.debate.people_events import DebateWanted
 from core.debate.rules import Ending, Termination, When
-from core.debate.setup import Forecast
+from core.debate.setup import Forecast, Setup
 from core.debate.state import Debate
 from core.debate.turn import BESIDE
 from core.debate.turn_events import GatePassed
@@ -30,11 +30,8 @@ from tests.core.rules.formats.told import (
 DRAFTS = speeches(*of_all("r1/proposal/*"))
 CHOICE = options("Kafka", "PostgreSQL")
 SETTLING = Termination(ending=Ending.CONVERGED)
-
-
-def a_debate(*events: Event, when: When = When.SPLIT, form: str = "critique") -> Debate:
-    setup = a_format_setup(form, when=when, termination=SETTLING)
-    return debate_with(on_own_models(setup), *events)
+ONE_MODEL = a_format_setup("critique", when=When.SPLIT, termination=SETTLING)
+MODELS = on_own_models(ONE_MODEL)
 
 
 def all_voted(*shares: float) -> list[Event]:
@@ -48,45 +45,45 @@ def ready(debate: Debate) -> set[str]:
     return {turn.act.value for turn in schedule.ready(debate) if turn.act not in BESIDE}
 
 
-def passed(debate: Debate, number: int = 0) -> Event:
-    weighed = gate.weigh(debate, number)
+def passed(setup: Setup, *events: Event) -> tuple[Debate, gate.Gate]:
+    """The debate after its first gate, and that gate."""
+    weighed = gate.weigh(debate_with(setup, *events), 0)
     assert weighed
-    return GatePassed(gate=weighed)
-
-
-def test_where_all_agree_the_vote_stands_and_the_judge_writes_at_once() -> None:
-    events = (*DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
-    event = passed(a_debate(*events))
-    debate = a_debate(*events, event)
-
-    assert isinstance(event, GatePassed)
-    assert (event.gate.reason, event.gate.option) == (GateReason.AGREED, "o1")
-    assert event.gate.spread == pytest.approx(0.2)
-    assert ready(debate) == {"tally"}
-    assert schedule.rounds_held(debate) == 0
-    assert [ballot_turn.key for ballot_turn in schedule.ballot_turns(debate)] == of_all(
-        "r0/ballot/*"
-    )
+    return debate_with(setup, *events, GatePassed(gate=weighed)), weighed
 
 
 @pytest.mark.parametrize(
-    ("shares", "reason"),
+    ("shares", "words"),
     [
-        ((0.7, 0.7, 0.54), GateReason.SPLIT),
-        ((0.6, 0.55, 0.45), GateReason.SPLIT),
-        ((0.5, 0.5, 0.5), GateReason.SPLIT),
+        (
+            (0.9, 0.8, 0.7),
+            'All agreed at once on "Kafka" (each at 70% to 90%, on average 60',
+        ),
+        ((0.7, 0.7, 0.54), 'All put "Kafka" first, at 54% to 70%, on average only 29 points ahead'),
+        ((0.6, 0.55, 0.45), 'First answers differ, most about "Kafka": 15 points apart.'),
+        ((0.5, 0.5, 0.5), "First answers differ"),
     ],
 )
-def test_a_split_is_debated(shares: tuple[float, ...], reason: GateReason) -> None:
-    events = (*DRAFTS, CHOICE, *all_voted(*shares))
-    event = passed(a_debate(*events))
+def test_where_all_agree_the_vote_stands_and_a_split_is_debated(
+    shares: tuple[float, ...], words: str
+) -> None:
+    debate, found = passed(MODELS, *DRAFTS, CHOICE, *all_voted(*shares))
+    is_agreed = found.reason is GateReason.AGREED
 
-    assert isinstance(event, GatePassed)
-    assert event.gate.reason is reason
-    assert ready(a_debate(*events, event)) == {"critique"}
+    assert found.reason in {GateReason.AGREED, GateReason.SPLIT}
+    assert gate.in_words(debate, found).startswith(words)
+    assert ready(debate) == ({"tally"} if is_agreed else {"critique"})
+    if is_agreed:
+        assert schedule.rounds_held(debate) == 0
+        assert [turn.key for turn in schedule.ballot_turns(debate)] == of_all("r0/ballot/*")
 
 
-ONE_MODEL = a_format_setup("critique", when=When.SPLIT, termination=SETTLING)
+def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
+    setup = MODELS.model_copy(update={"hard_to_undo": True})
+    debate, found = passed(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
+
+    assert ready(debate) == {"critique"}
+    assert "hard to undo, so it is debated all the same" in gate.in_words(debate, found)
 
 
 @pytest.mark.parametrize(
@@ -102,78 +99,48 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
 ) -> None:
     events = (*DRAFTS, CHOICE, *all_voted(*shares))
     assert ready(debate_with(ONE_MODEL, *events[:-1])) == {"ballot"}, "all are waited for"
-    event = passed(debate_with(ONE_MODEL, *events))
-    debate = debate_with(ONE_MODEL, *events, event)
+    debate, found = passed(ONE_MODEL, *events)
 
-    assert isinstance(event, GatePassed)
-    assert event.gate.reason is reason
-    assert words in gate.in_words(debate, event.gate)
+    assert found.reason is reason
+    assert words in gate.in_words(debate, found)
     assert ready(debate) == {"tally"}
     assert not why_not_wanted(debate)
-    assert ready(debate_with(ONE_MODEL, *events, event, DebateWanted(by=Person(id="U1")))) == {
-        "critique"
-    }
+    wanted = (*events, GatePassed(gate=found), DebateWanted(by=Person(id="U1")))
+    assert ready(debate_with(ONE_MODEL, *wanted)) == {"critique"}
 
 
 def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None:
-    setup = on_own_models(a_format_setup("critique", when=When.SPLIT))
-    checked = setup.model_copy(update={"checks_rules": True})
-    result = gate.weigh(debate_with(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7)), 0)
-    assert result
-    assert result.ends_rounds
-    assert "whether rules are kept, and first answers differ" in gate.in_words(
-        debate_with(checked, *DRAFTS, CHOICE), result
-    )
+    checked = MODELS.model_copy(update={"checks_rules": True})
+    debate, found = passed(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7))
+
+    assert found.ends_rounds
+    assert "whether rules are kept, and first answers differ" in gate.in_words(debate, found)
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
 def test_an_open_question_is_debated_whatever_the_ballots_say(kind: QuestionKind) -> None:
-    merged = options("a queue", "a table", kind=kind)
-    events = (*DRAFTS, merged)
-    event = passed(a_debate(*events))
+    events = (*DRAFTS, options("a queue", "a table", kind=kind), *all_voted(1, 1, 1))
+    debate, found = passed(MODELS, *events)
 
-    assert isinstance(event, GatePassed)
-    assert event.gate.reason is GateReason.OPEN_QUESTION
-    assert ready(a_debate(*events, event, *all_voted(1, 1, 1))) == {"critique"}
-
-
-#: What each agent held best at first.
-SPLIT = (*DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.6))
+    assert found.reason is GateReason.OPEN_QUESTION
+    assert ready(debate) == {"critique"}
 
 
 def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
     cost = {"cost": Decimal("0.90"), "cost_if_agreed": Decimal("0.24")}
     sizes = {"seconds": 60.0, "calls": 20, "input_tokens": 1, "output_tokens": 1}
-    forecast = Forecast.model_validate(cost | sizes)
-    setup = a_format_setup("critique", when=When.SPLIT, forecast=forecast)
-    agreed = debate_with(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.85, 0.8))
-    result = gate.weigh(agreed, 0)
+    setup = ONE_MODEL.model_copy(update={"forecast": Forecast.model_validate(cost | sizes)})
+    debate, found = passed(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.85, 0.8))
 
-    assert result
-    assert gate.in_words(agreed, result) == (
-        'All agreed at once on "Kafka" (each at 80% to 90%, on average 70 points ahead); the '
-        "debate was skipped, about $0.66 saved."
-    )
+    assert gate.in_words(debate, found).endswith("; the debate was skipped, about $0.66 saved.")
 
 
+@pytest.mark.parametrize("number", [0, 1])
 @pytest.mark.parametrize("reason", list(GateReason))
-def test_every_reason_is_a_sentence(reason: GateReason) -> None:
-    debate = a_debate(*SPLIT)
-    for number in (0, 1):
-        result = gate.Gate(turn=gate.gate_turn(number), reason=reason, option="o1", spread=0.6)
-        words = gate.in_words(debate, result)
+def test_every_reason_is_a_sentence(reason: GateReason, number: int) -> None:
+    debate = debate_with(MODELS, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.6))
+    result = gate.Gate(turn=gate.gate_turn(number), reason=reason, option="o1", spread=0.6)
+    words = gate.in_words(debate, result)
 
-        assert words[0].isupper()
-        assert words.endswith(".")
-
-
-def test_where_all_say_yes_but_not_all_are_sure_nobody_says_that_they_agree() -> None:
-    events = (*DRAFTS, CHOICE, *all_voted(0.55, 0.6, 0.65))
-    event = passed(a_debate(*events))
-
-    assert isinstance(event, GatePassed)
-    assert event.gate.reason is GateReason.SPLIT
-    assert gate.in_words(a_debate(*events), event.gate) == (
-        'All put "Kafka" first, at 55% to 65%, on average only 20 points ahead: the first answers '
-        "are debated."
-    )
+    assert words[0].isupper()
+    assert words.endswith(".")

@@ -11,11 +11,11 @@ from core.debate.follow_up import Decision, DecisionKind
 from core.debate.people import Person
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
-from core.rules.hinges import decisive_voters, hinge_words, only_source
+from core.rules.hinges import hinge_words
 from core.testing import on_own_models
 from tests.core.rules.formats.told import AGENTS, a_format_setup, debate_with, options, voted
 
-ARCHITECT, SECURITY, SIMPLICITY = AGENTS
+VERIFIED, LOST = CitationStatus.VERIFIED, CitationStatus.UNVERIFIED
 
 
 def first_ballots(*shares: float) -> Debate:
@@ -26,66 +26,51 @@ def first_ballots(*shares: float) -> Debate:
     return debate_with(setup, options("Kafka", "PostgreSQL"), *first, *last)
 
 
+def a_verdict(*quotes: tuple[str, CitationStatus]) -> Verdict:
+    citations = tuple(Citation(source=e, words="w", status=status) for e, status in quotes)
+    return Verdict(decision="So.", solution="", confidence=None, option="o2", citations=citations)
+
+
 @pytest.mark.parametrize(
-    ("shares", "voters"),
+    ("shares", "led", "voters"),
     [
-        ((0.9, 0.4, 0.4), (ARCHITECT,)),
-        ((0.4, 0.9, 0.4), (SECURITY,)),
-        ((0.1, 0.6, 0.6), (ARCHITECT,)),  # who held out kept the mean where it was
-        ((0.9, 0.8, 0.7), ()),
-        ((0.9, 0.9, 0.1), ()),
-        ((0.8, 0.45, 0.55), ()),  # without the first it is a tie
-        ((0.9, 0.2), ()),  # of two each one decides
-        ((), ()),
+        ((0.9, 0.4, 0.4), "Kafka", "without Architect"),
+        ((0.6, 0.6, 0.35), "Kafka", "without Architect, or without Security"),
+        # Who held out kept the mean where it was.
+        ((0.1, 0.6, 0.6), "PostgreSQL", "without Architect"),
+        ((0.9, 0.8, 0.7), "", ""),
+        ((0.8, 0.45, 0.55), "", ""),  # without the first it is a tie
+        ((0.9, 0.2), "", ""),  # of two each one decides
+        ((), "", ""),
     ],
 )
-def test_who_is_decisive_is_read_from_the_first_ballots(
-    shares: Sequence[float], voters: tuple[str, ...]
+def test_people_read_which_option_led_and_which_would_have(
+    shares: Sequence[float], led: str, voters: str
 ) -> None:
-    assert tuple(voter for voter, _ in decisive_voters(first_ballots(*shares))) == voters
-
-
-def test_people_read_which_option_led_and_which_would_have() -> None:
-    debate = first_ballots(0.9, 0.4, 0.4)
-    assert hinge_words(debate, a_verdict()) == (
-        'Among the first ballots "Kafka" led; without Architect, "PostgreSQL" would have led.'
-    )
-    debate = first_ballots(0.6, 0.6, 0.35)
-    assert hinge_words(debate, a_verdict()) == (
-        'Among the first ballots "Kafka" led; '
-        'without Architect, or without Security, "PostgreSQL" would have led.'
-    )
-    assert not hinge_words(first_ballots(0.9, 0.8, 0.7), a_verdict())
-
-
-def a_verdict(*quotes: tuple[str, str]) -> Verdict:
-    lost, there = CitationStatus.UNVERIFIED, CitationStatus.VERIFIED
-    citations = tuple(
-        Citation(source=source, words=words, status=lost if words == "lost" else there)
-        for source, words in quotes
-    )
-    return Verdict(decision="So.", solution="", confidence=None, citations=citations)
+    other = {"Kafka": "PostgreSQL", "PostgreSQL": "Kafka"}.get(led)
+    words = f'Among the first ballots "{led}" led; {voters}, "{other}" would have led.'
+    assert hinge_words(first_ballots(*shares), a_verdict()) == (words if led else "")
 
 
 @pytest.mark.parametrize(
     ("quotes", "source"),
     [
-        ((), ""),
-        ((("e2", "one"),), "e2"),
-        ((("e2", "one"), ("e2", "two")), "e2"),
-        ((("e2", "one"), ("e1", "lost")), "e2"),
-        ((("e2", "one"), ("e1", "two")), ""),
-        ((("e1", "lost"),), ""),
+        ((("e2", VERIFIED), ("e2", VERIFIED)), "e2"),
+        ((("e2", VERIFIED), ("e1", LOST)), "e2"),
+        ((("e2", VERIFIED), ("e1", VERIFIED)), ""),
+        ((("e1", LOST),), ""),
     ],
 )
-def test_only_verified_quotes_count(quotes: Sequence[tuple[str, str]], source: str) -> None:
-    assert only_source(a_verdict(*quotes)) == source
+def test_only_verified_quotes_count(
+    quotes: Sequence[tuple[str, CitationStatus]], source: str
+) -> None:
+    words = f"The verdict's checked quotes all come from one source: {source}."
+    assert hinge_words(first_ballots(), a_verdict(*quotes)) == (words if source else "")
 
 
 def test_what_a_verdict_hangs_on_is_not_read_as_the_teams_reason() -> None:
-    dana = Person(id="U1", name="Dana")
+    dana, verdict = Person(id="U1", name="Dana"), a_verdict()
     decision = Decision(kind=DecisionKind.ACCEPT, by=dana, why="It is quick.", origin="V1")
-    verdict = Verdict(decision="PostgreSQL.", solution="", confidence=None, option="o2")
     debate = replace(first_ballots(0.9, 0.4, 0.4), verdict=verdict, decisions=(decision,))
     text = short_text(debate, verdict)
     assert "without Architect" in text

@@ -5,55 +5,54 @@ from dataclasses import replace
 import pytest
 
 from core.debate.contributions import Contribution
+from core.debate.evidence import Source, SourceKind, SourceReference
 from core.debate.log import fold
-from core.debate.state import Debate
+from core.debate.people import Person
 from core.debate.turn import Act, Turn
-from core.debate.vote import Ballot
 from core.rules.mind_changes import cause_words, mind_changes
+from core.rules.sources import reading_turn
 from tests.core.transcript.splits import split_log
 
-VOTER = "architect"
-
-
-def moved(moved_by: str | None, why: str = "") -> Debate:
-    """Architect goes from PostgreSQL to Kafka and names this cause."""
-    debate = fold(split_log())
-    ballots = dict(debate.ballots)
-    (final,) = [
-        ballot for ballot in ballots.values() if ballot.voter == VOTER and ballot.turn.round
-    ]
-    changed: Ballot = final.model_copy(update={"moved_by": moved_by, "why_moved": why})
-    ballots[final.turn.key] = changed
-    turns = (
-        Turn(act=Act.CRITIQUE, round=1, agent="security", target=VOTER),
-        Turn(act=Act.REBUTTAL, round=2, agent="security"),
-    )
-    more = {turn.key: Contribution(turn=turn, text="No.", call=None) for turn in turns}
-    contributions = {**debate.contributions, **more}
-    return replace(debate, ballots=ballots, contributions=contributions)
+SAYS = "; Architect says: “It scales.”"
 
 
 @pytest.mark.parametrize(
-    ("moved_by", "why", "words"),
+    ("moved_by", "words"),
     [
-        (None, "", ""),
-        (None, "It scales.", "; Architect says: “It scales.”"),
-        ("security", "It scales.", ", moved by Security; Architect says: “It scales.”"),
+        (None, SAYS),
+        ("security", f", moved by Security{SAYS}"),
         # Old logs name the newest text of an agent, which the voter may have moved before.
-        ("r2/rebuttal/security", "", ", moved by Security"),
+        ("r2/rebuttal/security", f", moved by Security{SAYS}"),
         (
             "r1/critique/security/architect",
-            "It scales.",
-            ", moved by Security's critique of Architect in round 1; Architect says: “It scales.”",
+            f", moved by Security's critique of Architect in round 1{SAYS}",
         ),
-        (VOTER, "", ""),
-        ("gone", "", ""),
+        ("e1", f", moved by the source e1 (load.md){SAYS}"),
+        ("architect", SAYS),
+        ("gone", SAYS),
     ],
 )
 def test_a_cause_is_what_the_voter_named_and_quotes_its_words(
-    moved_by: str | None, why: str, words: str
+    moved_by: str | None, words: str
 ) -> None:
-    debate = moved(moved_by, why)
-    (change,) = [mind_change for mind_change in mind_changes(debate) if mind_change.voter == VOTER]
+    """Architect goes from PostgreSQL to Kafka and names this cause."""
+    debate = fold(split_log())
+    cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "architect"]
+    (final,) = [ballot for ballot in cast if ballot.turn.round]
+    changed = final.model_copy(update={"moved_by": moved_by, "why_moved": "It scales."})
+    said = [
+        Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect"),
+        Turn(act=Act.REBUTTAL, round=2, agent="security"),
+    ]
+    texts = {turn.key: Contribution(turn=turn, text="No.") for turn in said}
+    ballots = {**debate.ballots, final.turn.key: changed}
+    reference = SourceReference(kind=SourceKind.FILE, title="load.md", fetch="", by=Person(id="U1"))
+    changes = {
+        "ballots": ballots,
+        "contributions": {**debate.contributions, **texts},
+        "sources": (Source(turn=reading_turn(1), reference=reference, text="2000 jobs"),),
+    }
+    debate = replace(debate, **changes)
 
+    (change,) = [change for change in mind_changes(debate) if change.voter == "architect"]
     assert cause_words(debate, change) == words

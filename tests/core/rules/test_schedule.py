@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from core.debate.contributions import Contribution, Failure
+from core.debate.contributions import Contribution, Failure, FailureCause
 from core.debate.debate_events import ClarificationsClosed, DebateStarted
 from core.debate.evidence import Source, SourceKind, SourceReference
 from core.debate.log import Event, fold
-from core.debate.people import Mention
 from core.debate.setup import Setup
-from core.debate.state import Debate, Status
+from core.debate.state import Status
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade, SourceRead, TurnFailed
 from core.rules import schedule, sources
@@ -19,6 +19,9 @@ from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of, turns_ready
 from core.testing import a_setup, log_of
 from tests.core.dice import DANA, START, Luck, Play, lucks, setups
+
+#: After every deadline.
+NEVER = START + timedelta(days=9)
 
 
 @settings(max_examples=80)
@@ -29,6 +32,41 @@ def test_every_debate_ends_with_a_verdict_or_says_why_not(setup: Setup, luck: Lu
     assert debate.status is not Status.RUNNING
     assert bool(debate.verdict) == (debate.status is Status.CONCLUDED)
     assert debate.verdict or debate.failure
+
+
+class Ruin(Play):
+    """A play in which turns of any act fail, for any cause."""
+
+    def outcome(self, turn: Turn) -> Event:
+        if self.dice.random() < self.luck.failing:
+            cause = self.dice.choice(list(FailureCause))
+            return TurnFailed(failure=Failure(turn=turn, reason="It is down.", cause=cause))
+        return super().outcome(turn)
+
+
+ruinous = st.builds(
+    Luck,
+    seed=st.integers(0, 2**32),
+    failing=st.sampled_from([0.02, 0.1, 0.5, 1.0]),
+    disturbed=st.sampled_from([0.0, 0.05]),
+)
+
+
+@settings(max_examples=80)
+@given(setups, ruinous)
+def test_a_turn_that_failed_is_never_ready_again_and_the_debate_ends(
+    setup: Setup, luck: Luck
+) -> None:
+    play = Ruin(setup, luck)
+    for _ in range(2000):
+        going_on = play.step()
+        ready = schedule.ready(play.debate)
+        assert not [turn.key for turn in ready if turn.key in play.debate.failures]
+        if not going_on:
+            break
+
+    assert play.debate.status is not Status.RUNNING
+    assert play.debate.verdict or play.debate.failure
 
 
 def test_a_debate_without_positions_says_that_there_are_none_and_why() -> None:
@@ -56,20 +94,13 @@ def test_folding_again_gives_the_same_debate_and_the_same_next_turns(
 @given(setups, lucks)
 def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
     play = Play(setup, Luck(seed=luck.seed, failing=luck.failing, disturbed=0.0))
-    while True:
-        debate = play.debate
-        ready = schedule.ready(debate)
-        if debate.status is not Status.RUNNING or debate.verdict:
-            break
+    while play.debate.status is Status.RUNNING and not play.debate.verdict:
+        debate, ready = play.debate, schedule.ready(play.debate)
         waits = schedule.is_cut_short(debate) or clarifying.ready(debate) is not None
-        form_turns = () if waits else turns_ready(debate, schedule.rounds_open(debate))
-        waits_for_options = any(turn.act is Act.OPTIONS for turn in ready)
-        held_back = [
-            turn
-            for turn in form_turns
-            if waits_for_options and format_of(debate).takes_stance(turn)
-        ]
-        assert set(form_turns) - set(held_back) <= set(ready)
+        turns = () if waits else turns_ready(debate, schedule.rounds_open(debate))
+        if any(turn.act is Act.OPTIONS for turn in ready):
+            turns = [turn for turn in turns if not format_of(debate).takes_stance(turn)]
+        assert set(turns) <= set(ready)
         # Were no summary ever made, the debate would go on all the same.
         others = [turn for turn in ready if turn.act is not Act.SUMMARY]
         if others:
@@ -82,27 +113,16 @@ def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
     assert not play.debate.summaries
 
 
-OPTIONS = "r0/options/summarizer"
-#: After every deadline.
-NEVER = START + timedelta(days=9)
-
-
-def a_debate_that_lost_its_file(*more: Event, mention: Mention | None = None) -> Debate:
-    kind = SourceKind.THREAD if mention else SourceKind.FILE
-    reference = SourceReference(kind=kind, title="load.md", fetch="load.md", by=DANA)
-    setup = a_setup().model_copy(update={"references": (reference,), "mention": mention})
-    lost = Source(
-        turn=sources.reading_turn(1), reference=reference, text="", sha256="", fault="gone"
-    )
-    return fold(log_of([DebateStarted(setup=setup), SourceRead(source=lost), *more]))
-
-
 @pytest.mark.parametrize("spoke", [True, False])
 def test_what_an_older_version_asked_without_its_sources_goes_on(*, spoke: bool) -> None:
-    first = Turn(act=Act.PROPOSAL, round=1, agent=a_setup().agents[0].id)
-    event = ContributionMade(contribution=Contribution(turn=first, text="Use PostgreSQL."))
-    failed = TurnFailed(failure=Failure(turn=first, reason="It does not answer."))
-    debate = a_debate_that_lost_its_file(event if spoke else failed)
+    reference = SourceReference(kind=SourceKind.FILE, title="load.md", fetch="x", by=DANA)
+    setup = a_setup().model_copy(update={"references": (reference,)})
+    lost = Source(turn=sources.reading_turn(1), reference=reference, fault="gone")
+    first = Turn(act=Act.PROPOSAL, round=1, agent=setup.agents[0].id)
+    event = TurnFailed(failure=Failure(turn=first, reason="It does not answer."))
+    if spoke:
+        event = ContributionMade(contribution=Contribution(turn=first, text="Use PostgreSQL."))
+    debate = fold(log_of([DebateStarted(setup=setup), SourceRead(source=lost), event]))
 
     assert schedule.ready(debate)
     assert schedule.conclusion(debate) is None

@@ -1,5 +1,7 @@
 """Each format as two tables: turns that are ready together, and what is left where one is lost.
 
+What no table shows is below them.
+
 Look at a change before you accept it with `pytest --inline-snapshot=fix`.
 """
 
@@ -8,7 +10,9 @@ from itertools import product
 
 import pytest
 from inline_snapshot import external_file
+from pydantic import ValidationError
 
+from core.debate.agenda import Agenda, Phase
 from core.debate.contributions import Failure, FailureCause
 from core.debate.debate_events import ClarificationsClosed
 from core.debate.gate import Guidance, NextStep
@@ -18,11 +22,20 @@ from core.debate.questions import Answer
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import FacilitatorDecided, TurnFailed
+from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.steps import Format
 from core.testing import AN_AGENDA
 from tests.core.dice import DANA, Luck, Play, outcome
-from tests.core.rules.formats.told import a_format_setup
+from tests.core.rules.formats.told import (
+    AGENTS,
+    a_format_setup,
+    debate_with,
+    decided,
+    failed,
+    of_all,
+    speeches,
+)
 
 NAMES = ("critique", "council", "panel", "review", AN_AGENDA.name)
 ROUNDS = 2
@@ -119,3 +132,38 @@ def outcome_of(play: Play, turn: Turn) -> Event:
         guidance = Guidance(turn=turn, next_step=NextStep.GO_ON, focus="cost")
         return FacilitatorDecided(guidance=guidance)
     return outcome(play.debate, turn, play.dice)
+
+
+def test_no_act_is_on_an_agenda_twice() -> None:
+    phases = (Phase(act=Act.PROPOSAL), Phase(act=Act.ADJUST), Phase(act=Act.ADJUST))
+
+    with pytest.raises(ValidationError, match="on the agenda once"):
+        Agenda(name="twice", words="Twice", phases=phases)
+
+
+def test_in_a_panel_of_an_older_version_the_vote_follows_its_call_at_once() -> None:
+    spoken = speeches(*of_all("r1/statement/*"), *of_all("r2/statement/*"))
+    calls = [decided(1, NextStep.GO_ON), decided(2, NextStep.VOTE)]
+    debate = debate_with(a_format_setup("panel"), *spoken, *calls)
+
+    assert panel.FORMAT.ready(debate, 7) == ()
+
+
+@pytest.mark.parametrize(
+    ("missed", "is_out"),
+    [
+        (["r1/statement/security"], True),
+        (["r2/statement/security"], False),
+        (["r2/statement/security", "r3/statement/security"], True),
+        (["r2/statement/security", "r4/statement/security"], False),
+        (["r2/statement/security", "r3/statement/architect"], False),
+        (["r1/facilitation/facilitator", "r2/ballot/security", "r1/ballot/security"], False),
+    ],
+    ids=["the first", "one", "two in a row", "two apart", "one each", "other turns"],
+)
+def test_without_a_first_statement_or_two_in_a_row_an_agent_is_out(
+    missed: Sequence[str], *, is_out: bool
+) -> None:
+    agents = panel.FORMAT.alive(debate_with(a_format_setup("panel", rounds=5), *failed(*missed)))
+
+    assert agents == tuple(agent for agent in AGENTS if agent != "security" or not is_out)

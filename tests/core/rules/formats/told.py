@@ -1,12 +1,11 @@
 """Debates told turn by turn, by the keys of their log, for tests of what a format makes of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from core.debate.contributions import Contribution, Failure, FailureCause
+from core.debate.contributions import Contribution, Failure
 from core.debate.debate_events import DebateStarted
 from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event, fold
-from core.debate.questions import Question
 from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
@@ -31,7 +30,7 @@ def turn(key: str) -> Turn:
 
 def speeches(*keys: str) -> Sequence[Event]:
     """Contributions on these turns; each one's text is the key of its turn."""
-    return [ContributionMade(contribution=Contribution(turn=turn(k), text=k)) for k in keys]
+    return [wording(key, key) for key in keys]
 
 
 def wording(key: str, text: str, stance: Mapping[str, float] | None = None) -> Event:
@@ -40,18 +39,13 @@ def wording(key: str, text: str, stance: Mapping[str, float] | None = None) -> E
     return ContributionMade(contribution=contribution)
 
 
-def options(
-    *names: str,
-    kind: QuestionKind = QuestionKind.CHOICE,
-    stances: Mapping[str, str] | None = None,
-) -> Event:
+def options(*names: str, kind: QuestionKind = QuestionKind.CHOICE) -> Event:
     """What there is to choose between: o1, o2 and so on; everybody's draft stands for the first."""
-    items = tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1))
     merged = Options(
         turn=turn("r0/options/summarizer"),
         question_kind=kind,
-        items=items,
-        stances=dict.fromkeys(AGENTS, "o1") | dict(stances or {}),
+        items=tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1)),
+        stances=dict.fromkeys(AGENTS, "o1"),
     )
     return OptionsMerged(options=merged)
 
@@ -62,23 +56,15 @@ def voted(number: int, agent: str, **shares: float) -> Event:
     return BallotCast(ballot=ballot)
 
 
-def failed(*keys: str, cause: FailureCause = FailureCause.PASSING) -> Sequence[Event]:
+def failed(*keys: str) -> Sequence[Event]:
     """Turns that came to nothing."""
-    return [TurnFailed(failure=Failure(turn=turn(k), reason="down", cause=cause)) for k in keys]
+    return [TurnFailed(failure=Failure(turn=turn(key), reason="down")) for key in keys]
 
 
-def refused(key: str) -> Sequence[Event]:
-    """A turn whose provider refused the key."""
-    return failed(key, cause=FailureCause.KEY)
-
-
-def decided(
-    number: int, step: NextStep, *, focus: str = "", question: Question | None = None
-) -> Event:
+def decided(number: int, step: NextStep) -> Event:
     """What the facilitator said after a round."""
     facilitation = turn(f"r{number}/facilitation/facilitator")
-    guidance = Guidance(turn=facilitation, next_step=step, focus=focus, question=question)
-    return FacilitatorDecided(guidance=guidance)
+    return FacilitatorDecided(guidance=Guidance(turn=facilitation, next_step=step))
 
 
 def a_format_setup(form: str, *, rounds: int = 3, **changes: object) -> Setup:
@@ -90,11 +76,6 @@ def a_format_setup(form: str, *, rounds: int = 3, **changes: object) -> Setup:
 def debate_with(setup: Setup, *events: Event) -> Debate:
     """The debate in which this happened, a second apart."""
     return fold(log_of([DebateStarted(setup=setup), *events]))
-
-
-def keys(turns: Iterable[Turn]) -> list[str]:
-    """The turns by their keys, in order."""
-    return [each.key for each in turns]
 
 
 def of_all(form: str) -> list[str]:
