@@ -46,8 +46,6 @@ _YES_OR_NO: Sequence[tuple[str, str, Mapping[bool, str]]] = (
 
 @dataclass(frozen=True, kw_only=True)
 class AgentRecord:
-    """An agent of a debate, and whether it held the decided option best to the end."""
-
     model: str
     role: str
     is_for: bool
@@ -55,8 +53,6 @@ class AgentRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """An accepted decision, as far as it is counted."""
-
     debate_id: str
     #: None on a terminal, where nobody accepts.
     accepted_at: datetime | None
@@ -80,14 +76,11 @@ class Case:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known how it turned out."""
         return self.outcome is not None and self.outcome is not OutcomeKind.TOO_EARLY
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """How often decisions of one kind held."""
-
     group: str
     name: str
     held: int
@@ -98,19 +91,15 @@ class Row:
 
     @property
     def count(self) -> int:
-        """Decisions of which it is known how they turned out."""
         return self.held + self.partly + self.reversed
 
     @property
     def share(self) -> Interval:
-        """Share that held, with its 95 % interval."""
         return wilson(self.held, self.count)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """What is known of how decisions turned out."""
-
     #: All accepted decisions, and how many of them are in which state.
     accepted: int
     known: int
@@ -165,7 +154,6 @@ def case_of(debate: Debate) -> Case | None:
 
 
 def calibration(cases: Iterable[Case]) -> Calibration:
-    """Count how decisions turned out."""
     cases = list(cases)
     known_cases = [case for case in cases if case.is_known]
     open_ones = [case for case in cases if case.outcome is None]
@@ -183,7 +171,6 @@ def calibration(cases: Iterable[Case]) -> Calibration:
 
 
 def states(counts: Calibration) -> str:
-    """A sentence: how many decisions have an outcome, and why the others have none."""
     if not counts.accepted:
         return "No decision was accepted yet."
     parts = {
@@ -198,13 +185,11 @@ def states(counts: Calibration) -> str:
 
 
 def interval_words(share: Interval) -> str:
-    """A share with its interval: `83% (44–97%)`."""
     low, high = percent(share.low).removesuffix("%"), percent(share.high)
     return f"{percent(share.mean)} ({low}–{high})"
 
 
 def _rows(cases: Sequence[Case]) -> Iterable[Row]:
-    """All of them, then each group."""
     if not cases:
         return
     yield _row(ALL, "all decisions", cases)
@@ -232,10 +217,7 @@ def _rows(cases: Sequence[Case]) -> Iterable[Row]:
 
 
 def _stood(case: Case, by: str, name: str) -> bool | None:
-    """Whether a model or role stood by the decision; None where it took no part.
-
-    Several agents of one model are one voice, that of most of them.
-    """
+    """Whether most agents of a model or role stood by the decision; None: it took no part."""
     own = [voice.is_for for voice in case.voices if getattr(voice, by) == name]
     return sum(own) * 2 >= len(own) if own else None
 
@@ -280,7 +262,6 @@ def _findings(cases: Sequence[Case], rows: Sequence[Row]) -> Iterable[str]:
 
 
 def _comparisons(cases: Sequence[Case]) -> Iterable[str]:
-    """Which groups of decisions held more often than others, as sentences."""
     pairs = dict[str, tuple[tuple[int, int], tuple[int, int]]]()
     for words, is_first in _COMPARED.items():
         first = _tally([case for case in cases if is_first(case) is True])
@@ -295,5 +276,4 @@ def _comparisons(cases: Sequence[Case]) -> Iterable[str]:
 
 
 def _tally(cases: Sequence[Case]) -> tuple[int, int]:
-    """How many held, and of how many."""
     return sum(case.outcome is OutcomeKind.HELD for case in cases), len(cases)

@@ -94,7 +94,6 @@ class UsualModels(Value):
 
 @cache
 def _table() -> Mapping[str, Any]:
-    """What comes with the program."""
     text = files("core").joinpath("capabilities.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -114,11 +113,6 @@ def retirement(provider: str, model: str) -> Retirement | None:
 
 def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> Capability:
     """The limits of a model; careful defaults for an unknown one.
-
-    Args:
-        provider: The provider's name in settings.
-        model: The model's name at that provider.
-        overrides: Records from settings, laid over the built-in ones.
 
     Raises:
         ValueError: An override has a field that does not exist or a value that does not fit.

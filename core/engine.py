@@ -60,8 +60,6 @@ SUMMARY_GRACE = 15.0
 
 
 class RunningTurn(NamedTuple):
-    """A turn in hand."""
-
     turn: Turn
     task: asyncio.Task[None]
     #: Whether it may be offered again where its models are away.
@@ -69,8 +67,6 @@ class RunningTurn(NamedTuple):
 
 
 class WaitingTurn(NamedTuple):
-    """A turn whose models are away: since when, and when it is offered again."""
-
     turn: Turn
     since: datetime
     until: datetime
@@ -83,38 +79,29 @@ class WaitingTurns:
         self._turns: dict[str, WaitingTurn] = {}
 
     def put_off(self, turn: Turn, until: datetime, *, now: datetime) -> None:
-        """Offer a turn again at that time."""
         entry = self._turns.get(turn.key)
         self._turns[turn.key] = WaitingTurn(turn, entry.since if entry else now, until)
 
     def keep(self, keys: Collection[str]) -> None:
-        """Forget all but these."""
         self._turns = {key: turn for key, turn in self._turns.items() if key in keys}
 
     def forget(self, key: str) -> None:
-        """Forget a turn: it has come to something."""
         self._turns.pop(key, None)
 
     def offer_all(self, now: datetime) -> None:
-        """Offer every turn at once: a model is back."""
         self._turns = {key: turn._replace(until=now) for key, turn in self._turns.items()}
 
     def is_due(self, key: str, now: datetime) -> bool:
-        """Whether a turn may be offered."""
         return key not in self._turns or self._turns[key].until <= now
 
     def waiting_seconds(self, key: str, now: datetime) -> float:
-        """Seconds for which a turn has waited."""
         return (now - self._turns[key].since).total_seconds() if key in self._turns else 0.0
 
     def turns(self, besides: Collection[str]) -> Sequence[WaitingTurn]:
-        """Those that wait, but for these, which are in hand."""
         return [turn for key, turn in self._turns.items() if key not in besides]
 
 
 class TurnTaker(Protocol):
-    """Takes one turn: asks whom it must and returns what came of it."""
-
     async def take(
         self,
         debate: Debate,
@@ -130,11 +117,10 @@ class TurnTaker(Protocol):
             debate: As it stands.
             turn: Which one.
             book: Told what each model call cost as soon as it has ended, however it did.
-            prove: Awaited right before each attempt to ask a model.
-            waits: Whether it can be offered again where all its models are away.
+            prove: Awaited before each attempt to ask a model; raises `RunLost`.
+            waits: Whether the turn can be offered again where all its models are away.
 
         Raises:
-            RunLost: `prove` says so.
             ModelsAway: No model can be asked now; the turn is to be taken later.
             CallFailed: No model could be asked, or the reply cannot be used; everything else is
                 a fault of ours and stops the run loudly.
@@ -228,7 +214,6 @@ class _Run:
         self._changed.set()
 
     async def advance(self) -> Debate:
-        """Advance the debate step by step."""
         debate: Debate | None = None
         while True:
             debate, is_idle = await self._step(debate)
@@ -306,7 +291,6 @@ class _Run:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[FoldedEvent]]:
-        """Apply the events added to the log: this run's own and people's."""
         seq = debate.seq if debate else 0
         added: Sequence[RecordedEvent] = sorted(
             (entry for entry in self._own if entry.seq > seq), key=lambda entry: entry.seq
@@ -357,7 +341,6 @@ class _Run:
         return tuple(ready.values()) if fresh else ()
 
     def _obsolete_turns(self, debate: Debate, ready: Collection[str]) -> Sequence[str]:
-        """Keys of turns to cancel: not ready any more, or no longer waiting for a model."""
         turns = [
             work.turn
             for key, work in self._working.items()
@@ -438,7 +421,6 @@ class _Run:
         self._changed.set()
 
     async def _tell_away(self, agent: str, reason: str) -> None:
-        """Record that an agent's model went away."""
         if agent in self._away:
             return
         self._away.add(agent)
@@ -547,7 +529,6 @@ class _Run:
             await self._append(TurnFailed(failure=failure))
 
     def _in_foreground(self) -> Sequence[RunningTurn]:
-        """Running turns that the debate waits for: all but those that run beside it."""
         return [work for work in self._working.values() if work.turn.act not in BESIDE]
 
     def _bounded_by_round(self) -> Sequence[Turn]:
@@ -575,7 +556,6 @@ def _finishes_first(debate: Debate) -> bool:
 
 
 def _failure_event(turn: Turn, error: CallFailed) -> TurnFailed:
-    """The event of a turn that came to nothing."""
     cause = FailureCause.PASSING
     if isinstance(error, CapReached):
         cause = FailureCause.CAP

@@ -55,13 +55,7 @@ class DuplicateQuestion(BadInput):
     """Somebody else asked the same question in the channel a moment ago, and it is debated."""
 
     def __init__(self, words: str, *, debate_id: str, where: str = "") -> None:
-        """Say so, and where it is debated.
-
-        Args:
-            words: That it is debated, and what to do.
-            debate_id: The debate that runs.
-            where: A link to it, as the surface writes links; empty: none is known.
-        """
+        """`where`: a link to the debate that runs, as the surface writes links."""
         super().__init__(" ".join(filter(None, (words, where))))
         self.words, self.debate_id = words, debate_id
 
@@ -78,12 +72,7 @@ class CallFailed(MootError):
     """A question put to models came to nothing."""
 
     def __init__(self, message: str = "", *, usage: "Usage | None" = None) -> None:
-        """Say what is wrong and what it cost.
-
-        Args:
-            message: Words for people.
-            usage: What was spent until it happened, all attempts together; None: nothing.
-        """
+        """`usage`: what was spent until it happened, all attempts together."""
         from core.usage import Usage  # noqa: PLC0415 - whoever says what it cost has them already
 
         super().__init__(message)
@@ -111,13 +100,7 @@ class ProviderBusy(ProviderError):
     def __init__(
         self, message: str = "", *, retry_after: float | None = None, usage: "Usage | None" = None
     ) -> None:
-        """Remember how long to wait.
-
-        Args:
-            message: Words for people.
-            retry_after: Seconds the provider asks us to wait, if it said so.
-            usage: What was spent until it happened.
-        """
+        """`retry_after`: seconds the provider asks us to wait, if it said so."""
         super().__init__(message, usage=usage)
         self.retry_after = retry_after
 
@@ -144,13 +127,7 @@ class PromptTooLong(RequestRejected):
     """The prompt holds more than the model does."""
 
     def __init__(self, message: str = "", *, tokens: int = 0, usage: "Usage | None" = None) -> None:
-        """Remember how much it holds.
-
-        Args:
-            message: Words for people.
-            tokens: What the server says that the model holds; 0: it does not say.
-            usage: What was spent until it happened.
-        """
+        """`tokens`: what the server says that the model holds; 0: it does not say."""
         super().__init__(message, usage=usage)
         self.tokens = tokens
 
@@ -188,12 +165,7 @@ class ModelsAway(MootError):
     """
 
     def __init__(self, message: str = "", *, until: "datetime | None" = None) -> None:
-        """Remember when to ask again.
-
-        Args:
-            message: Words for people.
-            until: When one of the models is worth asking; None: nobody asks again.
-        """
+        """`until`: when one of the models is worth asking; None: nobody asks again."""
         super().__init__(message)
         self.until = until
 
@@ -212,12 +184,7 @@ class LogBroken(StoreError):
 
 @contextmanager
 def reading(debate_id: str) -> "Generator[None]":
-    """While a debate is folded, shown or compared: a fault costs this debate alone.
-
-    Raises:
-        LogBroken: Something failed that nobody expects to; says what kind of fault it was.
-        MootError: As it was raised.
-    """
+    """While a debate is folded, shown or compared: what nobody expects to fail is a `LogBroken`."""
     try:
         yield
     except MootError:

@@ -85,8 +85,6 @@ _FIRST_TOKEN = 1.5
 
 @dataclass(frozen=True)
 class _Case:
-    """Factors of the usual sizes."""
-
     #: Of texts and replies.
     length: float
     #: Share of a prompt that is read from the vendor's cache.
@@ -100,8 +98,6 @@ _LEAST, _USUAL, _MOST = _Case(0.6, 0.6, 0.0), _Case(1.0, 0.3, 0.25), _Case(1.4, 
 
 @dataclass(frozen=True)
 class PlannedCall:
-    """A call that is foreseen; costs are None where the price is unknown."""
-
     turn: Turn
     provider: str
     model: str
@@ -157,7 +153,6 @@ class Estimate:
 
 
 def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
-    """Estimate a debate as it would start, with settings' capabilities and prices."""
     debate = initial_debate(setup)
     form = format_of(debate)
     rounds, fewest = _rounds(setup, form)
@@ -193,7 +188,6 @@ def estimate(setup: Setup, tables: Tables = NO_TABLES) -> Estimate:
 
 
 def estimate_words(estimated: Estimate) -> str:
-    """What a debate will probably take, as ranges."""
     if not estimated.planned:
         alone = " One agent alone is not voted on: nothing will be decided."
         return f"Estimated: no model call, no cost.{alone if estimated.is_alone else ''}"
@@ -224,12 +218,9 @@ def cap_words(setup: Setup, estimated: Estimate) -> str:
 
 
 def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequence[Turn]:
-    """The turns on which a model is asked if so many rounds are held.
+    """The turns on which a model is asked if so many rounds are held; 0: the first answers only.
 
-    Args:
-        debate: As it starts.
-        rounds: How many; 0: the first answers only.
-        beside: With all rounds of questions, and the summaries that are made beside the debate.
+    `beside`: with all rounds of questions, and the summaries that are made beside the debate.
     """
     setup, form = debate.setup, format_of(debate)
     everybody, nobody = [agent.id for agent in setup.agents], list[str]()
@@ -263,7 +254,6 @@ def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequen
 
 
 def _turns_held_once(setup: Setup) -> Iterator[Turn]:
-    """Casting, the answer alone and its comparison, the merging of a review's findings."""
     if setup.casting is not None:
         yield casting.TURN
     if setup.shadow_agent is not None:
@@ -360,7 +350,6 @@ class _Sizes:
     def _usage_of_kind(
         self, act: Act, provider: str, model: str, case: _Case, *, is_later: bool
     ) -> Usage:
-        """What a call of an act takes, in the first round or in a later one."""
         limits, spec = self._capability(provider, model), ACTS[act]
         history_size = self._texts(act, is_later=is_later) * _TEXT * case.length
         tokens_in = tokens_of(int(self._shared + history_size), limits.token_factor)
@@ -385,7 +374,6 @@ class _Sizes:
         return usage.model_copy(update={"cost": cost})
 
     def _texts(self, act: Act, *, is_later: bool) -> float:
-        """How many texts of other turns a prompt shows."""
         texts = _FIXED_TEXTS.get(act)
         if act is self._first:
             texts = 0.0

@@ -51,11 +51,7 @@ def roughly(seconds: float) -> str:
 def money(amount: Decimal | None, *, rounding: str = ROUND_HALF_UP) -> str:
     """US dollars: to the cent, below a cent to a hundredth of it; `n/a` where nobody knows.
 
-    What costs anything never reads as nothing.
-
-    Args:
-        amount: How much; None: a price is unknown.
-        rounding: One of `decimal`'s, where half up would say too much or too little.
+    What costs anything never reads as nothing. `rounding` is one of `decimal`'s.
     """
     if amount is None:
         return "n/a"

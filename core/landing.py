@@ -102,7 +102,6 @@ class ReceivingPlace(Value):
     )
 
     def serves(self, place: Place) -> bool:
-        """Whether it gets debates held there."""
         return EVERYWHERE in self.channels or place.channel in self.channels
 
 
@@ -209,5 +208,4 @@ class LandingPlaces(Value):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all receivers."""
         return tuple(place.name for place in (*self.webhooks, *self.records))

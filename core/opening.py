@@ -109,16 +109,10 @@ class DebateRequest:
 
 
 def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -> Setup:
-    """The setup of the debate asked for.
-
-    Args:
-        request: The question and the choices of a person.
-        settings: Values of everything that the request leaves open.
-        delimiter: Random text that marks quoted parts in this debate's prompts.
+    """The setup of the debate asked for; `delimiter` marks quoted parts in its prompts.
 
     Raises:
-        BadInput: The question, the agents, the rounds, the format or the playbook cannot be used;
-            says what to do.
+        BadInput: The question, the agents, the rounds, the format or the playbook cannot be used.
     """
     playbook, request, settings = _by_playbook(request, settings)
     form = request.format or settings.format
@@ -185,7 +179,6 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
 
 
 def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings]:
-    """The plugin's agenda of that format, its prompts taken over into the settings'."""
     agenda = next((agenda for agenda in settings.agendas if agenda.name == form), None)
     if agenda is None:
         return None, settings
@@ -224,11 +217,7 @@ def _linked_references(request: DebateRequest, form: str) -> Sequence[SourceRefe
 
 
 def _proposal_in(question: str) -> str:
-    """The question as a text to be reviewed.
-
-    Raises:
-        BadInput: It is short and proposes nothing, so there is nothing to review.
-    """
+    """The question as a text to be reviewed, unless it is short and only asks something."""
     is_short = "\n" not in question and len(question) <= _QUESTION_MAX_CHARS
     if not question or (is_short and question.endswith("?")):
         raise BadInput(NO_SUBJECT)
@@ -238,11 +227,10 @@ def _proposal_in(question: str) -> str:
 def with_subject(request: DebateRequest) -> DebateRequest:
     """The request for a review, with its subject among its sources and a question about it.
 
-    The subject is the sources; without any the context; without that the question's own text,
-    unless it only asks something.
+    The subject is the sources; without any the context; without that the question's own text.
 
     Raises:
-        BadInput: There is nothing to review; says how to give it.
+        BadInput: There is nothing to review.
     """
     references = [reference for reference in request.references if reference.kind in KINDS]
     question, context = request.question.strip(), request.context.strip()
@@ -270,8 +258,6 @@ def with_subject(request: DebateRequest) -> DebateRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Roster:
-    """Who debates."""
-
     agents: tuple[Agent, ...]
     #: Why each takes part, by id; empty where people chose.
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -287,11 +273,7 @@ def _casting_models(roster: Roster, chooser: Agent, settings: Settings) -> Casti
 
 
 def recast(setup: Setup, cast: Sequence[casting.CastRole]) -> Roster:
-    """The agents of a cast in this debate, with what everybody in it has.
-
-    Raises:
-        ValueError: The debate's agents were not cast.
-    """
+    """The agents of a cast, with the prompts and fallbacks that everybody in the debate has."""
     if setup.casting is None:
         raise ValueError("the agents of this debate were chosen by people")
     roster = _agents_of(cast, setup.casting.models, setup.casting.roles)
@@ -333,8 +315,7 @@ def check_question(question: str, most: int) -> str:
     """The question without surrounding white space.
 
     Raises:
-        BadInput: It holds no letter and no figure outside of names of emoji, or is longer than
-            `most` characters.
+        BadInput: It holds no letter and no figure outside of names of emoji, or is too long.
     """
     text = question.strip()
     if not any(map(str.isalnum, _EMOJI.sub("", text))):
@@ -345,22 +326,13 @@ def check_question(question: str, most: int) -> str:
 
 
 def check_length(what: str, text: str, most: int, *, instead: str) -> None:
-    """Make sure that a text has at most so many characters.
-
-    Raises:
-        BadInput: It has more; says what to do `instead`.
-    """
     if len(text) > most:
         characters = quantity(len(text), "character")
         raise BadInput(f"{what} has {characters}; the most is {number(most)}. {instead}")
 
 
 def find_playbook(name: str, settings: Settings) -> Playbook:
-    """The playbook of that name; spaces may replace its hyphens.
-
-    Raises:
-        BadInput: There is none; says which there are.
-    """
+    """The playbook of that name; spaces may replace its hyphens. Raises `BadInput`."""
     folded = "-".join(name.casefold().split())
     if playbook := settings.playbooks.get(folded):
         return playbook
@@ -385,11 +357,6 @@ def _rounds(asked_rounds: int | None, usual: int, form: Format) -> tuple[int, li
 
 
 def _roster(request: DebateRequest, settings: Settings) -> Roster:
-    """The agents of the debate.
-
-    Raises:
-        BadInput: One that was asked for by name is not there, or disabled.
-    """
     models = settings.mixed_models or (settings.agent_model,)
     named = request.agents if request.agents is not None else request.usual_agents
     if named is None and not settings.agents and settings.casting:
@@ -418,15 +385,10 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
 def _by_name(
     names: Sequence[str], settings: Settings, warnings: list[str] | None
 ) -> dict[str, Agent]:
-    """The agents meant by these names, by id.
-
-    Args:
-        names: Ids, names or roles; empty ones count for nothing.
-        settings: Whose agents and roles they are.
-        warnings: Gets a warning for each that is not there; None: such a name is refused.
+    """The agents meant by these names, by id; `warnings` gets those that are not there.
 
     Raises:
-        BadInput: One is not there, or disabled.
+        BadInput: One is not there, or disabled, and there are no `warnings`.
     """
     by_id = dict[str, Agent]()
     for name in filter(str.strip, names):
@@ -472,7 +434,6 @@ def find_agent(name: str, settings: Settings) -> Agent:
 
 
 def known_agents(settings: Settings) -> list[str]:
-    """What agents can be asked for by: ids of the settings' own, then roles."""
     own = (agent.id for agent in settings.agents if agent.enabled)
     return [*own, *roles_with(settings.roles)]
 
@@ -536,7 +497,7 @@ def _fitting(rules: Summarization, form: str) -> Summarization:
     """Rules of summaries that fit the format, where they name no method.
 
     In a panel agents must see each other's statements, which a summary of one's own history does
-    not show: so it sums up rounds.
+    not show.
     """
     if form == PANEL and "method" not in rules.model_fields_set:
         return rules.model_copy(update={"method": ContextMethod.ROUNDS})

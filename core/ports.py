@@ -73,27 +73,15 @@ class ServedModels:
 
 @runtime_checkable
 class ContextSizes(Protocol):
-    """A provider that knows how much its models hold."""
-
     async def context(self, model: str) -> int:
-        """Tokens the model's own context holds; 0 when nobody says.
-
-        Raises:
-            ProviderError: Nobody answers, or the model is not there.
-        """
+        """Tokens the model's own context holds; 0 when nobody says. May raise `ProviderError`."""
         ...
 
 
 @runtime_checkable
 class ModelLists(Protocol):
-    """A provider that lists the models there are for its key."""
-
     async def models(self) -> Sequence[str]:
-        """Their names.
-
-        Raises:
-            ProviderError: The key is refused, or nobody answers.
-        """
+        """Their names. Raises `ProviderError` if the key is refused, or nobody answers."""
         ...
 
 
@@ -116,8 +104,6 @@ class RunToken:
 
 @dataclass(frozen=True)
 class AppendResult:
-    """What an append came to: the event in the log, and whether it is ours."""
-
     recorded: RecordedEvent
     #: False: the key was there already, and `recorded` is the one that stands.
     fresh: bool
@@ -125,8 +111,6 @@ class AppendResult:
 
 @dataclass(frozen=True, kw_only=True)
 class DebateEntry:
-    """A debate in a list."""
-
     debate_id: str
     question: str
     workspace: str
@@ -152,7 +136,7 @@ class DebateFilter:
 
 
 class DebateStore(Protocol):
-    """The log of events of all debates. Every method may raise `StoreDown`."""
+    """The log of events of all debates. May raise `StoreDown`, and `DebateUnknown` for an id."""
 
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
@@ -164,20 +148,15 @@ class DebateStore(Protocol):
         """
         ...
 
-    async def id_of_origin(self, origin: str) -> str | None:
-        """The id of the debate that this origin began; None if none."""
-        ...
+    async def id_of_origin(self, origin: str) -> str | None: ...
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> AppendResult:
         """Write one event without secrets, durable when this returns. The key's first writer wins.
 
-        The engine passes its run token, checked in the same transaction; people's facts need none.
-
-        Raises:
-            DebateUnknown: No such debate.
-            RunLost: Another run holds the debate.
+        The engine passes its run token, checked in the same transaction (`RunLost`); people's facts
+        need none.
         """
         ...
 
@@ -186,35 +165,19 @@ class DebateStore(Protocol):
 
         As it may be read now: of a sealed debate without what agents hold and decide
         (`core.rules.sealing`).
-
-        Raises:
-            DebateUnknown: No such debate.
         """
         ...
 
     async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        """The same log with everything in it; for the engine alone.
-
-        Raises:
-            DebateUnknown: No such debate.
-        """
+        """The same log with everything in it; for the engine alone."""
         ...
 
     async def claim(self, debate_id: str) -> RunToken:
-        """Take the debate over: every older run of it loses its right to write.
-
-        Raises:
-            DebateUnknown: No such debate.
-        """
+        """Take the debate over: every older run of it loses its right to write."""
         ...
 
     async def check_run(self, run: RunToken) -> None:
-        """Make sure that a run still holds its debate.
-
-        Raises:
-            DebateUnknown: No such debate.
-            RunLost: Another run holds the debate.
-        """
+        """Make sure that a run still holds its debate; raises `RunLost`."""
         ...
 
     async def published_seq(self, debate_id: str) -> int:
@@ -239,8 +202,6 @@ class DebateStore(Protocol):
 
 
 class Spending(Protocol):
-    """What debates have cost, as far as it was recorded; failed turns included."""
-
     async def total_cost(self, scope: SpendingScope) -> Decimal:
         """US dollars spent.
 
@@ -293,9 +254,7 @@ class PeopleDirectory(Protocol):
     `may_see` and `channels_of` raise `BadInput` when the surface does not answer.
     """
 
-    async def may_see(self, person: str, place: Place) -> bool:
-        """Whether a person is in a channel, and so may see its debates."""
-        ...
+    async def may_see(self, person: str, place: Place) -> bool: ...
 
     async def channels_of(self, person: str, workspace: str) -> Collection[str]:
         """The channels that a person and Moot are both in."""
@@ -314,11 +273,7 @@ class Embedder(Protocol):
     """Turns texts into vectors whose nearness is that of their meanings."""
 
     async def embed(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """A vector for each text, in their order.
-
-        Raises:
-            ProviderError: There are none now.
-        """
+        """A vector for each text, in their order. Raises `ProviderError` if there are none now."""
         ...
 
     async def close(self) -> None:
@@ -327,14 +282,8 @@ class Embedder(Protocol):
 
 
 class SourceReader(Protocol):
-    """Reads what people gave as evidence."""
-
     async def read(self, reference: SourceReference, place: Place, /) -> SourceText:
-        """The text of a source.
-
-        Args:
-            reference: What was given.
-            place: Where the debate is held: a source of another place is not read.
+        """The text of a source; one of another place than the debate's is not read.
 
         Raises:
             BadInput: It cannot be read; says why, as the end of a sentence: "it has a password".
@@ -362,12 +311,8 @@ class EventSink(Protocol):
 
 
 class Clock(Protocol):
-    """Time, so that tests can own it."""
-
     def now(self) -> datetime:
         """The current time, in UTC, aware."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
+    async def sleep(self, seconds: float) -> None: ...

@@ -15,7 +15,6 @@ _SCHEMES = frozenset({"http", "https", "socks5", "socks5h"})
 
 
 def proxies() -> Mapping[str, str]:
-    """Addresses of proxies by their variable, for example `HTTPS_PROXY`."""
     named = getproxies_environment()
     return {
         f"{scheme.upper()}_PROXY": address if "://" in address else f"http://{address}"
@@ -40,11 +39,7 @@ def names_socks() -> bool:
 
 
 def check_proxies() -> None:
-    """Make sure that every proxy of the environment can be used.
-
-    Raises:
-        ConfigurationBroken: One has no address of a proxy; says its variable, not its password.
-    """
+    """Raise `ConfigurationBroken` where a proxy has no address; its password is not named."""
     for variable, address in proxies().items():
         try:
             parts = urlsplit(address)

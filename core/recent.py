@@ -11,11 +11,6 @@ class Recent(OrderedDict[K, V]):
     """Keeps so many entries; one that is put in again counts as new."""
 
     def __init__(self, most: int) -> None:
-        """Begin with nothing.
-
-        Args:
-            most: Entries to keep, at least 1.
-        """
         super().__init__()
         self._most = most
 

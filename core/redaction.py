@@ -55,8 +55,6 @@ _LIKE_ASCII = {ord("\u0130"): "i", ord("\u0131"): "i", ord("\u017f"): "s", ord("
 
 @dataclass(frozen=True)
 class SecretRule:
-    """A kind of secret."""
-
     name: str
     #: One of them is in every text that holds one, in lower case.
     marks: tuple[str, ...]
@@ -76,7 +74,6 @@ class SecretRule:
 
 
 def _read_rules() -> tuple[SecretRule, ...]:
-    """The table of secrets, as the file has it."""
     table = tomllib.loads(files("core").joinpath("secrets.toml").read_text("utf-8"))
     return tuple(
         SecretRule(
@@ -122,8 +119,7 @@ def _hide(text: str) -> str:
 def without_secrets(value: T) -> T:
     """The value with every text in it redacted; the same object where nothing is to be hidden.
 
-    Args:
-        value: A text, a record, a collection of such, or anything else. Keys of mappings stay.
+    Keys of mappings stay.
     """
     return cast("T", _without_secrets(value))
 
@@ -169,10 +165,5 @@ def _is_plain(text: str) -> bool:
 
 
 def pseudonym(secret: bytes, who: str) -> str:
-    """A stable name for somebody that tells nothing without the secret: 32 hexadecimal digits.
-
-    Args:
-        secret: The installation's own.
-        who: An id.
-    """
+    """A stable name for somebody that tells nothing without the installation's secret."""
     return hmac.new(secret, who.encode(), hashlib.sha256).hexdigest()[:32]

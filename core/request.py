@@ -76,8 +76,6 @@ def numbered_parts(
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerForm:
-    """The structure a reply must have."""
-
     #: Short name, letters and underscores.
     name: str
     #: JSON Schema: flat, all fields required, no $ref, no optionals.
@@ -92,8 +90,6 @@ class AnswerForm:
 
 
 class Effort(StrEnum):
-    """How much a model should think before it answers."""
-
     LOW = "low"
     MEDIUM = "medium"
     HIGH = "high"
@@ -101,8 +97,6 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRequest:
-    """One call of a model."""
-
     model: str
     act: Act
     #: The role of the agent that asks ("judge" for the judge). Offline engines need it.

@@ -28,9 +28,7 @@ class RetryPolicy:
     def wait_after(self, failures: int, chance: float = 1.0) -> float | None:
         """Seconds to wait after so many failures in a row; None: give up.
 
-        Args:
-            failures: At least 1.
-            chance: A random number from 0 to 1; with 1 the wait is the longest.
+        `chance`: a random number from 0 to 1; with 1 the wait is the longest.
         """
         if self.tries is not None and failures >= self.tries:
             return None
@@ -47,7 +45,7 @@ async def retry(
     again: Callable[[E, float], float | None] = lambda _error, wait: wait,
     chance: Callable[[], float] = random.random,  # noqa: S311 - no secret: spreads tries over time
 ) -> T:
-    """What the attempt returns, once it succeeds.
+    """What the attempt returns, once it succeeds; what the last attempt raised, if none does.
 
     Args:
         attempt: What to do; called once per try.
@@ -57,9 +55,6 @@ async def retry(
         again: Given a failure and the policy's wait, how long to wait; None: give up. Called after
             each failure but the last one.
         chance: A random number from 0 to 1 for each wait.
-
-    Raises:
-        Exception: What the last attempt raised.
     """
     failures = 0
     while True:

@@ -97,11 +97,7 @@ class AllLimits(Limits, Caps):
     """What one debate and all together may take. Times are in seconds, money in US dollars."""
 
     def with_cost(self, cost: Decimal | None) -> "AllLimits":
-        """These limits with a cap per debate, but none above `most_debate_cost`.
-
-        Args:
-            cost: US dollars; None: no cap.
-        """
+        """These limits with a cap per debate (None: no cap), but none above `most_debate_cost`."""
         most = self.most_debate_cost
         if most is not None:
             cost = most if cost is None else min(cost, most)
@@ -178,7 +174,6 @@ class ToolServer(Value):
         return self
 
     def serves(self, place: Place) -> bool:
-        """Whether debates held there ask it."""
         where = place.channel or IN_TERMINAL
         return EVERYWHERE in self.channels or where in self.channels
 
@@ -389,7 +384,6 @@ class Settings(CommonSettings, DebateRules):
 
 
 def roles_with(more: Iterable[Role]) -> Mapping[str, Role]:
-    """The built-in roles and these, by id."""
     return {**ROLES, **{role.id: role for role in more}}
 
 
@@ -401,11 +395,7 @@ def role_id(name: str, more: Iterable[Role] = ()) -> str | None:
 
 
 def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agent:
-    """An agent with a role, built in or one of these.
-
-    Raises:
-        KeyError: There is no such role.
-    """
+    """An agent with a role, built in or one of `more`."""
     definition = roles_with(more)[role]
     own = (
         {PERSONA: PromptText(text=definition.prompt, source=definition.source)}
@@ -424,7 +414,6 @@ def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agen
 
 
 def judge_for(choice: ModelChoice) -> Agent:
-    """The judge."""
     return Agent(
         id=JUDGE,
         name="Judge",

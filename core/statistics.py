@@ -14,8 +14,6 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean with its 95 % interval."""
-
     mean: float
     low: float
     high: float
@@ -26,10 +24,6 @@ def wilson(hits: int, count: int) -> Interval:
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
     1927.
-
-    Args:
-        hits: How often it was so.
-        count: Of how many; at least one.
     """
     z, share = _NORMAL.inv_cdf(1 - ALPHA / 2), hits / count
     middle = (share + z**2 / (2 * count)) / (1 + z**2 / count)
@@ -38,14 +32,10 @@ def wilson(hits: int, count: int) -> Interval:
 
 
 def exact_p(first: tuple[int, int], other: tuple[int, int]) -> float:
-    """The p-value of the difference between two shares, by Fisher's exact test.
+    """The p-value of the difference between two shares (hits, count), by Fisher's exact test.
 
     Source: R. A. Fisher, "Statistical methods for research workers", 1934; two-sided: sums all
     tables that are no likelier than the observed one.
-
-    Args:
-        first: Hits and count of one group.
-        other: Hits and count of the other group.
     """
     (hits, count), (other_hits, others) = first, other
     total, ways = hits + other_hits, comb(count + others, hits + other_hits)

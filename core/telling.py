@@ -26,26 +26,20 @@ class Sinks:
         self._sinks = sinks
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Tell each of an event."""
         for sink in self._sinks:
             await sink.publish(debate, recorded)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Tell each which turns are in hand."""
         for sink in self._sinks:
             await sink.turns_began(debate, turns)
 
 
 class FoldedEvent(NamedTuple):
-    """An event and the debate right after it."""
-
     debate: Debate
     recorded: RecordedEvent
 
 
 class _Step(NamedTuple):
-    """What one step of a debate has to tell."""
-
     news: Sequence[FoldedEvent]
     #: The debate after it.
     debate: Debate
@@ -100,15 +94,7 @@ class SinkFeed:
             self._task.result()
 
     async def wait_until_done(self, *, unless: asyncio.Event, seconds: float | None = None) -> bool:
-        """Wait until the sink was told of everything; False if something else came first.
-
-        Args:
-            unless: Set when there is something to do.
-            seconds: How long to wait at most; None: for as long as it takes.
-
-        Raises:
-            Exception: As for `check`.
-        """
+        """Wait until the sink was told of everything; False if `unless` or the time came first."""
         if self._task:
             interrupted = asyncio.create_task(unless.wait())
             try:
@@ -128,7 +114,6 @@ class SinkFeed:
             self._task.cancel()
 
     async def wait_until_stopped(self) -> None:
-        """Wait until the sink, told to stop, has let go of what it had in hand."""
         if self._task:
             await asyncio.gather(self._task, return_exceptions=True)
 

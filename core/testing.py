@@ -31,18 +31,10 @@ Script = Callable[[ModelRequest], str | ProviderError]
 
 
 class ScriptedProvider:
-    """A provider that answers what the test says and remembers what it was asked."""
-
     def __init__(
         self, script: Script | None = None, *, name: str = "scripted", latency: float = 0.0
     ) -> None:
-        """Take the script.
-
-        Args:
-            script: Makes the reply; without one, plausible replies of the right form.
-            name: The provider's name.
-            latency: Seconds each call takes; may be changed as it works.
-        """
+        """`script` makes the reply; a call takes `latency` seconds, which may be changed."""
         self.name = name
         self.requests: list[ModelRequest] = []
         self._script = script or plausible_reply
@@ -57,14 +49,12 @@ class ScriptedProvider:
         self._go.clear()
 
     def let_go(self) -> None:
-        """Answer what was held, and hold nothing more."""
         self._held = frozenset()
         self._go.set()
 
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer after the latency."""
         async with self._asked:
             self.requests.append(request)
             self._asked.notify_all()
@@ -80,7 +70,6 @@ class ScriptedProvider:
         return ModelReply(text=answer, usage=usage, model=request.model)
 
     async def wait_until_asked(self, act: Act, times: int = 1) -> None:
-        """Wait until it was asked for this act that many times."""
         async with self._asked:
             await self._asked.wait_for(lambda: len(self.requests_of(act)) >= times)
 
@@ -88,12 +77,10 @@ class ScriptedProvider:
         """Nothing to free."""
 
     def requests_of(self, act: Act) -> Sequence[ModelRequest]:
-        """The requests of one act."""
         return [request for request in self.requests if request.act is act]
 
 
 def _same_as(request: ModelRequest) -> list[int]:
-    """All findings are one; no question is asked twice."""
     is_review = request.act is Act.FINDINGS
     kind = PartKind.CRITIQUE if is_review else PartKind.OTHER
     lines = [line for part in request.parts if part.kind is kind for line in part.text.splitlines()]
@@ -101,7 +88,6 @@ def _same_as(request: ModelRequest) -> list[int]:
 
 
 def plausible_reply(request: ModelRequest) -> str:
-    """A reply of the right form for every act."""
     if request.act is Act.BALLOT:
         labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
         reasons = [f"{label} is clear" for label in labels]
@@ -146,7 +132,6 @@ def plausible_reply(request: ModelRequest) -> str:
 
 
 def usual_reply(request: ModelRequest) -> str:
-    """A reply of the right form and of about the length that its act asks for."""
     reply = plausible_reply(request)
     length = request.most_chars or ACTS[request.act].words * _CHARS_PER_WORD
     if not reply.startswith("{"):
@@ -172,7 +157,6 @@ def _long(length: int) -> str:
 
 
 def subject_words(request: ModelRequest) -> Sequence[str]:
-    """The lines of the sources that a request shows, without their places."""
     texts = [part.text for part in request.parts if part.label.startswith("Source e")]
     return [line for text in texts for line in text.splitlines()[1:] if line.strip()]
 
@@ -190,13 +174,11 @@ def a_finding_reply(words: str, **changes: object) -> dict[str, object]:
 
 
 def options_in(request: ModelRequest) -> Sequence[str]:
-    """Ids of the options that a request names, in its order."""
     texts = [part.text for part in request.parts if part.kind is PartKind.OPTIONS]
     return [line.partition(":")[0] for text in texts for line in text.splitlines()]
 
 
 def a_verdict_reply(**changes: object) -> dict[str, object]:
-    """What a judge may answer, with changes."""
     reply: dict[str, object] = {
         "reasons": ["The team runs PostgreSQL already."],
         "requirements": [
@@ -250,8 +232,6 @@ _STRUCTURED: dict[Act, dict[str, object]] = {
 
 @dataclass
 class Members:
-    """A `PeopleDirectory`: everybody is in the same channels, and in one time zone."""
-
     #: None: in all there are.
     channels: Collection[str] | None = None
     zone: tzinfo = UTC
@@ -259,81 +239,61 @@ class Members:
     silent: bool = False
 
     async def may_see(self, person: str, place: Place) -> bool:
-        """Whether the place is one of the channels."""
         del person
         return await self.has_place(place)
 
     async def channels_of(self, person: str, workspace: str) -> Collection[str]:
-        """The channels; none where they are not named."""
         del person, workspace
         return self.channels or ()
 
     async def zone_of(self, person: str, workspace: str) -> tzinfo:
-        """The zone."""
         del person, workspace
         return self.zone
 
     async def has_place(self, place: Place) -> bool:
-        """Whether the place is one of the channels.
-
-        Raises:
-            BadInput: The surface is silent.
-        """
+        """Raises `BadInput` where the surface is silent."""
         if self.silent:
             raise BadInput("Slack did not answer.")
         return self.channels is None or place.channel in self.channels
 
 
 class InMemoryChannelChoices:
-    """A `ChannelChoicesStore` in memory."""
-
     def __init__(self) -> None:
         self._chosen: dict[tuple[str, str], ChannelChoices] = {}
 
     async def get(self, place: Place) -> ChannelChoices:
-        """What the channel has set; nothing where it has set nothing."""
         return self._chosen.get((place.workspace, place.channel), ChannelChoices())
 
     async def put(self, place: Place, choices: ChannelChoices) -> None:
-        """Set all of the channel's settings."""
         self._chosen[place.workspace, place.channel] = choices
 
 
 class RecordingSink:
-    """A sink that remembers what it was told, in order."""
-
     def __init__(self) -> None:
         self.events: list[RecordedEvent] = []
         self.debates: list[Debate] = []
         self.began: list[Sequence[Turn]] = []
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Remember the event."""
         self.debates.append(debate)
         self.events.append(recorded)
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Remember the turns."""
         del debate
         self.began.append(turns)
 
 
 class ManualClock:
-    """A clock that moves only when advanced or slept on."""
-
     def __init__(self, start: datetime = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)) -> None:
         self._now = start
 
     def now(self) -> datetime:
-        """The time it was set to."""
         return self._now
 
     def advance(self, seconds: float) -> None:
-        """Move on."""
         self._now += timedelta(seconds=seconds)
 
     async def sleep(self, seconds: float) -> None:
-        """Move on at once and let others run."""
         self.advance(seconds)
         await asyncio.sleep(0)
 

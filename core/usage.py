@@ -71,7 +71,6 @@ class Cap:
     scope: SpendingScope | None = None
 
     def has_room_for(self, amount: Decimal) -> bool:
-        """Whether a call that may cost so much stays under the cap."""
         return self.spent + amount <= self.limit - self.kept
 
 
@@ -88,8 +87,6 @@ class SentPart(Value):
 
 
 class Call(Value):
-    """How a piece of text came from a model."""
-
     provider: str
     model: str
     usage: Usage = Usage()
@@ -107,8 +104,6 @@ class Call(Value):
 
 
 class Expense(Value):
-    """What one event of the log cost."""
-
     #: Whose turn it was; empty: several agents' calls that were given up under way.
     agent: str = ""
     #: The call that led to it.
@@ -118,5 +113,4 @@ class Expense(Value):
 
     @property
     def usage(self) -> Usage:
-        """The usage of the call and of failed attempts together."""
         return self.call.usage + self.lost if self.call else self.lost

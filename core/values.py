@@ -46,8 +46,6 @@ _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
 
 
 def channel_or(*words: str) -> AfterValidator:
-    """Refuses what is neither the id of a channel nor one of these words."""
-
     def check(channel: str) -> str:
         if channel not in words and not _CHANNEL_ID.fullmatch(channel):
             listed = '" or "'.join(words)
@@ -61,7 +59,6 @@ def channel_or(*words: str) -> AfterValidator:
 
 
 def check_names_differ(what: str, names: Sequence[str]) -> None:
-    """Refuse a name that two of them have."""
     for at, name in enumerate(names):
         if name in names[:at]:
             raise ValueError(f'another {what} has the name "{name}"')

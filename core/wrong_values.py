@@ -29,18 +29,12 @@ _MUST_BE = {
 
 
 def complaint(where: str, fault: ErrorDetails) -> str:
-    """A sentence on one wrong value. It does not repeat the value, which may be a secret.
-
-    Args:
-        where: What the value is of: an option, a key of a file, a variable.
-        fault: What pydantic says of it.
-    """
+    """A sentence on one wrong value. It does not repeat the value, which may be a secret."""
     words = wrong(fault).rstrip(".")
     return f"{where} {words}." if words.startswith(("must ", "is ")) else f"{where}: {words}."
 
 
 def wrong(fault: ErrorDetails) -> str:
-    """What is wrong with one value: `must be a whole number`; else the words of our own check."""
     kind = fault["type"]
     # 50.0 is said as 50.
     limits: dict[str, Any] = {

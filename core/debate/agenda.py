@@ -48,7 +48,6 @@ class Agenda(Value):
 
     @model_validator(mode="after")
     def _can_be_held(self) -> "Agenda":
-        """Refuse an agenda whose turns nobody could take in its order."""
         acts = [phase.act for phase in self.phases]
         if unknown := [act.value for act in acts if act not in _ON_AGENDA]:
             names = ", ".join(sorted(act.value for act in _ON_AGENDA))

@@ -91,7 +91,6 @@ class ModelChoice(Value):
 
     @property
     def full_name(self) -> str:
-        """`provider/model`."""
         return f"{self.provider}/{self.model}"
 
     @property
@@ -142,8 +141,6 @@ class Agent(Speaker):
 
 
 class Role(Value):
-    """A point of view that agents argue from."""
-
     id: PluginName
     name: str = Field(min_length=1, max_length=40)
     #: An emoji code, with colons.

@@ -14,8 +14,6 @@ from core.values import Value
 
 
 class RaisedKind(StrEnum):
-    """What an agent raised."""
-
     RISK = "risk"
     IDEA = "idea"
     FACT = "fact"
@@ -24,16 +22,12 @@ class RaisedKind(StrEnum):
 
 
 class RaisedPoint(Value):
-    """A risk, an idea, a fact or the lack of one that an agent named by its first answer."""
-
     agent: str
     kind: RaisedKind
     text: str
 
 
 class Contribution(Value):
-    """What an agent said on one of its turns."""
-
     turn: Turn
     text: str
     #: What the text says in one sentence, as its author put it; empty: not said.
@@ -81,8 +75,6 @@ class Failure(Value):
 
 
 class SummaryKind(StrEnum):
-    """What a summary stands in for."""
-
     #: One agent's own history: its proposals, the critiques of them, its refinements.
     PERSPECTIVE = "perspective"
     CONTRIBUTION = "contribution"
@@ -94,8 +86,6 @@ class SummaryKind(StrEnum):
 
 
 class Summary(Value):
-    """Stands in for older turns."""
-
     turn: Turn
     kind: SummaryKind
     text: str
@@ -110,8 +100,6 @@ class Summary(Value):
 
 
 class Note(Value):
-    """What a person added while the debate ran."""
-
     id: str
     author: Person
     #: Empty: it says nothing any more, as it was edited away, deleted, or is an answer now.
@@ -127,8 +115,6 @@ class Note(Value):
 
 
 class NoteOutcome(Value):
-    """What became of a note."""
-
     note: str
     used: bool
     explanation: str

@@ -44,7 +44,6 @@ class CallsDropped(BaseEvent):
 
     @property
     def spent(self) -> Expense:
-        """All of it is lost."""
         return Expense(lost=self.usage)
 
 
@@ -88,8 +87,6 @@ class ModelWentAway(BaseEvent):
 
 
 class ModelCameBack(BaseEvent):
-    """A model answered an agent again."""
-
     key_form = "back/{0.agent}/{0.origin}"
     kind: Literal["model_came_back"] = "model_came_back"
     agent: str
@@ -112,8 +109,6 @@ class OutageBegan(BaseEvent):
 
 
 class OutageEnded(BaseEvent):
-    """Something can go on again."""
-
     key_form = "outage-ended/{0.origin}"
     kept_in = constants(outage="", outage_at=None)
     kind: Literal["outage_ended"] = "outage_ended"
@@ -129,7 +124,6 @@ class TimeRanOut(BaseEvent):
 
     @property
     def key(self) -> str:
-        """Each time runs out once."""
         return "time/outage" if self.of_outage else "time"
 
     def _changes(self, debate: Debate) -> Changes:
@@ -137,8 +131,6 @@ class TimeRanOut(BaseEvent):
 
 
 class DebateConcluded(BaseEvent):
-    """The debate ended with a verdict."""
-
     kind: Literal["debate_concluded"] = "debate_concluded"
     edition: int = 1
 
@@ -154,15 +146,12 @@ class DebateConcluded(BaseEvent):
 
 
 class DebateFailed(BaseEvent):
-    """The debate ended without a verdict."""
-
     kind: Literal["debate_failed"] = "debate_failed"
     reason: str
     edition: int = 1
 
     @property
     def key(self) -> str:
-        """As it concludes."""
         return of_edition("end", self.edition)
 
     def _changes(self, debate: Debate) -> Changes:
@@ -172,8 +161,6 @@ class DebateFailed(BaseEvent):
 
 
 class ReminderDue(BaseEvent):
-    """The date has come to look at a decision again."""
-
     key_form = "reminder/{0.decision}"
     kept_in = in_set("reminded", "decision")
     kind: Literal["reminder_due"] = "reminder_due"
@@ -182,8 +169,6 @@ class ReminderDue(BaseEvent):
 
 
 class OutcomeAsked(BaseEvent):
-    """People were asked how an accepted decision turned out."""
-
     kind: Literal["outcome_asked"] = "outcome_asked"
     #: Origin of the decision.
     decision: str
@@ -192,7 +177,6 @@ class OutcomeAsked(BaseEvent):
 
     @property
     def key(self) -> str:
-        """Asked once each time."""
         return self.key_of(self.decision, self.number)
 
     @staticmethod

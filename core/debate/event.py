@@ -26,7 +26,6 @@ Kept = Callable[[Debate, Any], Changes]
 
 
 def by_key(field: str, attribute: str) -> Kept:
-    """The event's value is in a mapping of the debate, by the event's key."""
     return lambda debate, event: {
         field: {**getattr(debate, field), event.key: getattr(event, attribute)}
     }
@@ -43,17 +42,14 @@ def by_person(field: str, attribute: str) -> Kept:
 
 
 def last(field: str, attribute: str, **besides: object) -> Kept:
-    """The newest event's value is the field."""
     return lambda _debate, event: {field: getattr(event, attribute), **besides}
 
 
 def in_tuple(field: str, attribute: str) -> Kept:
-    """The event's value comes last in a tuple of the debate."""
     return lambda debate, event: {field: (*getattr(debate, field), getattr(event, attribute))}
 
 
 def in_set(field: str, attribute: str) -> Kept:
-    """The event's value is in a set of the debate."""
     return lambda debate, event: {field: getattr(debate, field) | {getattr(event, attribute)}}
 
 
@@ -63,7 +59,6 @@ def of_edition_in_force(kept: Kept) -> Kept:
 
 
 def constants(**changes: object) -> Kept:
-    """The fields have these values, whatever the event says."""
     return lambda _debate, _event: changes
 
 
@@ -116,17 +111,14 @@ class TurnEnded(BaseEvent):
 
     @property
     def value(self) -> Any:
-        """Its only field beside the kind."""
         return next(value for name, value in self if name != "kind")
 
     @property
     def turn_taken(self) -> Turn | None:
-        """The turn."""
         return self.value.turn
 
     @property
     def spent(self) -> Expense | None:
-        """The call that led to it, and what attempts that came to nothing have spent besides."""
         value = self.value
         if not hasattr(value, "call"):
             return None
@@ -136,19 +128,16 @@ class TurnEnded(BaseEvent):
 
 
 def fault_of_agent(debate: Debate, agent: str) -> str:
-    """Why an event cannot be of this agent; empty if it can."""
     takes_part = agent in RESERVED_IDS or any(agent == other.id for other in debate.setup.agents)
     return "" if takes_part else f"is of {agent!r}, who takes no part"
 
 
 def fault_of_agents(debate: Debate, ranked: Iterable[str]) -> str:
-    """Why an event cannot rank these agents; empty if it can."""
     agents = {agent.id for agent in debate.setup.agents}
     unknown = [agent for agent in ranked if agent not in agents]
     return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
 
 
 def fault_of_question(does: str, debate: Debate, number: int) -> str:
-    """Why an event cannot be about this question; empty if it can."""
     is_put = debate.clarification(number)
     return "" if is_put else f"{does} question {number}, which nobody was asked"

@@ -8,8 +8,6 @@ from core.values import Value
 
 
 class SourceKind(StrEnum):
-    """What kind of thing evidence comes from."""
-
     FILE = "file"
     LINK = "link"
     #: A conversation of people.
@@ -44,8 +42,6 @@ class SourceReference(Value):
 
 
 class Mark(Value):
-    """Where a place in a source begins."""
-
     #: The line of the text, counted from 1.
     line: int
     #: "page 3", "sheet Load", "Ann, 12:40"; may be empty where lines are counted.
@@ -74,8 +70,6 @@ class SourceText(Value):
 
 
 class Source(SourceText):
-    """A piece of evidence as it was read, or why it could not be."""
-
     turn: Turn
     reference: SourceReference
     #: Why there is no text, as the end of a sentence: "it has a password".
@@ -95,8 +89,6 @@ class Source(SourceText):
 
 
 class CitationStatus(StrEnum):
-    """What checking a citation showed."""
-
     #: The words stand in the source.
     VERIFIED = "verified"
     #: They do not, or there is no such source.
@@ -104,8 +96,6 @@ class CitationStatus(StrEnum):
 
 
 class Citation(Value):
-    """Words an agent says stand in a source, checked when it said them."""
-
     #: As the agent named it: `e3`.
     source: str
     #: As the agent wrote them.

@@ -9,8 +9,6 @@ from core.values import Value
 
 
 class Severity(StrEnum):
-    """How much a finding weighs."""
-
     #: The subject must not go ahead with it.
     BLOCKER = "blocker"
     #: It will cost much, or go wrong for many; it is to be mended first.
@@ -22,8 +20,6 @@ class Severity(StrEnum):
 
 
 class FindingStatus(StrEnum):
-    """How a finding stands after the author's answers and changes."""
-
     OPEN = "open"
     #: What was said about it takes away what was wrong; no changed text shows it.
     ANSWERED = "answered"
@@ -34,8 +30,6 @@ class FindingStatus(StrEnum):
 
 
 class ReviewFinding(Value):
-    """Something that is wrong with the subject of a review, and the words it is about."""
-
     severity: Severity
     #: The words, checked when the finding was made: unverified, and it does not count.
     citation: Citation
@@ -60,7 +54,6 @@ class ReviewFinding(Value):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is still to be mended."""
         return self.counts and self.status in {FindingStatus.OPEN, FindingStatus.NEW}
 
 

@@ -14,8 +14,6 @@ from core.values import Value
 
 
 class FollowUp(Value):
-    """What a person asks about a debate after its verdict."""
-
     #: What brought it (a message, a form): what arrives twice is known by it.
     id: str
     by: Person
@@ -45,13 +43,10 @@ class FollowUpAnswer(Value):
 
     @property
     def usage(self) -> Usage:
-        """All that it has spent."""
         return self.call.usage + self.lost if self.call else self.lost
 
 
 class DecisionKind(StrEnum):
-    """What the team makes of a verdict."""
-
     ACCEPT = "accept"
     REJECT = "reject"
     #: Look at it again on a date.
@@ -75,8 +70,6 @@ class Decision(Value):
 
 
 class OutcomeKind(StrEnum):
-    """How a decision turned out."""
-
     HELD = "held"
     PARTLY = "partly"
     #: It was taken back, or was wrong.
@@ -98,8 +91,6 @@ class DecisionOutcome(Value):
 
 
 class Feedback(Value):
-    """What a person thinks of the verdict's quality."""
-
     by: Person
     helpful: bool
     comment: str = ""

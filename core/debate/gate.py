@@ -10,8 +10,6 @@ from core.values import Value
 
 
 class GateReason(StrEnum):
-    """Why another round is held, or is not."""
-
     #: The first answers differ, or the one all put first is not far enough ahead.
     SPLIT = "split"
     #: The question wants a design or an estimate: its first answers are always debated.
@@ -78,23 +76,18 @@ class Gate(Value):
 
     @property
     def ends_rounds(self) -> bool:
-        """Whether no further round is held."""
         is_agreed = self.reason in ENDS_ROUNDS and not self.hard_to_undo
         is_ended = is_agreed or self.undebatable is not None or self.vote_only
         return is_ended and self.skips is None
 
 
 class NextStep(StrEnum):
-    """What a facilitator decides after a round."""
-
     GO_ON = "go_on"
     ASK = "ask"
     VOTE = "vote"
 
 
 class Guidance(Value):
-    """A facilitator's decision."""
-
     turn: Turn
     next_step: NextStep
     #: What the next round should look at.

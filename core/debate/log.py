@@ -140,16 +140,10 @@ def spent_by(event: Event) -> Usage:
 
 
 def event_to_json(event: Event) -> str:
-    """The event as JSON text."""
     return event.model_dump_json()
 
 
 def event_from_json(text: str) -> Event:
-    """The event in that JSON text.
-
-    Raises:
-        pydantic.ValidationError: The text is not an event this version knows.
-    """
     return _EVENT.validate_json(text)
 
 
@@ -168,11 +162,7 @@ _ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BESIDE))})/)")
 
 
 def fold(log: Iterable[RecordedEvent], earlier: Debate | None = None) -> Debate:
-    """The debate as its events make it.
-
-    Args:
-        log: Its events in order.
-        earlier: The debate before them; None: the log is complete.
+    """The debate as its events make it, from `earlier` on if they are not all.
 
     Raises:
         LogBroken: The log is empty, does not begin with the start, or is inconsistent.
@@ -187,11 +177,7 @@ def fold(log: Iterable[RecordedEvent], earlier: Debate | None = None) -> Debate:
 
 
 def apply(debate: Debate | None, recorded: RecordedEvent) -> Debate:
-    """The debate after one more event.
-
-    Raises:
-        LogBroken: The event cannot follow what came before it.
-    """
+    """The debate after one more event; raises `LogBroken` if that cannot follow."""
     event, key, at = recorded.event, recorded.event.key, recorded.at
     if debate is None and isinstance(event, DebateStarted):
         return Debate(

@@ -101,8 +101,6 @@ class NoteChanged(BaseEvent):
 
 
 class NoteWithdrawn(BaseEvent):
-    """A person deleted a note, or what it said, while the debate ran."""
-
     key_form = "note/{0.note}/withdrawn"
     kind: Literal["note_withdrawn"] = "note_withdrawn"
     #: Id of the note.
@@ -114,8 +112,6 @@ class NoteWithdrawn(BaseEvent):
 
 
 class ClarificationAnswered(BaseEvent):
-    """A person answered a question, skipped it, or corrected its answer."""
-
     key_form = "{0.answer.key}"
     kind: Literal["clarification_answered"] = "clarification_answered"
     answer: Answer
@@ -167,8 +163,6 @@ class AnswerWithdrawn(BaseEvent):
 
 
 class NoteAdded(BaseEvent):
-    """A person added something while the debate ran."""
-
     key_form = "note/{0.note.id}"
     kind: Literal["note_added"] = "note_added"
     note: Note

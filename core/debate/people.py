@@ -4,14 +4,11 @@ from core.values import Value
 
 
 class Person(Value):
-    """A human being, as the surface knows them."""
-
     id: str
     name: str = ""
 
     @property
     def display_name(self) -> str:
-        """What people read: the name, else the id."""
         return self.name or self.id
 
 
@@ -34,6 +31,4 @@ class Mention(Value):
 
 
 class Stop(Value):
-    """A person ended the debate early."""
-
     by: Person

@@ -14,8 +14,6 @@ _END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
 
 
 class OptionEdited(BaseEvent):
-    """A person added, renamed or merged options."""
-
     key_form = "option/{0.edit.origin}"
     kept_in = in_tuple("option_edits", "edit")
     kind: Literal["option_edited"] = "option_edited"
@@ -32,15 +30,10 @@ class DebateWanted(BaseEvent):
 
     @property
     def key(self) -> str:
-        """It is wanted once."""
         return self.KEY
 
     def _changes(self, debate: Debate) -> Changes:
-        """Its rounds are open again; what had ended it stays in the log.
-
-        What was still being written of the old end when this came counts no more: its edition is
-        over.
-        """
+        """What was still being written of the old end counts no more: its edition is over."""
         if debate.wanted_by:
             return {}
         return {
@@ -60,8 +53,6 @@ class DebateWanted(BaseEvent):
 
 
 class StopRequested(BaseEvent):
-    """A person ended the debate early."""
-
     kept_in = last("stop", "stop", paused_by=None)
     kind: Literal["stop_requested"] = "stop_requested"
     stop: Stop
@@ -88,8 +79,6 @@ class StopWithdrawn(BaseEvent):
 
 
 class VoteCalled(BaseEvent):
-    """A person asked for the vote at once."""
-
     key_form = "vote-called"
     kept_in = last("vote_called_by", "by", paused_by=None)
     kind: Literal["vote_called"] = "vote_called"
@@ -97,8 +86,6 @@ class VoteCalled(BaseEvent):
 
 
 class DebatePaused(BaseEvent):
-    """A person paused the debate."""
-
     key_form = "pause/{0.origin}"
     kind: Literal["debate_paused"] = "debate_paused"
     by: Person
@@ -112,8 +99,6 @@ class DebatePaused(BaseEvent):
 
 
 class DebateResumed(BaseEvent):
-    """A person let the debate go on."""
-
     key_form = "resume/{0.origin}"
     kind: Literal["debate_resumed"] = "debate_resumed"
     by: Person
@@ -130,8 +115,6 @@ class DebateResumed(BaseEvent):
 
 
 class BallotsRevealed(BaseEvent):
-    """Somebody had a sealed debate revealed."""
-
     key_form = "reveal"
     kept_in = last("revealed_by", "by")
     kind: Literal["ballots_revealed"] = "ballots_revealed"
@@ -139,14 +122,11 @@ class BallotsRevealed(BaseEvent):
 
 
 class PeopleBallotCast(BaseEvent):
-    """A person ranked the positions."""
-
     kind: Literal["people_ballot_cast"] = "people_ballot_cast"
     ballot: PeopleBallot
 
     @property
     def key(self) -> str:
-        """One form, one ballot."""
         return "/".join(filter(None, ("people-ballot", self.ballot.by.id, self.ballot.origin)))
 
     def _fault(self, debate: Debate) -> str:
@@ -159,8 +139,6 @@ class PeopleBallotCast(BaseEvent):
 
 
 class DecisionRecorded(BaseEvent):
-    """The team accepted the verdict, rejected it, put it off or replaced it."""
-
     key_form = "decision/{0.decision.origin}"
     kept_in = in_tuple("decisions", "decision")
     kind: Literal["decision_recorded"] = "decision_recorded"
@@ -168,8 +146,6 @@ class DecisionRecorded(BaseEvent):
 
 
 class OutcomeGiven(BaseEvent):
-    """A person said how the decision turned out, or said it anew."""
-
     key_form = "outcome/{0.outcome.origin}"
     kept_in = in_tuple("outcomes", "outcome")
     kind: Literal["outcome_given"] = "outcome_given"
@@ -177,8 +153,6 @@ class OutcomeGiven(BaseEvent):
 
 
 class FeedbackGiven(BaseEvent):
-    """A person said whether the verdict was of use."""
-
     key_form = "feedback/{0.feedback.origin}"
     kept_in = by_person("feedback", "feedback")
     kind: Literal["feedback_given"] = "feedback_given"
@@ -186,8 +160,6 @@ class FeedbackGiven(BaseEvent):
 
 
 class FollowUpAsked(BaseEvent):
-    """A person asked something about the debate after its verdict."""
-
     key_form = "asked/{0.question.id}"
     kind: Literal["follow_up_asked"] = "follow_up_asked"
     question: FollowUp

@@ -9,16 +9,12 @@ from core.values import Value
 
 
 class Question(Value):
-    """What an agent wants to know before it takes a position."""
-
     text: str
     #: What holds if nobody answers.
     assumption: str
 
 
 class Questions(Value):
-    """One agent's questions; none is an outcome too."""
-
     turn: Turn
     questions: tuple[Question, ...]
     #: Facts that the agent relies on, as it put them.
@@ -39,8 +35,6 @@ class Clarification(Value):
 
 
 class Clarifications(Value):
-    """Questions put to people together, and how long people have."""
-
     turn: Turn
     items: tuple[Clarification, ...]
     until: datetime

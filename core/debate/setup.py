@@ -17,8 +17,6 @@ from core.values import Value
 
 
 class Forecast(Value):
-    """What a debate was expected to take when it was started."""
-
     #: US dollars; None where a model's price is unknown.
     cost: Decimal | None
     #: The same if all agree at once and no round is held; None: not known.
@@ -30,8 +28,6 @@ class Forecast(Value):
 
 
 class CastingModels(Value):
-    """What roles become agents with, once a model has chosen them."""
-
     #: Dealt to the agents in turn.
     models: tuple[ModelChoice, ...]
     #: Stand in for them.
@@ -91,11 +87,7 @@ class Setup(DebateRules):
     warnings: tuple[str, ...] = ()
 
     def agent(self, agent_id: str) -> Agent:
-        """The agent with this id; the judge, facilitator and summarizer by their reserved ids.
-
-        Raises:
-            KeyError: No such agent.
-        """
+        """The agent with this id; the judge, facilitator and summarizer by their reserved ids."""
         if agent_id == JUDGE:
             return self.judge
         if agent_id == FACILITATOR:
@@ -108,7 +100,6 @@ class Setup(DebateRules):
 
     @property
     def models(self) -> Mapping[str, str]:
-        """The model of each agent by its id, as `provider/model`."""
         return {agent.id: agent.full_name for agent in self.agents}
 
     def letter(self, agent_id: str) -> str:
@@ -117,13 +108,10 @@ class Setup(DebateRules):
 
 
 def _standing_in(judge: Agent, role: str) -> Agent:
-    """The judge's model in another role."""
     return judge.model_copy(update={"id": role, "name": role.capitalize(), "role": role})
 
 
 class Cast(Value):
-    """The agents chosen for a question where nobody chose any."""
-
     turn: Turn
     agents: tuple[Agent, ...]
     #: Why each takes part, by id.

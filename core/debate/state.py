@@ -33,8 +33,6 @@ P = ParamSpec("P")
 
 
 class Status(StrEnum):
-    """Where a debate stands."""
-
     RUNNING = "running"
     CONCLUDED = "concluded"
     FAILED = "failed"
@@ -152,12 +150,10 @@ class Debate:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """The notes that say something, oldest first."""
         return self.once("notes", lambda: tuple(note for note in self.all_notes if note.text))
 
     @property
     def answers(self) -> Mapping[int, Answer]:
-        """The newest answer to each question that has one."""
         return self.once(
             "answers", lambda: {number: said[-1] for number, said in self.replies.items() if said}
         )
@@ -170,19 +166,16 @@ class Debate:
 
     @property
     def message_ids(self) -> frozenset[str]:
-        """Ids of messages that were taken, also of those that say nothing any more."""
         answered = (answer.origin for said in self.replies.values() for answer in said)
         noted = (note.id for note in self.all_notes)
         return frozenset((*answered, *noted, *self.edits, *self.withdrawn))
 
     @property
     def evidence(self) -> tuple[Source, ...]:
-        """The sources that could be read and have a text."""
         return tuple(source for source in self.sources if not source.fault and source.text)
 
     @property
     def decision(self) -> Decision | None:
-        """The team's decision that stands."""
         return self.decisions[-1] if self.decisions else None
 
     @property
@@ -212,7 +205,6 @@ class Debate:
 
     @property
     def outcome(self) -> DecisionOutcome | None:
-        """How the accepted decision turned out, as was said last."""
         return self.outcome_of(self.acceptance)
 
     def outcome_of(self, accepted: Decision | None) -> DecisionOutcome | None:
@@ -232,9 +224,6 @@ class Debate:
 
         `dataclasses.replace` asks after each of some 50 fields, which was half of the time that it
         takes to fold a log.
-
-        Raises:
-            TypeError: There is no such field.
         """
         if unknown := changes.keys() - vars(self).keys():
             raise TypeError(f"A debate has no {', '.join(sorted(unknown))}.")
@@ -272,7 +261,6 @@ class Debate:
         return self.setup.sealed and self.revealed_by is None
 
     def is_done(self, turn: Turn) -> bool:
-        """Whether the turn has an outcome, good or bad."""
         if turn.act is Act.TALLY:
             return self.tally is not None or self.has_failed(turn.act)
         if turn.act is Act.SYNTHESIS:
@@ -280,26 +268,21 @@ class Debate:
         return turn.key in self.times
 
     def has_begun(self, number: int) -> bool:
-        """Whether anything came of a turn of that round."""
         return number in self.worked_at
 
     def has_failed(self, act: Act) -> bool:
-        """Whether a turn of that act has failed, in whatever round."""
         return any(failure.turn.act is act for failure in self.failures.values())
 
     def card_with(self, number: int) -> Clarifications:
-        """The questions that were put together with this one."""
         cards = self.clarifications.values()
         return next(card for card in cards if any(item.number == number for item in card.items))
 
     def clarification(self, number: int) -> Clarification | None:
-        """The question with this number."""
         clarifications = (item for card in self.clarifications.values() for item in card.items)
         return next((item for item in clarifications if item.number == number), None)
 
     @property
     def open_clarifications(self) -> tuple[Clarification, ...]:
-        """Questions people can still answer, oldest first."""
         waiting = (c for key, c in self.clarifications.items() if key not in self.closed)
         return tuple(
             item for card in waiting for item in card.items if item.number not in self.answers
@@ -307,12 +290,10 @@ class Debate:
 
     @property
     def is_hurried(self) -> bool:
-        """Whether it was stopped or put to the vote, or is out of time or money."""
         return bool(self.stop or self.vote_called_by or self.out_of_time or self.out_of_money)
 
     @property
     def waits_for_answers(self) -> bool:
-        """Whether people are waited for to answer questions; what only ends waits for nobody."""
         return bool(self.open_clarifications) and not self.is_hurried
 
     @property
@@ -321,7 +302,6 @@ class Debate:
         return tuple(card for card in self.clarifications.values() if self._is_open(card))
 
     def is_asking(self, number: int) -> bool:
-        """Whether the answer to this question can still change."""
         return any(item.number == number for card in self.open_cards for item in card.items)
 
     def _is_open(self, card: Clarifications) -> bool:
@@ -331,32 +311,27 @@ class Debate:
         return is_unanswered or (card.closed_by_event and bool(card.items))
 
     def text_of(self, act: Act, round_number: int, agent: str, target: str | None = None) -> str:
-        """What was said on that turn, or an empty string."""
         turn = turn_of(act, round_number, agent, target)
         contribution = self.contributions.get(turn.key)
         return contribution.text if contribution else ""
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Every model call that led to a recorded outcome, in the order of the log."""
         return tuple(spent.call for spent in self.spent if spent.call)
 
     @property
     def usage(self) -> Usage:
-        """All that the debate has spent so far, failed turns included."""
         return self.once(
             "usage", lambda: sum((expense.usage for expense in self.spent), start=Usage())
         )
 
     @property
     def out_of_money(self) -> str:
-        """Which cap ended the rounds, in words for people; empty while none did."""
         capped = (f for f in self.failures.values() if f.cause is FailureCause.CAP)
         return next((failure.reason for failure in capped), "")
 
     @property
     def key_refusals(self) -> Mapping[str, str]:
-        """Ids of agents whose provider refuses the key → why, in words for people."""
         refusals = (f for f in self.failures.values() if f.cause is FailureCause.KEY)
         return {failure.turn.agent: failure.reason for failure in refusals}
 

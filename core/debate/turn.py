@@ -84,7 +84,6 @@ class Act(StrEnum):
     FOLLOW_UP = ("follow_up", "answer to a question", "answering questions about the debate")
 
     def __new__(cls, value: str, noun: str, phase: str, label: str = "") -> Self:
-        """Make a member of its row."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.noun, member.phase = noun, phase
@@ -107,7 +106,6 @@ class Turn(Value):
 
     @property
     def key(self) -> str:
-        """The key of this turn's outcome in the log: `r2/critique/ann/bob`."""
         return _key(self.act, self.round, self.agent, self.target)
 
     @property

@@ -50,22 +50,17 @@ class AgentsCast(TurnEnded):
 
 
 class ContributionMade(TurnEnded):
-    """An agent said something."""
-
     kept_in = by_key("contributions", "contribution")
     kind: Literal["contribution_made"] = "contribution_made"
     contribution: Contribution
 
 
 class TurnFailed(TurnEnded):
-    """A turn failed after its retries."""
-
     kind: Literal["turn_failed"] = "turn_failed"
     failure: Failure
 
     @property
     def spent(self) -> Expense:
-        """All that was spent is lost."""
         return Expense(agent=self.failure.turn.agent, lost=self.failure.usage)
 
     def _changes(self, debate: Debate) -> Changes:
@@ -76,16 +71,12 @@ class TurnFailed(TurnEnded):
 
 
 class QuestionsAsked(TurnEnded):
-    """An agent said what it wants to know."""
-
     kept_in = by_key("questions", "questions")
     kind: Literal["questions_asked"] = "questions_asked"
     questions: Questions
 
 
 class ClarificationsOpened(TurnEnded):
-    """Questions were put to people."""
-
     kept_in = by_key("clarifications", "clarifications")
     kind: Literal["clarifications_opened"] = "clarifications_opened"
     clarifications: Clarifications
@@ -98,8 +89,6 @@ class ClarificationsOpened(TurnEnded):
 
 
 class FacilitatorDecided(TurnEnded):
-    """The facilitator said what comes next."""
-
     kind: Literal["facilitator_decided"] = "facilitator_decided"
     guidance: Guidance
 
@@ -111,16 +100,12 @@ class FacilitatorDecided(TurnEnded):
 
 
 class SummaryMade(TurnEnded):
-    """Older turns were summed up."""
-
     kept_in = by_key("summaries", "summary")
     kind: Literal["summary_made"] = "summary_made"
     summary: Summary
 
 
 class BallotCast(TurnEnded):
-    """An agent ranked the positions."""
-
     kept_in = by_key("ballots", "ballot")
     kind: Literal["ballot_cast"] = "ballot_cast"
     ballot: Ballot
@@ -132,16 +117,12 @@ class BallotCast(TurnEnded):
 
 
 class BallotAbstained(TurnEnded):
-    """An agent's ballot could not be read."""
-
     kept_in = by_key("abstentions", "abstention")
     kind: Literal["ballot_abstained"] = "ballot_abstained"
     abstention: Abstention
 
 
 class OptionsMerged(TurnEnded):
-    """It was said what there is to choose between."""
-
     kept_in = last("options", "options")
     kind: Literal["options_merged"] = "options_merged"
     options: Options
@@ -151,24 +132,18 @@ class OptionsMerged(TurnEnded):
 
 
 class FindingsMerged(TurnEnded):
-    """What the agents found in the subject of a review was merged."""
-
     kept_in = last("findings", "findings")
     kind: Literal["findings_merged"] = "findings_merged"
     findings: Findings
 
 
 class GatePassed(TurnEnded):
-    """It was weighed whether another round is worth holding."""
-
     kept_in = by_key("gates", "gate")
     kind: Literal["gate_passed"] = "gate_passed"
     gate: Gate
 
 
 class CrossChecked(TurnEnded):
-    """The judge chose with the positions in the opposite order."""
-
     kept_in = last("cross_check", "check")
     kind: Literal["cross_checked"] = "cross_checked"
     check: CrossCheck
@@ -186,8 +161,6 @@ class VerdictDrafted(BaseEvent):
 
 
 class Audited(BaseEvent):
-    """A model of another vendor has looked for faults in the judge's verdict."""
-
     key_form = "{0.audit.turn.key}"
     kept_in = of_edition_in_force(last("audit", "audit"))
     kind: Literal["audited"] = "audited"
@@ -196,12 +169,10 @@ class Audited(BaseEvent):
 
     @property
     def turn_taken(self) -> Turn:
-        """The turn."""
         return self.audit.turn
 
     @property
     def spent(self) -> Expense:
-        """The auditor's calls."""
         audit = self.audit
         return Expense(agent=audit.turn.agent, call=audit.call, lost=audit.lost)
 
@@ -228,8 +199,6 @@ class ShadowPlaced(TurnEnded):
 
 
 class VoteTallied(BaseEvent):
-    """The ballots were counted."""
-
     kept_in = of_edition_in_force(last("tally", "tally"))
     kind: Literal["vote_tallied"] = "vote_tallied"
     tally: Tally
@@ -237,7 +206,6 @@ class VoteTallied(BaseEvent):
 
     @property
     def key(self) -> str:
-        """The final vote is counted once."""
         return of_edition("tally", self.edition)
 
     def _fault(self, debate: Debate) -> str:
@@ -246,8 +214,6 @@ class VoteTallied(BaseEvent):
 
 
 class SourceRead(TurnEnded):
-    """A piece of evidence was read, or could not be."""
-
     kind: Literal["source_read"] = "source_read"
     source: Source
 
@@ -258,8 +224,6 @@ class SourceRead(TurnEnded):
 
 
 class VerdictReached(BaseEvent):
-    """The judge wrote its synthesis."""
-
     kept_in = of_edition_in_force(last("verdict", "verdict"))
     kind: Literal["verdict_reached"] = "verdict_reached"
     verdict: Verdict
@@ -272,20 +236,16 @@ class VerdictReached(BaseEvent):
 
     @property
     def spent(self) -> Expense:
-        """The judge's calls."""
         return Expense(agent=JUDGE, call=self.verdict.call, lost=self.verdict.lost)
 
 
 class FollowUpAnswered(BaseEvent):
-    """A question was answered from the record."""
-
     key_form = "{0.answer.turn.key}"
     kind: Literal["follow_up_answered"] = "follow_up_answered"
     answer: FollowUpAnswer
 
     @property
     def spent(self) -> Expense:
-        """The judge's calls."""
         answer = self.answer
         return Expense(agent=answer.turn.agent, call=answer.call, lost=answer.lost)
 

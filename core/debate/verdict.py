@@ -13,8 +13,6 @@ from core.values import Value
 
 
 class VerdictSource(StrEnum):
-    """Who wrote the verdict."""
-
     JUDGE = "judge"
     FALLBACK_JUDGE = "fallback-judge"
     #: The judge could not be asked: the winning position stands as it is.
@@ -22,16 +20,12 @@ class VerdictSource(StrEnum):
 
 
 class RequirementStatus(StrEnum):
-    """How a verdict stands to a requirement."""
-
     MET = "met"
     NOT_MET = "not met"
     UNKNOWN = "unknown"
 
 
 class Requirement(Value):
-    """A requirement of the question as the judge found it dealt with."""
-
     #: In the question's words.
     text: str
     #: The words of the solution that show it; empty where there are none.
@@ -50,24 +44,18 @@ class Judgement(Value):
 
 
 class Relation(StrEnum):
-    """How a verdict stands to an earlier decision."""
-
     CONFIRMS = "confirms"
     REFINES = "refines"
     CONTRADICTS = "contradicts"
 
 
 class VerdictSection(Value):
-    """A section of a verdict that the debate's playbook asked for."""
-
     title: str
     #: Markdown.
     text: str
 
 
 class EarlierDecision(Value):
-    """An earlier decision that a verdict bears on."""
-
     #: How it is cited: d1.
     source: str
     #: Id of its debate, what it was, and where people find it (empty: nowhere).
@@ -106,13 +94,10 @@ class Overrule(Value):
 
     @property
     def stands(self) -> bool:
-        """Whether the verdict is the judge's."""
         return bool(self.ground)
 
 
 class AuditKind(StrEnum):
-    """What is wrong with a verdict."""
-
     #: A figure that does not follow from the others.
     SUM = "sum"
     #: A quote that is not there, or says something else.
@@ -132,8 +117,6 @@ class AuditFault(Value):
 
 
 class Audit(Value):
-    """What a model of another vendor than the judge's finds wrong with a verdict."""
-
     turn: Turn
     #: The model, as `provider/model`.
     auditor: str
@@ -166,7 +149,6 @@ class Quoting(Value):
     LISTS: ClassVar[Sequence[str]] = ()
 
     def with_texts(self, rewritten: Callable[[str], str]) -> Self:
-        """The same with each text rewritten."""
         changes: dict[str, object] = {name: rewritten(getattr(self, name)) for name in self.TEXTS}
         changes |= {name: tuple(map(rewritten, getattr(self, name))) for name in self.LISTS}
         return self.model_copy(update=changes)
@@ -231,7 +213,6 @@ class Verdict(Quoting):
         return declines and not self.option and self.confidence is None
 
     def with_texts(self, rewritten: Callable[[str], str]) -> "Verdict":
-        """The same with each text rewritten, those of its sections too."""
         verdict = super().with_texts(rewritten)
         sections = tuple(
             section.model_copy(update={"text": rewritten(section.text)})
@@ -264,7 +245,6 @@ class ShadowAnswer(Quoting):
 
     @property
     def text(self) -> str:
-        """All of it."""
         lists = (*self.alternatives, *self.reasons, *self.risks, *self.overturned_by)
         return "\n".join((self.decision, self.solution, *lists))
 

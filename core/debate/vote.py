@@ -12,8 +12,6 @@ from core.values import Value
 
 
 class QuestionKind(StrEnum):
-    """What kind of answer a question wants."""
-
     #: Which one of several.
     CHOICE = "choice"
     #: How something is to be done: what there is to choose from is only sketched.
@@ -23,7 +21,6 @@ class QuestionKind(StrEnum):
 
     @property
     def words(self) -> str:
-        """What is asked for, for people."""
         return {
             QuestionKind.CHOICE: "which option, or yes or no",
             QuestionKind.DESIGN: "how to do it",
@@ -39,8 +36,6 @@ class Option(Value):
 
 
 class Options(Value):
-    """What may be chosen, merged from the isolated drafts."""
-
     turn: Turn
     question_kind: QuestionKind
     items: tuple[Option, ...]
@@ -54,8 +49,6 @@ class Options(Value):
 
 
 class OptionChange(StrEnum):
-    """What a person does to the list of options."""
-
     ADD = "add"
     RENAME = "rename"
     #: Two are the same: one goes into the other.
@@ -63,8 +56,6 @@ class OptionChange(StrEnum):
 
 
 class OptionEdit(Value):
-    """A person changed the list of options."""
-
     change: OptionChange
     #: Id of the option; empty with `ADD`: its place in the log gives the new one's.
     option: str = ""
@@ -100,7 +91,6 @@ class Ballot(Value):
 
     @property
     def voter(self) -> str:
-        """Id of the agent who voted."""
         return self.turn.agent
 
 
@@ -115,8 +105,6 @@ class Abstention(Value):
 
 
 class Score(Value):
-    """One position's result in the vote."""
-
     position: str
     #: Borda count: Σ over ballots of (N − rank), weighted.
     points: float
@@ -130,8 +118,6 @@ class Score(Value):
 
 
 class OptionScore(Value):
-    """One option's result in the vote."""
-
     option: str
     #: Voters who hold it most likely the best, by their weights.
     first_choices: float

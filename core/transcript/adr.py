@@ -40,7 +40,6 @@ _UNTITLED = {REASONS, SOLUTION}
 
 
 def adr(debate: Debate) -> str:
-    """The decision record: context, decision, considered positions, consequences, dissent."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     decided, titled_sections = [why_none(debate)], list[str]()
     if verdict:
@@ -69,7 +68,6 @@ def adr(debate: Debate) -> str:
 
 
 def _how_decided(debate: Debate, verdict: Verdict | None) -> Iterator[str]:
-    """Who took part, the vote, why rounds were held and how they ended."""
     yield f"Agents: {', '.join(f'{agent.name} ({agent.role})' for agent in debate.setup.agents)}."
     if playbook := debate.setup.playbook:
         yield f"Playbook: {playbook.title}."
@@ -78,7 +76,6 @@ def _how_decided(debate: Debate, verdict: Verdict | None) -> Iterator[str]:
 
 
 def _facts(debate: Debate) -> Iterator[str]:
-    """State of the decision, date, who decided and who asked."""
     state = standing_words(debate)
     still = f" ({state})" if state and not debate.decision else ""
     yield f"Status: {adr_status(debate)}{still}"
@@ -93,7 +90,6 @@ def _facts(debate: Debate) -> Iterator[str]:
 
 
 def _sources(debate: Debate) -> Iterator[str]:
-    """What was read, by the names by which it is cited."""
     for source in debate.evidence:
         title, address = title_in(debate, source), source.reference.address
         is_link = address.startswith(("https://", "http://")) and address != source.reference.title
@@ -101,7 +97,6 @@ def _sources(debate: Debate) -> Iterator[str]:
 
 
 def title_of(debate: Debate) -> str:
-    """What was decided, or asked, in one short line."""
     line = decided_or_asked(debate).rstrip(".")
     if len(line) <= _TITLE_MAX_CHARS:
         return line

@@ -12,8 +12,6 @@ from core.usage import Usage
 
 @dataclass(frozen=True, kw_only=True)
 class AgentSpending:
-    """What one agent has spent."""
-
     agent: str
     name: str
     usage: Usage
@@ -53,12 +51,7 @@ def spending(debate: Debate) -> Sequence[AgentSpending]:
 
 
 def forecast_words(debate: Debate, forecast: Forecast | None) -> str:
-    """How far off the estimate was; empty where there is none, or none of a model.
-
-    Args:
-        debate: The debate, ended or not.
-        forecast: What it was expected to take.
-    """
+    """How far off the estimate was; empty where there is none, or none of a model."""
     if forecast is None or not forecast.calls:
         return ""  # no model was to be asked
     text = (

@@ -79,7 +79,6 @@ def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequen
 
 
 def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
-    """The vote, the judge's check of a close one, and how the team's choice differs."""
     yield ResultLine(label="Vote", text=vote_words(debate))
     options, tally = options_of(debate), debate.tally
     if tally and tally.options:
@@ -96,7 +95,6 @@ def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
 
 
 def options_words(debate: Debate) -> str:
-    """The table of options, of a sealed debate a list of their names; empty without options."""
     head, options = option_rows(debate)
     if debate.is_sealed:
         return bullets(name for name, *_ in options.values())
@@ -104,7 +102,6 @@ def options_words(debate: Debate) -> str:
 
 
 def vote_section(debate: Debate) -> str:
-    """Options and vote; empty if there is nothing to choose and nobody voted."""
     minds, tally = options_words(debate), debate.tally
     if not (minds or tally or debate.ballots or debate.people_ballots):
         return ""
@@ -128,7 +125,6 @@ def vote_section(debate: Debate) -> str:
 
 
 def missing_ballots(debate: Debate) -> Mapping[str, str]:
-    """Agents without a ballot that counts, by id, and why the newest of each is missing."""
     voters = debate.tally.voters if debate.tally else ()
     missed = [
         outcome
@@ -140,7 +136,6 @@ def missing_ballots(debate: Debate) -> Mapping[str, str]:
 
 
 def close_words(debate: Debate, tally: Tally) -> str:
-    """Which options are tied or close, and what decided; empty where none are."""
     options = options_of(debate)
 
     def names_of(scores: Sequence[OptionScore]) -> str:
@@ -160,7 +155,6 @@ def close_words(debate: Debate, tally: Tally) -> str:
 
 
 def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
-    """Whose text was ranked best, and how a tie was broken, unless that is noted elsewhere."""
     names = [name_of(debate, winner) for winner in tally.winners]
     points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
     if not tally.options:

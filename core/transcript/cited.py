@@ -21,9 +21,7 @@ _STRUCK = ", those struck out were not"
 def link_citations(text: str, citations: Iterable[Citation]) -> str:
     """A checked text as Markdown: each verified quote with its source, page or line as a link.
 
-    Args:
-        text: As recorded, with unverified quotes struck out.
-        citations: The result of its check.
+    `text`: as recorded, with unverified quotes struck out.
     """
     by_words = {(citation.source, citation.words): citation for citation in citations}
 
@@ -42,13 +40,11 @@ def link_citations(text: str, citations: Iterable[Citation]) -> str:
 
 
 def decision_line(verdict: Verdict) -> str:
-    """The decision on one line, without formatting: plain text."""
     # Where half of a sentence was recorded, its marks may have lost their other half.
     return plain_line(link_citations(verdict.decision, verdict.citations)).replace("**", "")
 
 
 def decided_or_asked(debate: Debate) -> str:
-    """What was decided, before that what was asked: plain text on one line."""
     return decision_line(debate.verdict) if debate.verdict else plain_line(debate.setup.question)
 
 
@@ -67,7 +63,6 @@ def cited_verdict(debate: Debate, verdict: Verdict) -> Verdict:
 
 
 def where(citation: Citation) -> str:
-    """Where quoted words stand: a link where there is an address people can open."""
     words = ", ".join(filter(None, (citation.source, citation.place)))
     words = words.replace("[", "(").replace("]", ")")
     if not citation.address.startswith(("https://", "http://")):
@@ -76,7 +71,6 @@ def where(citation: Citation) -> str:
 
 
 def check_words(debate: Debate) -> str:
-    """What was checked of the reasons, in a sentence; empty where they quote nothing."""
     reasons = debate.verdict.reasons if debate.verdict else ()
     if not any(map(citations_in, reasons)):
         return ""
@@ -108,7 +102,6 @@ def source_words(source: Source) -> str:
 
 
 def sources_section(debate: Debate) -> str:
-    """The sources of a debate as Markdown; empty where it has none."""
     rows = [
         (
             source.id,

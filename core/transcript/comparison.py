@@ -65,16 +65,12 @@ class ComparisonReply(BaseModel):
 
 
 class Side(StrEnum):
-    """Whose text is better."""
-
     DEBATE = "debate"
     SINGLE = "single"
     NEITHER = "neither"
 
 
 class Preferences(Evaluator):
-    """What one evaluator prefers, by criterion."""
-
     sides: Mapping[Criterion, Side] = {}
     #: Why they do not count; empty: they do.
     fault: str = ""
@@ -82,8 +78,6 @@ class Preferences(Evaluator):
 
 
 class Comparison(Value):
-    """A debate's verdict beside a single answer, as evaluators prefer them."""
-
     debate_id: str
     question: str
     preferences: tuple[Preferences, ...]
@@ -94,26 +88,19 @@ class Comparison(Value):
 
     @property
     def counting(self) -> Sequence[Preferences]:
-        """Those that count."""
         return [preference for preference in self.preferences if not preference.fault]
 
     @property
     def has_sum(self) -> bool:
-        """Whether preferences are counted together: they are of two makers at least."""
         return len({preferences.maker for preferences in self.counting}) >= MOST_MAKERS
 
     @property
     def usage(self) -> Usage:
-        """What the comparison has spent."""
         return sum((preference.usage for preference in self.preferences), start=Usage())
 
 
 async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Comparison:
-    """Let all evaluators compare the verdict with the single answer, at the same time.
-
-    Raises:
-        BadInput: One of the texts is missing, or nobody is to compare them.
-    """
+    """Let all evaluators compare the verdict with the single answer, at the same time."""
     texts = compared_texts(debate)
     if not evaluators:
         raise BadInput("Nobody is named who could compare the texts.")
@@ -130,11 +117,7 @@ async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]
 
 
 def compared_texts(debate: Debate) -> Mapping[Side, str]:
-    """Both texts as evaluators read them, as models wrote them.
-
-    Raises:
-        BadInput: There is no verdict, or no single answer.
-    """
+    """Both texts as evaluators read them; raises `BadInput` if one is missing."""
     verdict, alone = debate.verdict, debate.shadow
     if verdict is None or shadow.is_sealed(debate):
         raise BadInput(f"Debate {debate.id} has no decision that could be compared.")
@@ -156,13 +139,11 @@ def compared_texts(debate: Debate) -> Mapping[Side, str]:
 
 
 def comparison_json(comparison: Comparison) -> str:
-    """The preferences for programs."""
     values = {**comparison.model_dump(mode="json"), "finding": finding_words(comparison)}
     return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """The preferences for people: reservations first, the finding last."""
     lengths = comparison.lengths
     text = (
         f"Shown: {quantity(lengths[Side.DEBATE], 'word')} of the debate's verdict, "
@@ -193,7 +174,6 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 
 def finding_words(comparison: Comparison) -> str:
-    """What one question shows: a difference only where evaluators of two makers all agree."""
     counting = comparison.counting
     sides = {preferences.sides[Criterion.OVERALL] for preferences in counting}
     if not counting:
@@ -261,7 +241,6 @@ def _in_both(forth: Better, back: Better) -> Side:
 
 
 def _makers(debate: Debate) -> set[str]:
-    """Who made the models that wrote either text."""
     setup = debate.setup
     alone = [setup.shadow_agent] if setup.shadow_agent else []
     return {agent.maker for agent in (*setup.agents, setup.judge, *alone)}

@@ -54,7 +54,6 @@ _NO_MODEL = {
 
 
 def decision_text(debate: Debate) -> str:
-    """The decision alone, as Markdown that reads well as plain text; why there is none else."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     if verdict is None:
         return why_none(debate)
@@ -69,7 +68,6 @@ def decision_text(debate: Debate) -> str:
 
 
 def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = True) -> str:
-    """The verdict with all its fields, under a heading of that level; the question quoted."""
     verdict = debate.verdict and cited_verdict(debate, debate.verdict)
     question = quotation(debate.setup.question) if with_question else ""
     if verdict is None:
@@ -80,16 +78,12 @@ def verdict_section(debate: Debate, *, level: int = 2, with_question: bool = Tru
 
 
 def decided_lines(debate: Debate, verdict: Verdict) -> Iterator[str]:
-    """The decision in a document, its warnings above it.
-
-    `verdict`: Quotes in it as people read them (`cited_verdict`).
-    """
+    """The decision in a document, below its warnings; `verdict` is a `cited_verdict`."""
     yield from (f"> **Note:** {inert_line(warning)}" for warning in verdict.warnings)
     yield f"**{shown_as_is(verdict.decision)}**{decision_doubt(debate)}"
 
 
 def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
-    """All that stands below the decision; sections of a level below that one."""
     author = _SOURCES[verdict.source]
     if verdict.source is not VerdictSource.WINNER:
         author = _NO_MODEL.get(debate.setup.judge.provider, author)
@@ -111,7 +105,6 @@ def _whole(debate: Debate, verdict: Verdict, level: int) -> Iterator[str]:
 
 
 def why_none(debate: Debate) -> str:
-    """Why there is no verdict, and which one stood before it was debated after all."""
     if debate.is_sealed:
         return SEALED
     why = f"There is no decision. {inert_line(debate.failure)}".strip()
@@ -124,7 +117,6 @@ def why_none(debate: Debate) -> str:
 
 
 def _standing(debate: Debate, verdict: Verdict) -> Iterator[str]:
-    """How sure it is, the vote, why rounds were held and how they ended."""
     yield confidence_words(verdict)
     ballots = counted_ballots(debate, debate.tally) if debate.tally else ()
     texts = (*debate.contributions.values(), verdict, *ballots)
@@ -152,10 +144,7 @@ def _ending(debate: Debate) -> Iterator[str]:
 
 
 def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection]:
-    """Every field of a verdict that says something, what a reader needs first at the top.
-
-    `verdict`: Quotes in it as people read them (`cited_verdict`).
-    """
+    """Every field of a verdict that says something, what a reader needs first at the top."""
     heads, rows = findings_rows(debate)
     criteria_heads, criteria = criteria_rows(debate, verdict)
     requirements = [
@@ -202,7 +191,6 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
 
 
 def notes_section(debate: Debate, verdict: Verdict | None) -> ResultSection:
-    """What people added, and what became of it; what the judge passes over, too."""
     outcomes = {outcome.note: outcome for outcome in (verdict.notes if verdict else ())}
     lines = list[ResultLine]()
     for note in debate.notes:
@@ -218,7 +206,6 @@ def notes_section(debate: Debate, verdict: Verdict | None) -> ResultSection:
 
 
 def _lone_lines(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:
-    """What one agent alone raised and the decision leaves out, with where it stands."""
     for point in verdict.lone:
         turn = first_turn(debate, point)
         label = f"{point.kind.value.capitalize()}, {turn_words(debate, turn)}"
@@ -226,7 +213,6 @@ def _lone_lines(debate: Debate, verdict: Verdict) -> Iterator[ResultLine]:
 
 
 def earlier_lines(verdict: Verdict, *, whole: bool = True) -> Sequence[ResultLine]:
-    """How the verdict stands to earlier decisions; in whole, with why."""
     lines = list[ResultLine]()
     for earlier in verdict.earlier:
         title = f"[{earlier.title}]({earlier.address})" if earlier.address else earlier.title
@@ -279,7 +265,6 @@ def against_words(debate: Debate, verdict: Verdict) -> str:
 
 
 def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[str]:
-    """Agents who hold another option best at the end, and how likely."""
     for agent in debate.setup.agents if verdict.option else ():
         shares = held_by(debate, agent.id)
         best = leading(shares)

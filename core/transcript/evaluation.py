@@ -56,7 +56,6 @@ class Criterion(StrEnum):
 
     @property
     def words(self) -> str:
-        """Its name for people."""
         return self.value.replace("_", " ").capitalize()
 
 
@@ -81,7 +80,6 @@ _OF_DESIGNS = tuple(criterion for criterion in Criterion if criterion not in _OF
 
 
 def criteria_of(debate: Debate) -> Sequence[Criterion]:
-    """What a debate of this format is scored on."""
     return _OF_REVIEWS if debate.setup.format == review.NAME else _OF_DESIGNS
 
 
@@ -107,8 +105,6 @@ class CriterionScore(Value):
 
 
 class Evaluator(Value):
-    """Who scores or compares."""
-
     evaluator: str
     name: str
     #: Of its model, and who made that.
@@ -117,7 +113,6 @@ class Evaluator(Value):
 
 
 def identity(agent: Agent) -> dict[str, Any]:
-    """The fields of an `Evaluator`."""
     return {
         "evaluator": agent.id,
         "name": agent.name,
@@ -127,15 +122,11 @@ def identity(agent: Agent) -> dict[str, Any]:
 
 
 class Marks(Evaluator):
-    """What one evaluator gave."""
-
     marks: Mapping[Criterion, CriterionScore]
     call: Call
 
 
 class EvaluatorFailure(Value):
-    """An evaluator that failed. It gives no scores."""
-
     evaluator: str
     name: str
     reason: str
@@ -143,8 +134,6 @@ class EvaluatorFailure(Value):
 
 
 class Evaluation(Value):
-    """The scores of a debate."""
-
     debate_id: str
     question: str
     marks: tuple[Marks, ...]
@@ -169,17 +158,12 @@ class Evaluation(Value):
 
     @property
     def usage(self) -> Usage:
-        """What the evaluation has spent, failed evaluators included."""
         marked, failed = (mark.call for mark in self.marks), self.failed
         return sum((spent.usage for spent in (*marked, *failed)), start=Usage())
 
 
 async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Evaluation:
-    """Let all evaluators score the debate's decision, at the same time.
-
-    Raises:
-        BadInput: The debate has no decision, or nobody is to score it.
-    """
+    """Let all evaluators score the debate's decision, at the same time."""
     if debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
     if not evaluators:
@@ -199,11 +183,7 @@ async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent
 
 
 def verdict_text(debate: Debate, verdict: Verdict) -> str:
-    """What evaluators read of a verdict: all that its judge wrote, but for who debated how.
-
-    Who scores a decision is not to know how sure others were of it: no vote, no confidence, no
-    dissent.
-    """
+    """What evaluators read of a verdict: not how sure others were of it, nor who debated how."""
     return laid_out(
         verdict.decision,
         ("Solution", [verdict.solution]),
@@ -236,7 +216,6 @@ def laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
 
 
 def cost_words(usage: Usage, debate_cost: Decimal | None) -> str:
-    """What evaluators cost, and that it is no part of what the debate cost."""
     return f"Cost: {money(usage.cost)}, beside the {money(debate_cost)} of the debate itself."
 
 
@@ -252,7 +231,6 @@ def reply_fault(reply: EvaluationReply, criteria: Sequence[Criterion]) -> str | 
 
 
 def as_json(evaluation: Evaluation) -> str:
-    """The scores for programs."""
     values = evaluation.model_dump(mode="json")
     averages = {name.value: round(mean, 2) for name, mean in evaluation.averages.items()}
     return json.dumps({**values, "averages": averages}, ensure_ascii=False, indent=2) + "\n"
@@ -273,7 +251,6 @@ def as_csv(evaluation: Evaluation) -> str:
 
 
 def as_markdown(evaluation: Evaluation) -> str:
-    """The scores for people."""
     marks, averages = evaluation.marks, evaluation.averages
     rows = [
         (
@@ -307,7 +284,6 @@ def as_markdown(evaluation: Evaluation) -> str:
 
 
 def _reservations(evaluation: Evaluation) -> Iterator[str]:
-    """What lessens the scores, a sentence each."""
     makers = sorted({marks.maker for marks in evaluation.marks})
     if len(makers) < MOST_MAKERS:
         yield f"All evaluators are of {makers[0]}: one maker's taste, without an average."
@@ -318,10 +294,7 @@ def _reservations(evaluation: Evaluation) -> Iterator[str]:
 def evaluation_call(
     debate: Debate, agent: Agent, act: Act, texts: Sequence[Part]
 ) -> tuple[ModelRequest, CallOptions]:
-    """What an evaluator is asked: the question, people's answers, the sources, the texts.
-
-    No other model answers in its place: whose scores they are counts.
-    """
+    """What an evaluator is asked: the question, people's answers, the sources, the texts."""
     turn = Turn(act=act, round=0, agent=agent.id)
     criteria = [{"name": name.value, "meaning": MEANINGS[name]} for name in criteria_of(debate)]
     parts, values = (*parts_for(debate, turn), *texts), {"words": 0, "criteria": criteria}
@@ -330,7 +303,6 @@ def evaluation_call(
 
 
 async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | EvaluatorFailure:
-    """The marks of one evaluator, or its failure."""
     text = verdict_text(debate, debate.verdict) if debate.verdict else ""
     decision = Part(kind=PartKind.POSITION, label="The decision", text=text)
     request, options = evaluation_call(debate, agent, Act.EVALUATION, [decision])

@@ -35,8 +35,6 @@ _MOST_NAMED = 8
 
 @dataclass(frozen=True, kw_only=True)
 class TurnExplanation:
-    """One turn, explained."""
-
     span: Span
     #: What it was sent, or is to be; the task left out.
     parts: tuple[SentPart, ...]
@@ -47,11 +45,6 @@ class TurnExplanation:
 
 
 def explain(log: Sequence[RecordedEvent]) -> Sequence[TurnExplanation]:
-    """Every turn that has an outcome or is ready now, in the order they could begin.
-
-    Raises:
-        LogBroken: The log cannot be.
-    """
     debate = fold(log)
     spans = timeline(log)
     calls = {entry.event.key: entry.event.spent.call for entry in log if entry.event.spent}
@@ -77,7 +70,6 @@ def explain(log: Sequence[RecordedEvent]) -> Sequence[TurnExplanation]:
 
 
 def explanation(log: Sequence[RecordedEvent]) -> str:
-    """The whole debate as text for people."""
     debate = fold(log)
     title = f"Why each turn of debate {debate.id} ran when it did"
     lines = [title, "=" * len(title), ""]
@@ -91,15 +83,10 @@ def explanation(log: Sequence[RecordedEvent]) -> str:
 
 
 def turn_explanation(log: Sequence[RecordedEvent], query: str) -> str:
-    """One turn as text for people, with all its details.
-
-    Args:
-        log: All events of the debate.
-        query: The turn's key (`r1/critique/ann/bob`), or words of it that fit no other turn.
+    """One turn in detail; `query` is its key (`r1/critique/ann/bob`) or words that fit no other.
 
     Raises:
         BadInput: No turn matches, or several; names the nearest.
-        LogBroken: The log is inconsistent.
     """
     debate = fold(log)
     explanation = _turn_meant(debate, explain(log), query)

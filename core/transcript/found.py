@@ -42,7 +42,6 @@ _RUNS = re.compile(r"`+")
 
 
 def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
-    """The head of a table of findings, and a row for each as it stands, the gravest first."""
     rows = [
         (
             finding.number,
@@ -60,7 +59,6 @@ def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[obje
 
 
 def changes_words(debate: Debate) -> str:
-    """What changed at the words of each finding, as lines of a diff; how many were struck out."""
     texts = [
         "\n    ".join((f"Changed at finding {finding.number}:\n", *map(clean, finding.changed)))
         for finding in _findings(debate)
@@ -70,7 +68,6 @@ def changes_words(debate: Debate) -> str:
 
 
 def _findings(debate: Debate) -> Sequence[ReviewFinding]:
-    """The findings of a review as they stand; none in other formats."""
     if debate.setup.format != review.NAME:
         return ()
     return debate.verdict.findings if debate.verdict else standing(debate)
@@ -80,9 +77,6 @@ def task_list(debate: Debate) -> str:
     """The verdict of a review as a comment for GitHub: a task for each finding that is open.
 
     Text of people and agents in it is inert: no mentions, no references to issues, no HTML.
-
-    Raises:
-        BadInput: The debate is no review.
     """
     if debate.setup.format != review.NAME:
         raise BadInput(f"Debate {debate.id} is no review: only reviews can be written so.")
@@ -115,13 +109,9 @@ def task_list(debate: Debate) -> str:
 
 
 def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Untrusted text as one inert line of GitHub's Markdown.
+    """Untrusted text as one inert line of GitHub's Markdown; `names` are titles of sources by id.
 
     Quotes in it read as in reports, without the marks of their check; code stays code.
-
-    Args:
-        text: Of people or agents.
-        names: Titles of sources by id.
     """
 
     def quote(mention: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
@@ -140,7 +130,6 @@ def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
 
 
 def _inert(line: str) -> str:
-    """A piece of a line in which nothing is active."""
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _ACTIVE.sub(lambda match: f"{match[0]}{_JOINER}", line)
     # A dollar as an entity opens no formula, and a backslash before it would be shown.
@@ -156,7 +145,6 @@ def as_code(text: str) -> str:
 
 
 def _task(finding: ReviewFinding, names: Mapping[str, str]) -> Iterator[str]:
-    """The lines of one finding."""
     mark = " " if finding.is_open else "x"
     mend = f" *To mend it*: {in_text(finding.mend, names)}" if finding.mend else ""
     is_plain = finding.status is FindingStatus.OPEN and not finding.why

@@ -114,13 +114,10 @@ def visible(text: str) -> str:
 
 
 def parse(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> list[Token] | None:
-    """The text's tokens; None where it is no formatting: too many signs, or far too deep.
+    """The clean text's tokens; None where it is no formatting: too many signs, or far too deep.
 
-    Args:
-        text: Clean text.
-        most: Signs that may mean something, and cells of tables: the parser fills up each row to
-            the width of the head.
-        parser: Which of the module's.
+    `most`: signs that may mean something, and cells of tables: the parser fills up each row to the
+    width of the head.
     """
     if len(SIGN.findall(text)) > most:
         return None
@@ -143,9 +140,7 @@ def parse(text: str, most: int = MOST_SIGNS, parser: MarkdownIt = PARSER) -> lis
 def plain_line(text: str, *, is_prose: bool = False) -> str:
     """The text on one line without formatting.
 
-    Args:
-        text: Markdown.
-        is_prose: Leave out headings, code and tables where anything else is there.
+    `is_prose`: leave out headings, code and tables where anything else is there.
     """
     tokens = parse(clean(text))
     if tokens is None:
@@ -156,7 +151,6 @@ def plain_line(text: str, *, is_prose: bool = False) -> str:
 
 
 def bare_words(node: SyntaxTreeNode) -> str:
-    """All words of a node, formatting dropped."""
     if node.type in {"softbreak", "hardbreak"}:
         return " "
     if node.children:
@@ -182,10 +176,7 @@ def code_block(text: str) -> str:
 def inert(text: str, level: int = 0) -> str:
     """The text as Markdown in which at most links to the web are active; its code is closed.
 
-    Args:
-        text: Markdown of anybody. Text that is no formatting, because it has too many signs or is
-            far too deep, becomes a block of code.
-        level: Where given, all headings of the text lie below a heading of that level.
+    Text that is no formatting becomes a block of code. All headings lie below those of `level`.
     """
     text = clean(text)
     tokens = _completed(text)
@@ -278,7 +269,6 @@ def _ends(fence: str, line: str) -> bool:
 
 
 def _blocks(parent: _Node, shift: int, *, is_tight: bool = False) -> list[str]:
-    """The lines of all blocks in a document, a quotation or an item."""
     lines, before = list[str](), ""
     for node in parent.children:
         # A table's head would be read as more of the paragraph by some.
@@ -445,7 +435,6 @@ def _text(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A line of text that is no formatting."""
     text = _SIGN_OF_TEXT.sub(lambda match: f"&#{ord(match[0])};", text)
     return _BLOCK_SIGN.sub(_as_text, text, count=1)
 

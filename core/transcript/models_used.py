@@ -43,9 +43,7 @@ def usual_models_words(settings: Settings) -> str:
 def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
     """Who thinks with which model in this debate; loudly that none is asked.
 
-    Args:
-        setup: The debate as it was decided so far.
-        to_be_cast: A model has still to choose the agents.
+    `to_be_cast`: a model has still to choose the agents.
     """
     if all(agent.provider == OFFLINE for agent in (*setup.agents, setup.judge)):
         return NO_MODEL

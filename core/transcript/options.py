@@ -162,7 +162,6 @@ def moves_section(debate: Debate) -> ResultSection:
 
 
 def move_lines(debate: Debate) -> Iterator[ResultLine]:
-    """Who holds which option best instead of which, and what moved them."""
     options = options_of(debate)
     for change in mind_changes(debate):
         before, after = (
@@ -203,7 +202,6 @@ def criteria_rows(
 
 
 def criteria_title(debate: Debate) -> str:
-    """What that table is called."""
     of_review = debate.setup.format == review.NAME
     return "The subject by criterion" if of_review else "Options by criterion"
 
@@ -224,7 +222,6 @@ def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | No
 
 
 def positions_words(debate: Debate) -> Iterator[str]:
-    """Every option and who favours it, a line each: `Kafka: Ann, Bob`."""
     options = options_of(debate)
     for option, agents in by_option(debate).items():
         if is_listed(options, option, len(agents)):
@@ -234,5 +231,4 @@ def positions_words(debate: Debate) -> Iterator[str]:
 
 
 def option_behind(debate: Debate, agent: str) -> str:
-    """The name of the option that an agent favours; empty if none is known."""
     return options_of(debate).name(option_of(debate, agent))

@@ -64,7 +64,6 @@ def recalled_title(debate: Debate) -> str:
 
 
 def team_section(debate: Debate) -> str:
-    """The team's decisions, how they turned out, what people thought; empty if nobody said."""
     rows = [
         (decision.by.display_name, _words(decision), decision.why) for decision in debate.decisions
     ]
@@ -78,13 +77,11 @@ def team_section(debate: Debate) -> str:
 
 
 def outcome_words(outcome: DecisionOutcome) -> str:
-    """How a decision turned out, who says so, and why."""
     why = f" {' '.join(outcome.why.split())}" if outcome.why.strip() else ""
     return f"{OUTCOMES[outcome.kind]}, says {outcome.by.display_name}.{why}"
 
 
 def assumptions(debate: Debate) -> Sequence[str]:
-    """The assumptions of unanswered and skipped questions; Markdown."""
     lines = list[str]()
     for item in questions_to_people(debate):
         answer = debate.answers.get(item.number)
@@ -106,7 +103,6 @@ def unanswered_words(debate: Debate, item: Clarification) -> str:
 
 
 def asked_section(debate: Debate) -> str:
-    """What people asked after the verdict, and what the record said; empty if nobody did."""
     parts = list[str]()
     for question in debate.follow_ups:
         answer = debate.follow_up_answers.get(question.number)
@@ -118,7 +114,6 @@ def asked_section(debate: Debate) -> str:
 
 
 def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
-    """What the team would choose, how far that is from the agents' choice, and what came late."""
     count, options = count_people(debate), options_of(debate)
     cast = len(count.voters)
     if not cast:
@@ -147,7 +142,6 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
 
 
 def people_ballots(debate: Debate) -> str:
-    """How people ranked the options (older versions: the positions); empty if nobody did."""
     options, lines = options_of(debate), list[str]()
     for ballot in debate.people_ballots.values():
         # Options merged after the ballot are named once.
@@ -168,7 +162,6 @@ def _words(decision: Decision) -> str:
 
 
 def feedback_lines(feedback: Iterable[Feedback]) -> Iterator[str]:
-    """A line per person with their feedback on the verdict."""
     for item in feedback:
         comment = f": {' '.join(item.comment.split())}" if item.comment else ""
         opinion = "helpful" if item.helpful else "not helpful"

@@ -33,11 +33,6 @@ VERSION = 3
 
 
 def record_json(log: Sequence[RecordedEvent]) -> str:
-    """The record of a debate, readable by programs and people.
-
-    Raises:
-        LogBroken: The log cannot be.
-    """
     debate = fold(log)
     record = {
         "moot": VERSION,
@@ -96,7 +91,6 @@ def shown_in(event: Event, debate: Debate) -> Event:
 
 
 def outcome(debate: Debate) -> Mapping[str, Any]:
-    """Options, stances, changes of mind, and the ending of the rounds, as JSON values."""
     verdict, tally, options = debate.verdict, debate.tally, options_of(debate)
     shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
     stances = {
@@ -143,7 +137,6 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
 
 
 def _options(debate: Debate) -> Sequence[Mapping[str, Any]]:
-    """Each option with who stands for it, and what agents and people gave it."""
     stands = by_option(debate)
     people = {score.option: score.first_choices for score in count_people(debate).scores}
     scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
@@ -162,7 +155,6 @@ def _options(debate: Debate) -> Sequence[Mapping[str, Any]]:
 
 
 def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
-    """Shares by key, rounded to four places; keys without shares are left out."""
     return {
         key: {option: round(share, 4) for option, share in shares.items()}
         for key, shares in by_key.items()
@@ -177,7 +169,6 @@ def _confidence_word(verdict: Verdict) -> str | None:
 
 
 def _turned_out(debate: Debate) -> Mapping[str, Any] | None:
-    """The newest outcome of the accepted decision; None without one."""
     outcome = debate.outcome
     if outcome is None:
         return None

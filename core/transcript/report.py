@@ -43,7 +43,6 @@ _WHERE_WHOLE = "In short. Each text stands whole in the debate's record (JSON)."
 
 
 def report(debate: Debate) -> str:
-    """The debate, decision first: what was chosen between, who said what in short, what it cost."""
     # A summary that failed is no missing turn: agents saw the text it was to stand for. What the
     # notes on the decision tell is not told again.
     text = " ".join(debate.verdict.warnings) if debate.verdict else ""
@@ -74,7 +73,6 @@ def report(debate: Debate) -> str:
 
 
 def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
-    """Who debated, how and for how long."""
     setup = debate.setup
     yield "Debate", f"`{debate.id}`, {state_words(debate)}"
     yield "Asked by", setup.asked_by.display_name
@@ -96,12 +94,10 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
 
 
 def waited_words(debate: Debate) -> str:
-    """How long the calls took, added up."""
     return duration(sum(call.latency_ms for call in debate.calls) / 1000)
 
 
 def _cast_section(debate: Debate) -> str:
-    """Why each agent takes part, where they were chosen for the question."""
     setup, reasons = debate.setup, debate.setup.reasons
     agents = setup.agents if reasons else ()
     rows = [(agent.name, agent.full_name, reasons.get(agent.id, "")) for agent in agents]
@@ -109,7 +105,6 @@ def _cast_section(debate: Debate) -> str:
 
 
 def clarifications_section(debate: Debate) -> str:
-    """The questions put to people with their answers; empty without any."""
     parts = list[str]()
     for item in (item for card in debate.clarifications.values() for item in card.items):
         who = ", ".join(name_of(debate, agent) for agent in item.asked_by)
@@ -176,7 +171,6 @@ def _in_short(
 
 
 def _warnings(debate: Debate) -> str:
-    """The warnings that are not shown with the decision or a contribution."""
     verdict_warnings = debate.verdict.warnings if debate.verdict else ()
     warnings = [*debate.setup.warnings, *(debate.options.warnings if debate.options else ())]
     for item in (*debate.summaries.values(), *debate.questions.values()):
@@ -190,7 +184,6 @@ def _warnings(debate: Debate) -> str:
 
 
 def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
-    """Tokens and money per agent and in all; how good a forecast, else its own, was."""
     rows: list[Sequence[object]] = [
         (
             item.name,
@@ -234,7 +227,6 @@ def by_round(debate: Debate) -> Mapping[int, Sequence[Contribution]]:
 
 
 def round_name(number: int) -> str:
-    """`Round 2`, or what comes before the first."""
     return f"Round {number}" if number else "Before round 1"
 
 
@@ -246,7 +238,6 @@ def title_words(debate: Debate, contribution: Contribution) -> str:
 
 
 def origin_words(debate: Debate, contribution: Contribution) -> str:
-    """The model, time and cost of a contribution, and the agent's stance by then."""
     call = contribution.call
     if contribution.carried_from or call is None:
         # Its text is in the earlier round.
@@ -261,14 +252,12 @@ def origin_words(debate: Debate, contribution: Contribution) -> str:
 
 
 def is_solution(debate: Debate, contribution: Contribution) -> bool:
-    """Whether its text is the verdict's solution, word for word."""
     return (
         debate.verdict is not None and contribution.text.strip() == debate.verdict.solution.strip()
     )
 
 
 def guidance_words(guidance: Guidance) -> tuple[str, str]:
-    """The author of a guidance, and the guidance, in words."""
     words = guidance.next_step.value.replace("_", " ")
     focus = f" Focus: {inert_line(guidance.focus)}" if guidance.focus else ""
     question = inert_line(guidance.question.text) if guidance.question else ""

@@ -35,7 +35,6 @@ def single_answer_words(debate: Debate) -> str:
 
 
 def cost_words(debate: Debate) -> str:
-    """What the single answer cost; empty before the verdict and where there is none."""
     alone = debate.shadow
     if alone is None or shadow.is_sealed(debate):
         return ""
@@ -74,7 +73,6 @@ def single_answer_section(debate: Debate, *, level: int = 2) -> str:
 
 
 def single_answer_record(debate: Debate) -> Mapping[str, Any] | None:
-    """The answer as JSON values; None before the verdict and where there is none."""
     alone = debate.shadow
     if alone is None or debate.verdict is None or shadow.is_sealed(debate):
         return None

@@ -38,8 +38,6 @@ class SummaryTiming:
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryMetrics:
-    """How the summaries of a debate did."""
-
     generated: int
     #: Those that could not be made; the full text was used.
     failed: int
@@ -71,15 +69,7 @@ class SummaryMetrics:
 def summary_metrics(
     log: Sequence[RecordedEvent], *, spans: Sequence[Span] | None = None
 ) -> SummaryMetrics:
-    """The figures of one debate.
-
-    Args:
-        log: All its events.
-        spans: Its `timeline`, where that is known already.
-
-    Raises:
-        LogBroken: The log cannot be.
-    """
+    """The figures of one debate; `spans` is its `timeline`, where that is known already."""
     debate = fold(log)
     spans = timeline(log) if spans is None else spans
     summaries = list(debate.summaries.values())

@@ -15,8 +15,6 @@ from core.rules.formats.registry import format_of
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """Something in the log."""
-
     key: str
     seq: int
     at: datetime
@@ -37,14 +35,7 @@ class Span:
 
 
 def timeline(log: Sequence[RecordedEvent]) -> Sequence[Span]:
-    """Every turn that has an outcome or is ready now, in the order they could begin.
-
-    Args:
-        log: All events of a debate.
-
-    Raises:
-        LogBroken: The log cannot be.
-    """
+    """Every turn that has an outcome or is ready now, in the order they could begin."""
     debate: Debate | None = None
     outcomes: dict[str, Outcome] = {}
     #: Keys of turns → the event after which they were ready last. A pause makes turns ready anew.
@@ -53,7 +44,6 @@ def timeline(log: Sequence[RecordedEvent]) -> Sequence[Span]:
     spans: list[Span] = []
 
     def span(debate: Debate, turn: Turn, ended: Outcome | None) -> Span:
-        """The turn, from what is in the log so far."""
         began = ready.get(turn.key) or next(reversed(outcomes.values()))
         keys = [
             *format_of(debate).inputs(debate, turn),

@@ -61,7 +61,6 @@ def listed_names(names: Sequence[str]) -> str:
 
 
 def name_of(debate: Debate, agent: str) -> str:
-    """The agent's name for people."""
     if agent == ENGINE:
         return "Moot"
     if agent == PLAYBOOK:
@@ -106,7 +105,6 @@ def _words_in(text: Spoken) -> str:
 
 
 def act_words(turn: Turn) -> str:
-    """What the turn brings forth."""
     blind = turn.act is Act.BALLOT and not turn.round
     return "Blind ballot" if blind else turn.act.label
 
@@ -134,7 +132,6 @@ def confidence(verdict: Verdict) -> str:
 
 
 def confidence_words(verdict: Verdict) -> str:
-    """How sure the verdict is and what that rests on, in a sentence or two."""
     rests_on = "; ".join(verdict.rests_on) if verdict.confidence is not None else ""
     text = f"Confidence: {confidence(verdict)}."
     return f"{text} It rests on this: {inert_line(rests_on)}." if rests_on else text
@@ -167,7 +164,6 @@ def tokens_words(usage: Usage) -> str:
 
 
 def usage_words(usage: Usage) -> str:
-    """Tokens, requests made of a model, and cost in one line."""
     return f"{tokens_words(usage)}, {quantity(usage.attempts, 'request')}, {money(usage.cost)}"
 
 
@@ -225,8 +221,6 @@ def nested(text: str, level: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultLine:
-    """A line of a section."""
-
     text: str
     #: Stands before the text.
     label: str = ""
@@ -251,12 +245,10 @@ class ResultSection:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it says nothing."""
         return not (self.text.strip() or self.lines or self.rows or self.note)
 
 
 def lines_of(texts: Iterable[str]) -> Sequence[ResultLine]:
-    """A line for each text that says something."""
     return tuple(ResultLine(text=text) for text in texts if text)
 
 
@@ -270,7 +262,6 @@ def line_words(line: ResultLine) -> str:
 
 
 def as_markdown(section: ResultSection, level: int) -> str:
-    """A section as inert Markdown under a heading of that level; empty where it says nothing."""
     return titled(inert_line(section.title), body_words(section, level), level=level)
 
 

@@ -38,8 +38,6 @@ _CLOSED = (
 
 @dataclass(frozen=True, kw_only=True)
 class PersonsReply:
-    """What somebody said in a debate's thread or form."""
-
     debate_id: str
     by: Person
     text: str = ""
@@ -54,8 +52,6 @@ class PersonsReply:
 
 
 class ReplyOutcome(Enum):
-    """What became of a reply."""
-
     #: It is an answer, a note, or both; or it changed nothing and need not be spoken of.
     TAKEN = auto()
     #: It is a note; ask its author which question it answers, if any.
@@ -144,7 +140,6 @@ class AnswerQuestions:
     async def _correct(
         self, debate: Debate, reply: PersonsReply, answers: Sequence[GivenAnswer]
     ) -> Sequence[GivenAnswer]:
-        """Record the answers of an edited message; return those that come too late."""
         earlier = _answered_by(debate, reply.origin)
         # First answers that were removed: the last open question to be answered closes them all.
         for number in sorted(earlier.keys() - {answer.number for answer in answers}):
@@ -183,11 +178,7 @@ class AnswerQuestions:
                 await self.facts.record(debate_id, NoteWithdrawn(note=note))
 
     async def choose(self, debate_id: str, note: str, number: int) -> None:
-        """Take a note as the answer to a question.
-
-        Raises:
-            BadInput: The question can no longer be answered, or the note answers one already.
-        """
+        """Take a note as the answer to a question; raises `BadInput` if that can no longer be."""
         debate = await self.facts.debate(debate_id)
         if number in _answered_by(debate, note):
             return  # clicked twice
@@ -206,9 +197,6 @@ class AnswerQuestions:
         Returns:
             Numbers of questions that somebody else had answered, or whose time was over: these
             answers have become notes, if the debate runs.
-
-        Raises:
-            BadInput: An answer is too long, or the debate takes no more notes.
         """
         debate = await self.facts.debate(reply.debate_id)
         for answer in answers:
@@ -229,11 +217,6 @@ class AnswerQuestions:
         await self.form(skipped, [GivenAnswer(number, "") for number in numbers])
 
     def _after_end(self, debate: Debate, reply: PersonsReply) -> ReplyOutcome:
-        """The outcome of a reply that came after the end.
-
-        Raises:
-            NotesFull: Its author has sent too many replies within an hour.
-        """
         if reply.origin in debate.message_ids:
             return ReplyOutcome.TAKEN
         self.note.check_pace(debate.id, reply.by)
@@ -245,11 +228,7 @@ class AnswerQuestions:
     ) -> bool:
         """Record one answer; False if the question is not open any more.
 
-        Args:
-            debate: As it was a moment ago.
-            reply: The message with the answer.
-            content: The question's number and the answer's text.
-            corrects: It may replace an answer that is recorded.
+        `corrects`: it may replace an answer that is recorded.
         """
         number = content.number
         if not reply.edited and number in _answered_by(debate, reply.origin):
@@ -294,7 +273,6 @@ class AnswerQuestions:
 
 
 def _as_answer(debate: Debate, reply: PersonsReply, content: GivenAnswer, *, change: str) -> Answer:
-    """An answer of a message; a note that answers something for the first time is none any more."""
     was_note = any(note.id == reply.origin for note in debate.notes)
     is_whole = not _answered_by(debate, reply.origin)
     return Answer(
@@ -321,7 +299,6 @@ def _is_outdated(debate: Debate, reply: PersonsReply) -> bool:
 
 
 def open_numbers(debate: Debate) -> Sequence[int]:
-    """Numbers of the questions people can still answer, oldest first."""
     return [item.number for item in open_questions(debate)]
 
 
@@ -348,7 +325,6 @@ def _no_such_question(debate: Debate, number: int) -> str:
 
 
 def _answered_by(debate: Debate, origin: str) -> Mapping[int, str]:
-    """What a message answers, by question; also where others corrected it."""
     replies = (reply for said in debate.replies.values() for reply in said)
     return {reply.number: reply.text for reply in replies if reply.origin == origin}
 
@@ -356,15 +332,9 @@ def _answered_by(debate: Debate, origin: str) -> Mapping[int, str]:
 def _said_now(
     debate: Debate, reply: PersonsReply, parsed: ParsedReply, *, note: str
 ) -> tuple[Sequence[GivenAnswer], str]:
-    """The answers of an edited message, and the rest of its text.
+    """The answers of an edited message (`parsed` as if it were new), and the rest of its text.
 
     Without a number it answers the one question it answered before, if it held nothing else.
-
-    Args:
-        debate: As it was before the edit.
-        reply: The message with its new text.
-        parsed: The same, read as if it were new.
-        note: What its note says; empty: it has none.
     """
     if parsed.is_numbered:
         return parsed.answers, parsed.rest
@@ -382,7 +352,6 @@ def _said_now(
 
 
 def _change(reply: PersonsReply) -> str:
-    """A key of the message and its edit: `origin` or `origin/edited`."""
     return "/".join(filter(None, (reply.origin, reply.edited)))
 
 
@@ -393,7 +362,6 @@ def _is_changeable(debate: Debate, number: int) -> bool:
 
 
 def _about(debate: Debate, answer: GivenAnswer) -> str:
-    """An answer that came too late, as words that stand alone."""
     item = debate.clarification(answer.number)
     question = f" ({item.question})" if item else ""
     return f"On question {answer.number}{question}: {answer.text}"

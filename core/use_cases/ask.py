@@ -30,11 +30,7 @@ class AskAboutDebate:
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def check(self, debate: Debate) -> None:
-        """Make sure that there is something to ask about.
-
-        Raises:
-            BadInput: There is no verdict yet, or the debate takes no more questions.
-        """
+        """Raise `BadInput` where there is no verdict yet, or room for no more questions."""
         if debate.status is Status.RUNNING or debate.verdict is None:
             raise BadInput(
                 f"Debate `{debate.id}` has no verdict to ask about. While it runs, a reply in its "
@@ -46,8 +42,7 @@ class AskAboutDebate:
         """Put a question to the judge. Calling it again with the same id changes nothing.
 
         Raises:
-            BadInput: It is empty or too long, nothing can be asked, or the money of the day is
-                spent; nothing was recorded.
+            BadInput: It is empty or too long, nothing can be asked, or the day's money is spent.
         """
         async with self._asking:
             debate = await self.facts.debate(debate_id)

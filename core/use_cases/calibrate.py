@@ -43,9 +43,6 @@ class CountOutcomes:
             workspace: Where; None: anywhere.
             channels: Those the caller knows the person to be in; None: all.
             limit: So many debates with a decision are looked at.
-
-        Raises:
-            StoreDown: The database does not answer.
         """
         if channels is not None and not channels:
             return ()

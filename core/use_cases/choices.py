@@ -45,14 +45,11 @@ class Choices(Value):
     debate_cost: Money | Literal["none"] | None = None
 
     def over(self, other: "Choices") -> "Choices":
-        """These choices where there are any, else the other ones."""
         own = {name: value for name, value in self if value is not None}
         return other.model_copy(update=own)
 
 
 class ChannelChoices(Value):
-    """What a channel has set for its debates."""
-
     choices: Choices = Choices()
     #: Ids of people who may steer debates besides those who start them.
     stewards: tuple[str, ...] = ()
@@ -67,21 +64,15 @@ class ChannelChoices(Value):
 
 
 class ChannelChoicesStore(Protocol):
-    """Keeps what channels have set. Every method may raise `StoreDown`."""
-
     async def get(self, place: Place) -> ChannelChoices:
         """What the channel has set; nothing, if that can no longer be read."""
         ...
 
-    async def put(self, place: Place, choices: ChannelChoices) -> None:
-        """Set all of the channel's settings; the last writer wins."""
-        ...
+    async def put(self, place: Place, choices: ChannelChoices) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelSet:
-    """Models that can serve a debate, as people choose among them."""
-
     id: str
     words: str
     agent: ModelChoice
@@ -91,10 +82,7 @@ class ModelSet:
 def with_choices(settings: Settings, choices: Choices, models: Sequence[ModelSet]) -> Settings:
     """The settings of one debate, with the choices of its channel or form.
 
-    Args:
-        settings: Built in, then the file's.
-        choices: Of the channel or the form.
-        models: The model sets on offer; a chosen set that is not among them is ignored.
+    A chosen set of models that is not among `models` is ignored.
     """
     changes: dict[str, object] = {}
     if choices.format and choices.format in formats_with(settings.agendas):
@@ -142,15 +130,7 @@ def taking_part(settings: Settings) -> tuple[str, ...] | None:
 
 
 def cost_cap(text: str, most: Decimal | None) -> Decimal | Literal["none"] | None:
-    """A cap in US dollars that was typed; `NO_CAP` for that word, None for nothing.
-
-    Args:
-        text: What was typed.
-        most: The highest cap that whoever runs Moot allows; None: any.
-
-    Raises:
-        BadInput: It is no amount, no sensible cap, or above the highest.
-    """
+    """A typed cap in US dollars, up to `most`; `NO_CAP` for that word, None for nothing."""
     plain = text.strip().removeprefix("$").removesuffix("$").strip()
     if not plain:
         return None

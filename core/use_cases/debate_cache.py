@@ -23,11 +23,7 @@ OnUnreadable = Callable[[str, StoreError], None]
 
 @contextmanager
 def leaving_out(debate_id: str, on_unreadable: OnUnreadable) -> Generator[None]:
-    """Go on without a debate that was deleted meanwhile, is damaged or of a newer Moot.
-
-    Raises:
-        StoreDown: The database does not answer.
-    """
+    """Go on without a debate that was deleted meanwhile, is damaged or of a newer Moot."""
     try:
         yield
     except StoreDown:
@@ -54,22 +50,10 @@ class DebateCache:
     """
 
     def __init__(self, store: DebateLog, most: int = DEBATES_HELD) -> None:
-        """Begin empty.
-
-        Args:
-            store: Has the logs.
-            most: Debates to hold.
-        """
         self._store = store
         self._debates = Recent[str, Debate](most)
 
     async def debate(self, debate_id: str) -> Debate:
-        """Return the debate as its log tells it now.
-
-        Raises:
-            DebateUnknown: There is no such debate.
-            StoreError: The database does not answer, or the log cannot be read.
-        """
         earlier = self._debates.get(debate_id)
         try:
             events = await self._store.events(debate_id, after=earlier.seq if earlier else 0)

@@ -43,7 +43,6 @@ class DecideOnVerdict:
     _deciding: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     def check_ballot(self, debate: Debate, by: Person) -> None:
-        """Make sure that this person can choose between options, for the first time or anew."""
         options = options_of(debate)
         if len(options.items) < _FEWEST_OPTIONS:
             raise BadInput(
@@ -59,10 +58,7 @@ class DecideOnVerdict:
         raise BadInput(closed)
 
     async def vote(self, debate: Debate, ballot: PeopleBallot) -> None:
-        """Cast a ballot on the options, once per form; a person's newest one counts.
-
-        The first choice is needed; others may follow, each once.
-        """
+        """Cast a ballot on the options, once per form; a person's newest one counts."""
         self.check_ballot(debate, ballot.by)
         options = options_of(debate)
         choices = tuple(map(options.resolve, ballot.options))
@@ -79,7 +75,6 @@ class DecideOnVerdict:
             await self.facts.record(debate.id, PeopleBallotCast(ballot=resolved_ballot))
 
     def check_decision(self, debate: Debate) -> None:
-        """Make sure that there is something to decide on."""
         if debate.verdict is None:
             raise BadInput(f"Debate `{debate.id}` has no verdict to decide on.")
 
@@ -96,9 +91,7 @@ class DecideOnVerdict:
     async def decide(
         self, debate: Debate, decision: Decision, *, previous: str | None = None
     ) -> Decision:
-        """Record the team's decision, once per form, with its reason redacted.
-
-        A decision equal to the one in force is not recorded again.
+        """Record the team's decision, once per form, unless it is the one in force.
 
         Args:
             debate: The debate with the verdict.
@@ -125,13 +118,10 @@ class DecideOnVerdict:
             return clean
 
     async def newer_than(self, debate: Debate) -> Mapping[str, str]:
-        """Return the questions of later debates of the channel that decided something, by id.
+        """Return the questions of the channel's later debates that decided something.
 
-        The newest is first. Those with a damaged log are left out, and the oldest ones where
-        reading takes longer than `_LOOKED_FOR`.
-
-        Raises:
-            BadInput: There is none.
+        Those with a damaged log are left out, and the oldest ones where reading takes longer than
+        `_LOOKED_FOR`.
         """
         place, clock = debate.setup.place, self.facts.clock
         ends = clock.now() + _LOOKED_FOR
@@ -163,7 +153,6 @@ class DecideOnVerdict:
         return decided
 
     def check_supersedes(self, earlier: Debate, newer: Debate) -> None:
-        """Make sure that the newer debate can supersede the earlier one, which nothing has yet."""
         decision = earlier.decision
         if decision and decision.kind is DecisionKind.SUPERSEDE:
             by = f" by debate `{decision.superseded_by}`" if decision.superseded_by else ""
@@ -171,7 +160,6 @@ class DecideOnVerdict:
         self.check_newer(earlier, newer)
 
     def check_newer(self, earlier: Debate, newer: Debate) -> None:
-        """Make sure that the newer debate decided something to stand in the earlier one's place."""
         if not _can_stand_in(newer):
             raise BadInput(
                 f"Debate `{newer.id}` has no verdict that could stand in place of "
@@ -180,7 +168,6 @@ class DecideOnVerdict:
             )
 
     def check_outcome(self, debate: Debate) -> None:
-        """Make sure that there is a decision, accepted, that can have turned out well or badly."""
         self.check_decision(debate)
         if not debate.decides:
             raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
@@ -196,11 +183,7 @@ class DecideOnVerdict:
             )
 
     async def say_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:
-        """Record how the decision turned out; a repetition keeps the earlier reason.
-
-        Returns:
-            The outcome that stands now.
-        """
+        """Record how the decision turned out, unless it was said; returns what stands now."""
         self.check_outcome(debate)
         current = debate.outcome
         if current and current.kind is outcome.kind and not outcome.why:
@@ -208,11 +191,7 @@ class DecideOnVerdict:
         return await self.give_outcome(debate, outcome)
 
     async def give_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:
-        """Record how the decision turned out and why, redacted; the newest one counts.
-
-        Returns:
-            The outcome that stands now.
-        """
+        """Record how the decision turned out and why; returns what stands now."""
         self.check_outcome(debate)
         accepted = debate.acceptance
         update = {"why": redact(outcome.why), "decision": accepted.origin if accepted else ""}
@@ -223,31 +202,26 @@ class DecideOnVerdict:
         return outcome
 
     async def say_helpful(self, debate: Debate, feedback: Feedback) -> None:
-        """Record whether the verdict was of use; a repetition keeps the earlier comment."""
         earlier = debate.feedback.get(feedback.by.id)
         if earlier is None or earlier.helpful != feedback.helpful:
             await self.give_feedback(debate, feedback)
 
     async def give_feedback(self, debate: Debate, feedback: Feedback) -> None:
-        """Record a person's feedback on the verdict, redacted; the newest counts."""
         self.check_decision(debate)
         feedback = feedback.model_copy(update={"comment": redact(feedback.comment)})
         await self.facts.record(debate.id, FeedbackGiven(feedback=feedback))
 
     def feedback_of(self, debate: Debate, by: Person) -> Feedback:
-        """Return what a person thinks of the verdict, as far as they have said."""
         feedback = debate.feedback.get(by.id)
         if feedback is None:
             raise BadInput("Say first whether the verdict was helpful: press one of its thumbs.")
         return feedback
 
     def today(self, zone: tzinfo = UTC) -> date:
-        """Return the day it is there."""
         return self.facts.clock.now().astimezone(zone).date()
 
 
 def _can_stand_in(debate: Debate) -> bool:
-    """Whether it ended with a verdict that decides something."""
     return debate.decides and debate.status is Status.CONCLUDED
 
 

@@ -22,11 +22,9 @@ class FactLog:
     debates: DebateCache = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin with no debate known."""
         object.__setattr__(self, "debates", DebateCache(self.store))
 
     async def record(self, debate_id: str, event: Event) -> AppendResult:
-        """Append the event and wake the debate's run; the first event with a key stands."""
         try:
             appended = await self.store.append(debate_id, event, at=self.clock.now())
         except asyncio.CancelledError:  # nobody waits any more, but the event may be in the log
@@ -36,9 +34,4 @@ class FactLog:
         return appended
 
     async def debate(self, debate_id: str) -> Debate:
-        """Return the debate as its log tells it now.
-
-        Raises:
-            DebateUnknown: There is no such debate.
-        """
         return await self.debates.debate(debate_id)

@@ -21,8 +21,6 @@ NOT_A_MEMBER = "You are not in this channel; nothing was done."
 
 @dataclass(frozen=True)
 class SearchHit:
-    """A debate that was found, and the words around what was looked for."""
-
     debate_id: str
     excerpt: str
 
@@ -39,8 +37,6 @@ class SearchIndex(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class FoundDebate:
-    """A debate to be listed."""
-
     debate: Debate
     #: The words around what was looked for.
     excerpt: str = ""
@@ -85,11 +81,6 @@ class FindDebates:
         return debate
 
     async def in_channel(self, place: Place, person: str, limit: int) -> Sequence[FoundDebate]:
-        """Return a channel's newest debates.
-
-        Raises:
-            BadInput: The person is not in the channel.
-        """
         if not await self.people.may_see(person, place):
             raise BadInput(NOT_A_MEMBER)
         return await self.newest(place.workspace, [place.channel], limit)
@@ -97,14 +88,12 @@ class FindDebates:
     async def everywhere(
         self, workspace: str, person: str, limit: int, *, open_only: bool = False
     ) -> Sequence[FoundDebate]:
-        """Return the newest debates of all the person's channels; running ones if so wanted."""
         channels = await self.people.channels_of(person, workspace)
         return await self.newest(workspace, channels, limit, open_only=open_only)
 
     async def search(
         self, workspace: str, person: str, text: str, limit: int
     ) -> Sequence[FoundDebate]:
-        """Return debates of the person's channels that hold all the words."""
         channels = await self.people.channels_of(person, workspace)
         hits = await self.index.find(workspace, tuple(channels), text, limit)
         return await self._read(hits)
@@ -126,7 +115,6 @@ class FindDebates:
         return [hit for hit in debates if hit]
 
     async def _found_debate(self, hit: SearchHit, few: asyncio.Semaphore) -> FoundDebate | None:
-        """What was found; None if it is not there any more, or cannot be read."""
         with leaving_out(hit.debate_id, self.on_unreadable):
             async with few:
                 debate = await self.debates.debate(hit.debate_id)

@@ -23,13 +23,10 @@ _HOUR = timedelta(hours=1)
 
 
 def _bound(usual: int, variable: str) -> Any:
-    """A bound of at least 1, which this variable of the environment sets."""
     return Field(default=usual, ge=1, validation_alias=variable)
 
 
 class Bounds(BaseModel):
-    """How much people may ask of one installation."""
-
     model_config = ConfigDict(frozen=True, validate_by_name=True, validate_by_alias=True)
 
     #: Debates at once that one person has started, in one channel, and in one workspace.
@@ -54,17 +51,7 @@ UNBOUNDED = Bounds(**dict.fromkeys(Bounds.model_fields, sys.maxsize))
 
 
 def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds: Bounds) -> None:
-    """Make sure that one more debate may run.
-
-    Args:
-        by: Who asks for it.
-        place: Where it is to be held.
-        running: Debates of its workspace that run now; no more than the bound are needed.
-        bounds: What holds.
-
-    Raises:
-        BadInput: There are too many; says whose, and what to do.
-    """
+    """`running`: debates of the workspace that run now; no more than its bound are needed."""
     if len(running) >= bounds.debates_per_workspace:
         raise BadInput(
             f"{bounds.debates_per_workspace} debates run in this workspace, as many as may at "
@@ -88,15 +75,7 @@ def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds:
 async def check_money(caps: Caps, spent: Spending, whose: SpendingScope, *, otherwise: str) -> None:
     """Make sure that somebody may have models asked on that day.
 
-    Args:
-        caps: What holds.
-        spent: Knows what was spent.
-        whose: Who wants it, on which day and in which workspace, and with which token, if any.
-        otherwise: What did not happen, as the end of a sentence: "nothing was started".
-
-    Raises:
-        BadInput: A cap is used up; says what to do.
-        StoreDown: The database does not answer.
+    `otherwise`: what did not happen, as the end of a sentence: "nothing was started".
     """
     of_person = "You have spent what one person may spend in a day"
     of_programs = "What debates may cost a day that are started with one token is spent"
@@ -115,31 +94,16 @@ async def check_money(caps: Caps, spent: Spending, whose: SpendingScope, *, othe
 
 
 def check_context(context: str, bounds: Bounds) -> None:
-    """Make sure that the context given with a question is not too long.
-
-    Raises:
-        BadInput: It is; says what to do.
-    """
     instead = "Shorten it, or add the rest as notes in the thread."
     check_length("The context", context, bounds.context_characters, instead=instead)
 
 
 def check_size(text: str, bounds: Bounds) -> None:
-    """Make sure that a note or an answer is not too long.
-
-    Raises:
-        BadInput: It is; says what to do.
-    """
     instead = "The agents did not get it: shorten it, or send it in parts."
     check_length("What you wrote", text, bounds.note_characters, instead=instead)
 
 
 def check_notes(debate: Debate, bounds: Bounds) -> None:
-    """Make sure that the debate takes one more note.
-
-    Raises:
-        NotesFull: It does not; says what to do.
-    """
     count = len(debate.all_notes)
     if count >= bounds.notes_per_debate:
         raise NotesFull(
@@ -149,16 +113,7 @@ def check_notes(debate: Debate, bounds: Bounds) -> None:
 
 
 def check_notes_of(times: deque[datetime], now: datetime, bounds: Bounds) -> None:
-    """Make sure that a person may write one more note to a debate, and forget times long gone.
-
-    Args:
-        times: When the person's notes to it were taken, oldest first.
-        now: The time.
-        bounds: What holds.
-
-    Raises:
-        NotesFull: They may not; says until when.
-    """
+    """`times`: when the person's notes to the debate were taken; those long gone are forgotten."""
     while times and times[0] <= now - _HOUR:
         times.popleft()
     most = bounds.notes_per_person_hour
@@ -172,11 +127,6 @@ def check_notes_of(times: deque[datetime], now: datetime, bounds: Bounds) -> Non
 
 
 def check_follow_ups(debate: Debate, bounds: Bounds) -> None:
-    """Make sure that the debate takes one more question after its verdict.
-
-    Raises:
-        BadInput: It does not; says what to do.
-    """
     if len(debate.follow_ups) >= bounds.questions_per_debate:
         raise BadInput(
             f"{len(debate.follow_ups)} questions were asked about debate `{debate.id}`, as many as "

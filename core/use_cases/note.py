@@ -78,16 +78,11 @@ class AddNote:
         return True
 
     def check_pace(self, debate_id: str, author: Person) -> None:
-        """Make sure that a person may say one more thing to a debate now.
-
-        Raises:
-            NotesFull: They may not; says until when.
-        """
+        """Raise `NotesFull`, with the time to wait, if the person has said too much."""
         times = self._times.get((debate_id, author.id), deque())
         check_notes_of(times, self.facts.clock.now(), self.bounds)
 
     def count(self, debate_id: str, author: Person) -> None:
-        """Remember that a person said something to a debate."""
         times = self._times.get((debate_id, author.id), deque())
         times.append(self.facts.clock.now())
         self._times[debate_id, author.id] = times
@@ -102,13 +97,7 @@ class AddNote:
     ) -> Sequence[SourceReference]:
         """Take what somebody's words link to as sources of a running debate, with a note.
 
-        What the debate has already is not taken again.
-
-        Returns:
-            What it has no room for.
-
-        Raises:
-            BadInput: The debate takes no more notes.
+        What the debate has already is not taken again. Returns what it has no room for.
         """
         async with self._adding:
             debate = await self.facts.debate(debate_id)
@@ -135,15 +124,7 @@ class AddNote:
     async def change(self, debate: Debate, note_id: str, text: str, *, change: str) -> None:
         """Change the text of a note of a running debate, from the next turn on.
 
-        Args:
-            debate: As it was a moment ago.
-            note_id: The note's id; an unknown one is ignored.
-            text: The new text; empty: the note is in no prompt until it has text again.
-            change: When it was edited, in an order of its surface.
-
-        Raises:
-            BadInput: It is too long.
-            NotesFull: Its author has sent too many notes within an hour.
+        Empty, it is in no prompt until it has text again.
         """
         note = next((note for note in debate.all_notes if note.id == note_id), None)
         if note is None or debate.status is not Status.RUNNING:

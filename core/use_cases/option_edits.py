@@ -22,11 +22,6 @@ class EditRefused(BadInput):
 
 
 def check_editable(debate: Debate) -> None:
-    """Make sure that the debate has options that can still be changed.
-
-    Raises:
-        BadInput: It has none yet, or the votes are counted.
-    """
     if debate.status is not Status.RUNNING:
         raise BadInput(f"Debate `{debate.id}` is over; its options stay as they were voted on.")
     if debate.tally or debate.verdict:
@@ -41,12 +36,7 @@ def check_editable(debate: Debate) -> None:
 def checked_edits(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]:
     """Return the edits to record: redacted, without those that change nothing.
 
-    Args:
-        debate: As it stands.
-        edits: What one person wants, in order; each is checked after those before it.
-
-    Raises:
-        EditRefused: One of them cannot be made; names it and the reason.
+    Each is checked after those before it; `EditRefused` names the one that cannot be made.
     """
     clean_edits = list[OptionEdit]()
     for edit in edits:
@@ -61,7 +51,6 @@ def checked_edits(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[Optio
 
 
 def _fault(options: OptionList, edit: OptionEdit) -> str:
-    """Why this edit cannot be made, and what to do instead; empty if it can."""
     hint = f"The options are: {', '.join(item.name for item in options.items)}."
     if edit.change is OptionChange.MERGE and not (edit.option and edit.into):
         return "Choose both: the option that goes, and the one it goes into."

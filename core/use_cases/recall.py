@@ -111,12 +111,7 @@ def _is_held(word: str, words: Collection[str], stemmed: frozenset[str]) -> bool
 
 
 def nearness(question: Sequence[float], texts: Sequence[Sequence[float]]) -> Sequence[float]:
-    """For each text, how near its meaning is to the question's, 0 to 1.
-
-    Args:
-        question: Its vector.
-        texts: Theirs; of another length: not comparable, so not near.
-    """
+    """For each vector, how near its meaning is to the question's, 0 to 1; of another length: 0."""
 
     def near(other: Sequence[float]) -> float:
         lengths = math.hypot(*question) * math.hypot(*other)
@@ -130,8 +125,6 @@ def nearness(question: Sequence[float], texts: Sequence[Sequence[float]]) -> Seq
 
 @dataclass(frozen=True, kw_only=True)
 class RecalledDecision:
-    """A decision that may be the one that was meant."""
-
     debate: Debate
     #: The share of the question's words that it holds, or how near its meaning is: 0 to 1.
     likeness: float
@@ -161,18 +154,13 @@ class RecallDecisions:
     async def for_person(
         self, question: str, *, person: str, workspace: str
     ) -> Sequence[RecalledDecision]:
-        """Return the decisions that fit a question best, of the channels this person is in.
-
-        Raises:
-            BadInput: The question is too long, or nobody says in time which channels those are.
-        """
+        """Return the decisions that fit a question best, of the channels this person is in."""
         instead, most = "Ask for what was decided in fewer words.", self.bounds.question_characters
         check_length("The question", question, most, instead=instead)
         channels = await self.people.channels_of(person, workspace) if self.people else ()
         return await self._among(question, workspace, channels) if channels else ()
 
     async def anywhere(self, question: str) -> Sequence[RecalledDecision]:
-        """Return the decisions of the whole database that fit a question best."""
         return await self._among(question, None, None)
 
     async def _among(
@@ -203,7 +191,6 @@ class RecallDecisions:
         return decisions
 
     async def _fits(self, question: str, texts: Sequence[str]) -> Sequence[float]:
-        """How well each text fits, by words, and by meaning where that is set up."""
         by_words = await asyncio.to_thread(word_shares, question, texts)
         if self.embedder is None or not texts:
             return by_words
@@ -221,10 +208,7 @@ class RecallDecisions:
         return [max(pair) for pair in zip(by_words, by_meaning, strict=True)]
 
     async def _text(self, entry: DebateEntry) -> str:
-        """What a decision is found by: what was decided, the options and the question.
-
-        In this order: of a long text the beginning counts.
-        """
+        """What a decision is found by; of a long text the beginning counts."""
         key = (entry.debate_id, entry.ended_at)
         if key not in self._texts:
             text = ""
@@ -239,6 +223,5 @@ class RecallDecisions:
 
 
 def recalled_decision(debate: Debate) -> str:
-    """What was decided, in a few lines, its quotes as people read them; empty without a verdict."""
     citations = debate.verdict.citations if debate.verdict else ()
     return link_citations(decision_words(debate), citations)

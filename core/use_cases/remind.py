@@ -27,8 +27,6 @@ _REVEAL, _NOBODY = "reveal", Person(id="", name="")
 
 @dataclass(frozen=True)
 class Reminder:
-    """A date on which people are to be reminded of a decision."""
-
     debate_id: str
     #: The decision's origin.
     decision: str
@@ -42,13 +40,9 @@ class ReminderStore(Protocol):
         """Remember a date; where there is one for this decision, that one stays."""
         ...
 
-    async def due(self, now: datetime) -> Sequence[Reminder]:
-        """What people are to be reminded of by now, oldest first."""
-        ...
+    async def due(self, now: datetime) -> Sequence[Reminder]: ...
 
-    async def forget(self, reminder: Reminder) -> None:
-        """People were reminded."""
-        ...
+    async def forget(self, reminder: Reminder) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +55,7 @@ class RemindPeople:
     dates: OutcomeDates = field(default_factory=OutcomeDates)
 
     async def put(self, debate: Debate, decision: Decision, at: datetime) -> None:
-        """Remember when a decision is to be looked at again, or to be asked about.
-
-        Args:
-            debate: The debate.
-            decision: One that names a date, or accepts the verdict; others need no reminder.
-            at: When it was made.
-
-        Raises:
-            StoreDown: The database failed.
-        """
+        """Remember when to look at a decision again, or to ask how it turned out."""
         days = self.dates.ask_after_days
         if decision.kind is DecisionKind.ACCEPT and days:
             await self._put(debate, decision.origin, decision.by, at, after=days)
@@ -78,20 +63,11 @@ class RemindPeople:
             await self._put(debate, decision.origin, decision.by, decision.revisit_on)
 
     async def put_reveal(self, debate: Debate) -> None:
-        """Remember when a sealed debate is to be revealed, where a date ends it.
-
-        Raises:
-            StoreDown: The database failed.
-        """
         if at := reveals_at(debate):
             await self.reminders.put(Reminder(debate.id, _REVEAL, at))
 
     async def put_again(self, debate: Debate, outcome: DecisionOutcome, at: datetime) -> None:
-        """Schedule the next question about the outcome, where the answer was "too early".
-
-        Raises:
-            StoreDown: The database failed.
-        """
+        """Schedule the next question about the outcome, where the answer was "too early"."""
         if outcome.kind is OutcomeKind.TOO_EARLY and outcome.decision and self.dates.ask_after_days:
             days = self.dates.again_after_days
             await self._put(debate, outcome.decision, outcome.by, at, after=days)
@@ -113,9 +89,6 @@ class RemindPeople:
 
         Returns:
             Debates nobody could be reminded of, and why; their dates are kept.
-
-        Raises:
-            StoreDown: The database failed; nothing is forgotten.
         """
         failed: dict[str, MootError] = {}
         for reminder in await self.reminders.due(self.facts.clock.now()):

@@ -60,16 +60,12 @@ _LONGEST_REFERRAL = 300
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """An answer to one question; an empty text lets the assumption hold."""
-
     number: int
     text: str
 
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """What a reply says."""
-
     answers: Sequence[GivenAnswer] = ()
     #: What is left over; it becomes a note.
     rest: str = ""
@@ -86,10 +82,7 @@ class ParsedReply:
 def parse_reply(text: str, questions: Mapping[int, str], unanswered: Sequence[int]) -> ParsedReply:
     """Split a reply into numbered answers, referrals and the rest.
 
-    Args:
-        text: As it was typed.
-        questions: All questions of the debate by their numbers.
-        unanswered: Numbers of those that can still be answered, oldest first.
+    `unanswered`: numbers of the questions that can still be answered, oldest first.
     """
     text = text.strip()
     if not text or not unanswered:
@@ -154,7 +147,6 @@ def _one_a_line(text: str, questions: Mapping[int, str]) -> Iterator[tuple[int, 
 def _on_this_line(
     line: str, start: int, number: int, questions: Container[int]
 ) -> Iterator[tuple[int, str]]:
-    """The answers on one line: the first one begins there, and has that number."""
     begin = start
     while after := _NEXT.search(line, begin):
         following, begin = int(after["number"]), after.end()

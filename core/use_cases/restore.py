@@ -38,9 +38,6 @@ async def hold_restored(restored: RestoredDebates, facts: FactLog) -> frozenset[
 
     Returns:
         The debates whose posts must be looked for before they are sent.
-
-    Raises:
-        StoreDown: The database does not answer.
     """
     for debate_id in await restored.find_out():
         try:

@@ -25,12 +25,6 @@ class SubmitRevision:
         """Hand in a changed text; findings that are still open to be answered are skipped.
 
         Calling it again with the same origin changes nothing.
-
-        Returns:
-            The debate afterwards.
-
-        Raises:
-            BadInput: The debate is no review, or nobody would look at the text any more.
         """
         facts = self.answer.facts
         if all(note.id != origin for note in debate.all_notes):

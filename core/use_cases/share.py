@@ -35,9 +35,7 @@ class PageGrants(Protocol):
         """The debate's grant, 16 hexadecimal digits; made if it has none."""
         ...
 
-    async def grant_of(self, debate_id: str) -> str:
-        """The debate's grant; empty where it has none."""
-        ...
+    async def grant_of(self, debate_id: str) -> str: ...
 
     async def withdraw(self, debate_id: str) -> bool:
         """Delete the debate's grant; whether it had one."""
@@ -46,16 +44,12 @@ class PageGrants(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PageLink:
-    """Where a debate can be read, and until when."""
-
     address: str
     until: datetime
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedDebate:
-    """A debate as somebody with a link reads it."""
-
     debate: Debate
     until: datetime
 
@@ -76,11 +70,7 @@ class ShareDebates:
     holds: timedelta
 
     async def share(self, debate: Debate) -> PageLink:
-        """Return a new link; the caller has made sure that the person may see the debate.
-
-        Raises:
-            BadInput: The channel's settings forbid it.
-        """
+        """Return a new link; the caller has made sure that the person may see the debate."""
         if (await self.channels.get(debate.setup.place)).no_pages:
             raise BadInput(FORBIDDEN)
         until = (self.clock.now() + self.holds).astimezone(UTC).replace(microsecond=0)
@@ -92,16 +82,10 @@ class ShareDebates:
         return await self.grants.withdraw(debate.id)
 
     async def open_link(self, name: str) -> SharedDebate | None:
-        """Return the debate behind a link.
+        """Return the debate behind a link; `name` is the end of the link, anything at all.
 
         None, whatever the reason: no such link was made, it ended or was taken back, the channel
         forbids pages by now, or the debate is not there any more.
-
-        Args:
-            name: What follows the folder in the link's address; anything at all.
-
-        Raises:
-            StoreError: The debate cannot be read.
         """
         match = _NAME.fullmatch(name)
         # What is not ours costs no look into the database, and so tells nothing of what is there.
@@ -118,6 +102,5 @@ class ShareDebates:
         return None if forbidden else SharedDebate(debate=debate, until=until)
 
     def _mark(self, signed: str) -> str:
-        """What shows that the link was made here."""
         key = hmac.digest(self.secret, _PURPOSE, "sha256")
         return hmac.digest(key, signed.encode(), "sha256").hex()

@@ -49,8 +49,6 @@ REPEATED_WITHIN = timedelta(minutes=10)
 
 @dataclass(frozen=True, kw_only=True)
 class StartedDebate:
-    """A debate that was asked for."""
-
     debate_id: str
     setup: Setup
     #: False: this very request was here before, and its debate is the one it began.
@@ -80,20 +78,11 @@ class StartDebate:
     async def start(
         self, request: DebateRequest, *, origin: str, choices: Choices = _NO_CHOICES
     ) -> StartedDebate:
-        """Begin a debate, once per origin (a trigger id, an event id, a form's id).
-
-        Raises:
-            BadInput: The question cannot be used, or too many debates run; nothing was started.
-        """
+        """Begin a debate, once per origin (a trigger id, an event id, a form's id)."""
         setup = await self.setup_for(request, choices)
         return await self.begin(setup, origin=origin, anew=request.anew)
 
     async def setup_for(self, request: DebateRequest, choices: Choices = _NO_CHOICES) -> Setup:
-        """Return the debate as it would start.
-
-        Raises:
-            BadInput: It could not be started; says what to do.
-        """
         check_context(request.context, self.bounds)
         channel = await self.of_channel(request.place)
         own = channel.choices
@@ -137,8 +126,8 @@ class StartDebate:
         settings, it is the debate that has begun.
 
         Raises:
-            AskedAlready: Somebody else asked the same in the channel a moment ago, and this is not
-                to be debated anew.
+            DuplicateQuestion: Somebody else asked the same in the channel a moment ago, and this is
+                not to be debated anew.
             BadInput: Too many debates run, or a cap on money is used up; nothing was started.
         """
         store, place = self.facts.store, setup.place
@@ -177,9 +166,6 @@ class StartDebate:
 
         Each debate that it begins has the next number in its origin. So where two replicas are
         asked at the same moment, the database refuses the second one's.
-
-        Args:
-            origin: Names the request: the same whenever the same person asks for the same.
         """
         number, newest = 1, ""
         while begun := await self.facts.store.id_of_origin(f"{origin}/{number}"):
@@ -227,23 +213,10 @@ class StartDebate:
             raise DuplicateQuestion(words, debate_id=entry.debate_id)
 
     async def estimate(self, request: DebateRequest, choices: Choices) -> Estimate:
-        """Return what the debate would probably take.
-
-        Raises:
-            BadInput: It could not be started.
-        """
         return self.estimating(await self.setup_for(request, choices))
 
     async def usual(self, place: Place, playbook: str | None = None) -> Choices:
-        """Return the defaults of a channel.
-
-        Args:
-            place: The channel.
-            playbook: The kind of debate; None: the channel's, if that is still there.
-
-        Raises:
-            BadInput: There is no such playbook.
-        """
+        """Return the defaults of a channel; its own playbook is used if it is still there."""
         own, settings = (await self.of_channel(place)).choices, self.settings()
         usual = own.over(self.built_in())
         if playbook is None and own.playbook in settings.playbooks:
@@ -261,7 +234,6 @@ class StartDebate:
         return says.over(usual)
 
     def built_in(self) -> Choices:
-        """Return everything that holds where no channel has chosen."""
         settings = self.settings()
         cost = settings.limits.of_debate.debate_cost
         return Choices(
@@ -276,11 +248,9 @@ class StartDebate:
         )
 
     async def of_channel(self, place: Place) -> ChannelChoices:
-        """Return what a channel has set."""
         return await self.channels.get(place) if self.channels else ChannelChoices()
 
     def agents(self) -> Mapping[str, str]:
-        """Return agents to choose from: id → name."""
         return roster(self.settings())
 
 

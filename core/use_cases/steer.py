@@ -86,31 +86,23 @@ class SteerDebate:
             await self.facts.record(debate.id, DebatePaused(by=by, origin=pauses(debate)))
 
     async def resume(self, debate: Debate, by: Person) -> None:
-        """Let a paused debate go on."""
         await self._check(debate, by, "let it go on")
         if debate.paused_by:
             await self.facts.record(debate.id, DebateResumed(by=by, origin=pauses(debate)))
 
     async def check_context(self, debate: Debate, by: Person) -> None:
-        """Make sure that this person may add context with the form."""
         await self._check(debate, by, "add context here")
 
     async def add_context(self, debate: Debate, by: Person, text: str, *, origin: str) -> None:
-        """Add what the agents should know, once per origin."""
         await self.check_context(debate, by)
         await self.note.add(debate.id, note_id=origin, author=by, text=text)
 
     async def check_options(self, debate: Debate, by: Person) -> None:
-        """Make sure that this person may change the options, and that they can be changed."""
         check_editable(debate)
         await self._check(debate, by, "change its options")
 
     async def edit_options(self, debate: Debate, by: Person, edits: Sequence[OptionEdit]) -> None:
-        """Add, rename and merge options, all of it or nothing; each edit once per origin.
-
-        Raises:
-            EditRefused: One of them makes no sense.
-        """
+        """Add, rename and merge options, all of it or nothing; each edit once per origin."""
         if all(f"option/{edit.origin}" in debate.times for edit in edits):
             return
         await self.check_options(debate, by)
@@ -139,13 +131,11 @@ class SteerDebate:
         await self.facts.record(debate_id, DebateFailed(reason=reason, edition=edition))
 
     async def _check(self, debate: Debate, by: Person, deed: str) -> None:
-        """Make sure that the debate runs and that this person may steer it."""
         if debate.status is not Status.RUNNING:
             raise BadInput(f"Debate `{debate.id}` has ended already.")
         await self._check_person(debate, by, deed)
 
     async def _check_person(self, debate: Debate, by: Person, deed: str) -> None:
-        """Make sure that this person may steer the debate."""
         starter = debate.setup.asked_by.id
         if by.id == starter:
             return
