@@ -28,11 +28,8 @@ _LEAST_P = 0.01
 ALL, CONFIDENCE, GATE, SHADOW, JUDGE = "All", "Confidence", "Gate", "One answer alone", "Judge"
 FOR_MODEL, AGAINST_MODEL = "Model, for the decision", "Model, against it"
 FOR_ROLE, AGAINST_ROLE = "Role, for the decision", "Role, against it"
-#: How the gate's two rows are called.
 DEBATED, SKIPPED = "debated", "not debated"
-#: And those of the shadow answer: whether one model alone would have said the same.
 SAME, OTHERWISE = "said the same", "said otherwise"
-#: And those of the judge: whether it took the option that the vote chose.
 FOLLOWED, OVERRULED = "followed the vote", "overruled the vote"
 
 
@@ -56,7 +53,6 @@ class Case:
     debate_id: str
     #: None on a terminal, where nobody accepts.
     accepted_at: datetime | None
-    #: Whether people were asked how it turned out.
     asked: bool
     #: Whether it was rejected, put off or superseded since.
     replaced: bool
@@ -69,7 +65,6 @@ class Case:
     was_skipped: bool
     #: Whether one answer alone had taken the same option; None: nobody can say.
     alone_agrees: bool | None
-    #: Agents of whom it is known what they held best.
     voices: tuple[AgentRecord, ...]
     #: Whether the judge took another option than the vote chose; None: nobody can say.
     overruled: bool | None = None
@@ -100,7 +95,6 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    #: All accepted decisions, and how many of them are in which state.
     accepted: int
     known: int
     too_early: int
@@ -110,7 +104,6 @@ class Calibration:
     replaced: int
     #: The first is all; groups follow one another. None where nothing is known.
     rows: tuple[Row, ...]
-    #: What the figures say, sentence by sentence, the plainest first.
     findings: tuple[str, ...]
 
 

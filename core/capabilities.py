@@ -42,7 +42,6 @@ class Capability(Value):
     output_tokens: int
     #: Room for hidden reasoning, on top of the reply, per effort.
     reasoning_tokens: Mapping[str, int]
-    #: Whether `temperature` may be sent.
     sampling: bool
     #: The vendor's word for each effort; an effort that is missing is not sent.
     efforts: Mapping[str, str]
@@ -77,7 +76,6 @@ class Retirement(Value):
     match: str
     #: None: the vendor has announced no day that we know of.
     on: date | None = None
-    #: The model to take in its place.
     instead: str
 
 

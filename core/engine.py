@@ -72,35 +72,6 @@ class WaitingTurn(NamedTuple):
     until: datetime
 
 
-class WaitingTurns:
-    """Turns whose models are away, by their keys."""
-
-    def __init__(self) -> None:
-        self._turns: dict[str, WaitingTurn] = {}
-
-    def put_off(self, turn: Turn, until: datetime, *, now: datetime) -> None:
-        entry = self._turns.get(turn.key)
-        self._turns[turn.key] = WaitingTurn(turn, entry.since if entry else now, until)
-
-    def keep(self, keys: Collection[str]) -> None:
-        self._turns = {key: turn for key, turn in self._turns.items() if key in keys}
-
-    def forget(self, key: str) -> None:
-        self._turns.pop(key, None)
-
-    def offer_all(self, now: datetime) -> None:
-        self._turns = {key: turn._replace(until=now) for key, turn in self._turns.items()}
-
-    def is_due(self, key: str, now: datetime) -> bool:
-        return key not in self._turns or self._turns[key].until <= now
-
-    def waiting_seconds(self, key: str, now: datetime) -> float:
-        return (now - self._turns[key].since).total_seconds() if key in self._turns else 0.0
-
-    def turns(self, besides: Collection[str]) -> Sequence[WaitingTurn]:
-        return [turn for key, turn in self._turns.items() if key not in besides]
-
-
 class TurnTaker(Protocol):
     async def take(
         self,
@@ -132,12 +103,9 @@ class TurnTaker(Protocol):
 class Engine:
     """Advances debates. One engine serves a whole process."""
 
-    #: Where their logs are.
     store: DebateStore
     turns: TurnTaker
-    #: Told of their events.
     sink: EventSink
-    #: Time for limits.
     clock: Clock
     #: Seconds; see `SUMMARY_GRACE`.
     summary_grace: float = SUMMARY_GRACE
@@ -185,7 +153,7 @@ class _Run:
         self._store, self._turns, self._clock = engine.store, engine.turns, engine.clock
         self._began = engine.clock.now()
         self._working: dict[str, RunningTurn] = {}
-        self._waiting = WaitingTurns()
+        self._waiting: dict[str, WaitingTurn] = {}
         #: What calls spent that were given up, until it is booked.
         self._dropped = Usage()
         self._own: list[RecordedEvent] = []
@@ -217,15 +185,12 @@ class _Run:
         debate: Debate | None = None
         while True:
             debate, is_idle = await self._step(debate)
-            if is_idle and await self._is_all_told(debate):
-                return debate
+            if is_idle:
+                due = schedule.due(debate)  # a sink that takes long keeps no card open
+                seconds = (due - self._clock.now()).total_seconds() if due else None
+                if await self._telling.wait_until_done(unless=self._changed, seconds=seconds):
+                    return debate
             await self._wait(debate)
-
-    async def _is_all_told(self, debate: Debate) -> bool:
-        """Wait until the sink was told of everything; False if there is something to do before."""
-        due = schedule.due(debate)  # a sink that takes long keeps no card open
-        seconds = (due - self._clock.now()).total_seconds() if due else None
-        return await self._telling.wait_until_done(unless=self._changed, seconds=seconds)
 
     async def _step(self, earlier: Debate | None) -> tuple[Debate, bool]:
         """Do one step. Returns the debate after it and whether nothing is left to do for now."""
@@ -238,12 +203,16 @@ class _Run:
         usage, self._dropped = self._dropped, Usage()
         if usage.attempts:  # what given-up calls have spent, also where the debate has just ended
             await self._append(CallsDropped(usage=usage, origin=str(debate.seq)))
-        is_busy = bool(self._in_foreground() or self._waiting.turns(self._working))
+        is_busy = bool(self._in_foreground() or self._waiting_turns())
         if debate.status is not Status.RUNNING or is_busy:
             self._ending_since = None  # it goes on: the next end waits for summaries anew
         if debate.status is not Status.RUNNING:
             return debate, not self._in_foreground()  # people may ask about it
-        await self._note_outage(debate)
+        outage = schedule.outage(debate)
+        if outage and not debate.outage:
+            await self._append(OutageBegan(reason=outage, origin=self._origin()))
+        elif debate.outage and not outage:
+            await self._append(OutageEnded(origin=self._origin()))
         if is_busy:
             return debate, False
         # Nobody waits for a summary: the debate ends, or only people or a time can bring it on.
@@ -256,14 +225,6 @@ class _Run:
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
         return debate, not self._working
-
-    async def _note_outage(self, debate: Debate) -> None:
-        """Record that no turn can go on before a model is back, or that one can again."""
-        outage = schedule.outage(debate)
-        if outage and not debate.outage:
-            await self._append(OutageBegan(reason=outage, origin=self._origin()))
-        elif debate.outage and not outage:
-            await self._append(OutageEnded(origin=self._origin()))
 
     def _wake_if_failed(self, task: asyncio.Task[None]) -> None:
         """Have the next step raise what a task has raised."""
@@ -322,15 +283,16 @@ class _Run:
         ready = {turn.key: turn for turn in schedule.ready(debate)}
         if schedule.conclusion(debate):
             ready = {}
-        self._waiting.keep(ready)
+        self._waiting = {key: turn for key, turn in self._waiting.items() if key in ready}
         await self._drop(self._obsolete_turns(debate, ready))
         recorded = {entry.event.key for entry in self._own}  # while they were being dropped
         now = self._clock.now()
+        put_off = {key for key, waiting in self._waiting.items() if waiting.until > now}
         fresh = [
             turn
             for key, turn in ready.items()
             if key not in {*self._working, *recorded}
-            and (self._waiting.is_due(key, now) or not self._waits(debate, turn))
+            and (key not in put_off or not self._waits(debate, turn))
         ]
         for turn in fresh:
             waits = self._waits(debate, turn)
@@ -358,7 +320,8 @@ class _Run:
 
     def _waits(self, debate: Debate, turn: Turn) -> bool:
         """Whether a turn waits for models that are away: as long as it may take, or an outage."""
-        waited = self._waiting.waiting_seconds(turn.key, self._clock.now())
+        now, waiting = self._clock.now(), self._waiting.get(turn.key)
+        waited = (now - waiting.since).total_seconds() if waiting else 0.0
         is_over = waited >= debate.setup.limits.turn_seconds and not debate.outage
         return schedule.is_patient(debate, turn.act) and not is_over
 
@@ -414,10 +377,11 @@ class _Run:
 
     def _put_off(self, turn: Turn, until: datetime | None) -> None:
         """Have the turn offered again, at once or at that time; in an outage no time of it runs."""
-        now = self._clock.now()
+        now, before = self._clock.now(), self._waiting.get(turn.key)
         if self._debate and self._debate.outage:
-            self._waiting.forget(turn.key)
-        self._waiting.put_off(turn, until or now, now=now)
+            before = None
+        since = before.since if before else now
+        self._waiting[turn.key] = WaitingTurn(turn, since, until or now)
         self._changed.set()
 
     async def _tell_away(self, agent: str, reason: str) -> None:
@@ -430,7 +394,8 @@ class _Run:
     async def _tell_back(self, agent: str) -> None:
         """Record that an agent's model is back; other turns that wait may be about it, too."""
         self._away.remove(agent)
-        self._waiting.offer_all(self._clock.now())
+        now = self._clock.now()
+        self._waiting = {key: turn._replace(until=now) for key, turn in self._waiting.items()}
         await self._append(ModelCameBack(agent=agent, origin=self._origin()))
 
     def _origin(self) -> str:
@@ -475,9 +440,7 @@ class _Run:
             waits.append((due - now).total_seconds())
         if self._ending_since:
             waits.append(self._summary_grace - (now - self._ending_since).total_seconds())
-        waits += [
-            (waiting.until - now).total_seconds() for waiting in self._waiting.turns(self._working)
-        ]
+        waits += [(waiting.until - now).total_seconds() for waiting in self._waiting_turns()]
         try:
             longest = debate.setup.limits.turn_seconds
             async with asyncio.timeout(max(0.0, min(waits, default=longest))):
@@ -492,14 +455,19 @@ class _Run:
 
     def _limits(self, debate: Debate) -> Iterator[tuple[float, TimeRanOut | TurnFailed]]:
         """Seconds until each time limit, and what happens then. In an outage no other time runs."""
-        limits, since = debate.setup.limits, self._since(debate)
+        limits, now = debate.setup.limits, self._clock.now()
         if debate.outage_at:
-            waited = (self._clock.now() - debate.outage_at).total_seconds()
+            waited = (now - debate.outage_at).total_seconds()
             yield limits.outage_seconds - waited, TimeRanOut(of_outage=True)
             return
+        # Before this run began, nobody worked.
+        since = max(0.0, (now - max(debate.now, self._began)).total_seconds())
         if not debate.out_of_time and not debate.verdict:
             yield limits.debate_seconds - debate.worked - since, TimeRanOut()
-        for turn in self._bounded_by_round():
+        for turn in (entry.turn for entry in (*self._in_foreground(), *self._waiting_turns())):
+            # Questions, vote and verdict do not count against a round's time.
+            if not turn.round or turn.agent == ENGINE or schedule.is_ending(turn):
+                continue
             remaining = limits.round_seconds - schedule.worked_on(debate, turn.round) - since
             late = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
             yield remaining, TurnFailed(failure=late)
@@ -531,21 +499,8 @@ class _Run:
     def _in_foreground(self) -> Sequence[RunningTurn]:
         return [work for work in self._working.values() if work.turn.act not in BESIDE]
 
-    def _bounded_by_round(self) -> Sequence[Turn]:
-        """Turns that count against the round's time: not questions, vote or verdict."""
-        running = [work.turn for work in self._in_foreground()]
-        running += [waiting.turn for waiting in self._waiting.turns(self._working)]
-        return [
-            turn
-            for turn in running
-            if turn.round and turn.agent != ENGINE and not schedule.is_ending(turn)
-        ]
-
-    def _since(self, debate: Debate) -> float:
-        """Seconds worked since the newest event, by this run: time before it nobody worked."""
-        if debate.outage:
-            return 0.0
-        return max(0.0, (self._clock.now() - max(debate.now, self._began)).total_seconds())
+    def _waiting_turns(self) -> Sequence[WaitingTurn]:
+        return [turn for key, turn in self._waiting.items() if key not in self._working]
 
 
 def _finishes_first(debate: Debate) -> bool:

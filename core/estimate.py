@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 
 from core.acts.act import ACTS
-from core.capabilities import Capability, capability
+from core.capabilities import capability
 from core.debate.agents import OFFLINE
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import SourceKind
@@ -85,7 +85,6 @@ _FIRST_TOKEN = 1.5
 
 @dataclass(frozen=True)
 class _Case:
-    #: Of texts and replies.
     length: float
     #: Share of a prompt that is read from the vendor's cache.
     cached: float
@@ -121,9 +120,7 @@ class Estimate:
     seconds: tuple[float, float, float]
     #: The usual cost if all agree at once and no round is held; None: all rounds are, or unknown.
     cost_if_agreed: Decimal | None = None
-    #: What the debate may cost; None: it has no cap.
     cap: Decimal | None = None
-    #: One agent alone is not voted on.
     is_alone: bool = False
 
     @property
@@ -314,7 +311,7 @@ class _Sizes:
         self._shared = _FRAME + text_size + min(setup.evidence_characters, sum(source_sizes))
         # Many calls are of one kind.
         self._usage = cache(self._usage_of_kind)
-        self._capability = cache(self._capability_of)
+        self._capability = cache(partial(capability, overrides=tables.models))
 
     def calls(self, turns: Sequence[Turn]) -> Sequence[PlannedCall]:
         """A call for each turn; the offline engine makes none."""
@@ -380,9 +377,6 @@ class _Sizes:
         elif texts is None:
             texts = _TEXTS.get(act, _USUAL_TEXTS) * len(self._setup.agents)
         return texts + (_HISTORY if is_later and ACTS[act].sees_history else 0.0)
-
-    def _capability_of(self, provider: str, model: str) -> Capability:
-        return capability(provider, model, self._tables.models)
 
 
 def initial_debate(setup: Setup) -> Debate:

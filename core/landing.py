@@ -78,14 +78,12 @@ class WebhookEvent(StrEnum):
     STARTED = "started"
     #: The debate ended with a verdict; people have not decided yet.
     DECIDED = "decided"
-    #: The debate ended without one.
     FAILED = "failed"
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     #: To be looked at again on a day.
     REVISIT = "revisit"
     SUPERSEDED = "superseded"
-    #: How an accepted decision turned out.
     OUTCOME = "outcome"
 
 

@@ -52,9 +52,7 @@ TAKEN_OUT = (
     "plain sight here: replace it."
 )
 
-#: Said to who asked for one agent only.
 ALONE = "One agent alone is no debate: nobody criticises what it says. Name at least two."
-#: Said to who asked for a review of nothing.
 NO_SUBJECT = (
     "There is nothing to review. In Slack: mention Moot with the file attached or in the thread "
     "that holds the proposal, give links under Sources or the text under Context in the form, or "
@@ -83,7 +81,6 @@ class DebateRequest:
     token: str = ""
     #: Where people asked for it in a thread of their own.
     mention: Mention | None = None
-    #: Id of the debate from whose verdict this one goes on.
     continues: str = ""
     #: Said to people at the start, besides what opening it gives cause to.
     warnings: Sequence[str] = ()
@@ -93,14 +90,11 @@ class DebateRequest:
     #: Asked for by hand: then all of them are held, whatever the first answers say.
     rounds: int | None = None
     when: When | None = None
-    #: Whether one model answers alone as well.
     shadow: ShadowWhen | None = None
-    #: Whether nobody is shown what agents hold before it is revealed.
     sealed: bool | None = None
     format: str | None = None
     #: Name of the kind of debate it is to be; what it says holds where nothing else was asked for.
     playbook: str | None = None
-    #: What was given as evidence.
     references: Sequence[SourceReference] = ()
     #: What the words of the question link to: sources as well, but no subject of a review.
     linked: Sequence[SourceReference] = ()
@@ -120,7 +114,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     if form not in formats:
         raise BadInput(f'There is no format "{form}". Formats: {", ".join(formats)}.')
     if form == REVIEW:
-        request = with_subject(request)
+        request = _with_subject(request)
     raw_question = check_question(request.question, settings.question_max_chars)
     raw_context = request.context.strip()
     question, context = redact(raw_question), redact(raw_context)
@@ -133,7 +127,10 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     agents = [_with_defaults(agent, settings, form) for agent in roster.agents]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
-    sealed, unsealed = _sealing(request, settings, form)
+    is_sealed = settings.sealed if request.sealed is None else request.sealed
+    # A review reads what it was given; others what words link to, too, as far as there is room.
+    room = 0 if form == REVIEW else max(0, MOST_SOURCES - len(request.references))
+    linked = linked_anew(request.linked, request.references)[:room]
     cast_with = _casting_models(roster, summarizer or judge, settings)
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
@@ -156,7 +153,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         judge_models=settings.judge_models,
         summarizer=summarizer,
         shadow=shadow,
-        sealed=sealed,
+        sealed=is_sealed and form != REVIEW,
         audit=settings.audit,
         shadow_agent=_shadow(shadow, models, settings, judge),
         limits=settings.limits.of_debate,
@@ -167,13 +164,13 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         summarization=_fitting(settings.summarization, form),
         evidence_characters=settings.evidence_characters,
         reveal_after_hours=settings.reveal_after_hours,
-        references=(*request.references, *_linked_references(request, form)),
+        references=(*request.references, *linked),
         delimiter=delimiter,
         warnings=(
             *(*settings.warnings, *request.warnings, *roster.warnings),
             *((TAKEN_OUT,) if is_cut else ()),
             *notices,
-            *unsealed,
+            *((NOT_SEALED,) if is_sealed and form == REVIEW else ()),
         ),
     )
 
@@ -210,21 +207,7 @@ def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Terminati
     return request.when or settings.when, settings.termination
 
 
-def _linked_references(request: DebateRequest, form: str) -> Sequence[SourceReference]:
-    """What words link to and nobody gave, if there is room; a review reads what it was given."""
-    room = max(0, MOST_SOURCES - len(request.references))
-    return () if form == REVIEW else linked_anew(request.linked, request.references)[:room]
-
-
-def _proposal_in(question: str) -> str:
-    """The question as a text to be reviewed, unless it is short and only asks something."""
-    is_short = "\n" not in question and len(question) <= _QUESTION_MAX_CHARS
-    if not question or (is_short and question.endswith("?")):
-        raise BadInput(NO_SUBJECT)
-    return question
-
-
-def with_subject(request: DebateRequest) -> DebateRequest:
+def _with_subject(request: DebateRequest) -> DebateRequest:
     """The request for a review, with its subject among its sources and a question about it.
 
     The subject is the sources; without any the context; without that the question's own text.
@@ -234,7 +217,10 @@ def with_subject(request: DebateRequest) -> DebateRequest:
     """
     references = [reference for reference in request.references if reference.kind in KINDS]
     question, context = request.question.strip(), request.context.strip()
-    text = "" if references else context or _proposal_in(question)
+    text = "" if references else context or question
+    is_short = "\n" not in text and len(text) <= _QUESTION_MAX_CHARS
+    if not (references or context) and (not text or (is_short and text.endswith("?"))):
+        raise BadInput(NO_SUBJECT)
     if text:
         clean = redact(text)
         reference = SourceReference(
@@ -337,8 +323,6 @@ def find_playbook(name: str, settings: Settings) -> Playbook:
     if playbook := settings.playbooks.get(folded):
         return playbook
     names = list(settings.playbooks)
-    if not names:
-        raise BadInput(f'There is no playbook "{name.strip()}", and no other.')
     matches = get_close_matches(folded, names, n=1, cutoff=_LIKE)
     hint = f'Did you mean "{matches[0]}"?' if matches else f"Playbooks: {', '.join(names)}."
     raise BadInput(f'There is no playbook "{name.strip()}". {hint}')
@@ -465,13 +449,6 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
     return judge.model_copy(update=changes)
 
 
-def _sealing(request: DebateRequest, settings: Settings, form: str) -> tuple[bool, Sequence[str]]:
-    """Whether the debate is sealed, and a notice where it cannot be."""
-    is_sealed = settings.sealed if request.sealed is None else request.sealed
-    is_review = form == REVIEW
-    return is_sealed and not is_review, [NOT_SEALED] if is_sealed and is_review else []
-
-
 def _shadow(
     when: ShadowWhen, models: Sequence[ModelChoice], settings: Settings, judge: Agent
 ) -> Agent | None:
@@ -484,13 +461,9 @@ def _shadow(
         return None  # no real model
     alone = agent_for(FALLBACK_ROLE, model)
     # No other model stands in: it would be another answer.
-    changes = {
-        "id": SHADOW,
-        "name": "One model alone",
-        "fallbacks": (),
-        "icon": ":bust_in_silhouette:",
-    }
-    return alone.model_copy(update={**changes, "prompts": settings.prompts})
+    changes: dict[str, object] = {"id": SHADOW, "name": "One model alone", "fallbacks": ()}
+    changes |= {"icon": ":bust_in_silhouette:", "prompts": settings.prompts}
+    return alone.model_copy(update=changes)
 
 
 def _fitting(rules: Summarization, form: str) -> Summarization:

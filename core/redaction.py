@@ -44,7 +44,6 @@ _KEEP_OR_DROP = re.compile(
 )
 
 
-#: Stands where a secret was.
 REDACTED = "[redacted]"
 
 #: What stands at once behind a secret: another one may.
@@ -67,10 +66,8 @@ class SecretRule:
 
     def hide(self, text: str) -> str:
         """The text without secrets of this kind; what is named `kept` stays."""
-        return self.pattern.sub(self._hidden, text)
-
-    def _hidden(self, match: re.Match[str]) -> str:
-        return f"{match['kept'] if 'kept' in self.pattern.groupindex else ''}{REDACTED}"
+        keeps = "kept" in self.pattern.groupindex
+        return self.pattern.sub(lambda match: f"{match['kept'] if keeps else ''}{REDACTED}", text)
 
 
 def _read_rules() -> tuple[SecretRule, ...]:
@@ -85,9 +82,7 @@ def _read_rules() -> tuple[SecretRule, ...]:
     )
 
 
-#: Applied one after the other.
 SECRET_RULES = _read_rules()
-#: The marks of all rules, each once.
 _MARKS = tuple(sorted({mark for rule in SECRET_RULES for mark in rule.marks}))
 
 

@@ -20,7 +20,6 @@ class PartKind(StrEnum):
     #: What evidence there is, and passages of it.
     SOURCE = "source"
     NOTES = "notes"
-    #: Stands in for older turns.
     SUMMARY = "summary"
     #: The agent's own text the task is about.
     OWN = "own"
@@ -30,11 +29,8 @@ class PartKind(StrEnum):
     CRITIQUE = "critique"
     #: A position on a ballot; its label is `p1`…`pN`.
     CANDIDATE = "candidate"
-    #: What there is to choose between, by id.
     OPTIONS = "options"
-    #: The counted vote.
     TALLY = "tally"
-    #: Other things said before.
     OTHER = "other"
     #: Persona and task: the only part that instructs.
     TASK = "task"
@@ -128,6 +124,5 @@ class ModelReply:
 
     text: str
     usage: Usage
-    #: The model that answered, as the provider names it.
     model: str
     request_id: str = ""

@@ -46,7 +46,6 @@ _ROLES = (
     Role(id="customer", name="Customer", icon=":telephone_receiver:"),
     Role(id="design", name="Design", icon=":art:"),
 )
-#: Built-in roles by id.
 ROLES: Mapping[str, Role] = {role.id: role for role in _ROLES}
 #: Other spellings people use for a role.
 ROLE_ALIASES: Mapping[str, str] = {

@@ -41,7 +41,6 @@ class FoldedEvent(NamedTuple):
 
 class _Step(NamedTuple):
     news: Sequence[FoldedEvent]
-    #: The debate after it.
     debate: Debate
     #: All turns in hand, if there is a new one.
     began: Sequence[Turn]

@@ -25,7 +25,6 @@ from core.settings import ModelChoice, Settings
 from core.usage import Usage
 from core.use_cases.choices import ChannelChoices
 
-#: What a `ScriptedProvider` answers: a reply's text, or the error to raise.
 _CHARS_PER_WORD = 6
 Script = Callable[[ModelRequest], str | ProviderError]
 
@@ -204,7 +203,6 @@ def a_verdict_reply(**changes: object) -> dict[str, object]:
     return reply | changes
 
 
-#: What one model may answer alone.
 A_SHADOW_REPLY: dict[str, object] = {
     "options": ["PostgreSQL", "Kafka"],
     "reasons": ["The team runs PostgreSQL already."],
@@ -213,7 +211,6 @@ A_SHADOW_REPLY: dict[str, object] = {
     "decision": "Use PostgreSQL.",
     "solution": "One table, and workers that skip locked rows.",
 }
-#: Replies of the acts that are answered the same whatever was asked.
 _STRUCTURED: dict[Act, dict[str, object]] = {
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
     Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},

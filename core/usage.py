@@ -13,11 +13,8 @@ class Usage(Value):
     #: All input tokens, cached and written ones included.
     input_tokens: int = 0
     output_tokens: int = 0
-    #: Input tokens read from the provider's cache.
     cached_tokens: int = 0
-    #: Input tokens written to the provider's cache.
     written_tokens: int = 0
-    #: Output tokens spent on hidden reasoning.
     reasoning_tokens: int = 0
     #: US dollars.
     cost: Decimal | None = Decimal(0)
@@ -63,7 +60,6 @@ class Cap:
     spent: Decimal = Decimal(0)
     #: Kept back from this call, for calls that must still be possible afterwards.
     kept: Decimal = Decimal(0)
-    #: What people can do about it, in a sentence.
     remedy: str = ""
     #: Whether a call whose price is unknown is refused.
     stops_unpriced: bool = True
@@ -80,7 +76,6 @@ class SentPart(Value):
     label: str
     #: What it is: a `core.request.PartKind`.
     kind: str
-    #: Characters sent.
     chars: int
     #: Characters left out to fit the model's context.
     left_out: int = 0
@@ -106,9 +101,7 @@ class Call(Value):
 class Expense(Value):
     #: Whose turn it was; empty: several agents' calls that were given up under way.
     agent: str = ""
-    #: The call that led to it.
     call: Call | None = None
-    #: What attempts that came to nothing have spent besides.
     lost: Usage = Usage()
 
     @property

@@ -33,12 +33,10 @@ class Agenda(Value):
     """
 
     name: PluginName
-    #: What a menu says of it.
     words: str = Field(min_length=1, max_length=75)
     phases: tuple[Phase, ...] = Field(min_length=2, max_length=len(_ON_AGENDA))
     #: Tasks in place of the built-in ones, as templates like those of `core/acts/`.
     prompts: Mapping[Act, str] = Field(default_factory=dict[Act, str])
-    #: The plugin it came with, for the record.
     source: str = ""
 
     @property

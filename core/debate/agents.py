@@ -28,7 +28,6 @@ class PromptText(Value):
     """A prompt that overrides a built-in one, read once. A settings file has its file's name."""
 
     text: str
-    #: Where it came from, for the record.
     source: str = Field(min_length=1)
 
     @model_validator(mode="before")

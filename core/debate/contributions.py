@@ -79,7 +79,6 @@ class SummaryKind(StrEnum):
     PERSPECTIVE = "perspective"
     CONTRIBUTION = "contribution"
     ROUND = "round"
-    #: Several rounds.
     META = "meta"
     #: The last round's positions, for the judge.
     JUDGE = "judge"
@@ -94,7 +93,6 @@ class Summary(Value):
     #: How it was made: the context method, or the fallback that had to do.
     method: str
     call: Call | None = None
-    #: What attempts that came to nothing have spent.
     lost: Usage = Usage()
     warnings: tuple[str, ...] = ()
 
@@ -110,7 +108,6 @@ class Note(Value):
     after: int = 0
     #: When it was edited last, in an order of its surface; empty: it was not.
     change: str = ""
-    #: What came with it as evidence.
     references: tuple[SourceReference, ...] = ()
 
 

@@ -25,7 +25,6 @@ class ClarificationsClosed(BaseEvent):
     key_form = "{0.which}/closed"
     kept_in = in_set("closed", "which")
     kind: Literal["clarifications_closed"] = "clarifications_closed"
-    #: Key of the clarifications.
     which: str
 
     def _fault(self, debate: Debate) -> str:
@@ -39,7 +38,6 @@ class CallsDropped(BaseEvent):
     key_form = "dropped/{0.origin}"
     kind: Literal["calls_dropped"] = "calls_dropped"
     usage: Usage
-    #: Tells one time from the next.
     origin: str
 
     @property
@@ -52,10 +50,8 @@ class Withheld(BaseEvent):
 
     key_form = "{0.outcome}"
     kind: Literal["withheld"] = "withheld"
-    #: Key of the event.
     outcome: str
     usage: Usage = Usage()
-    #: Whether it ends the debate.
     ends: bool = False
 
     @property
@@ -76,7 +72,6 @@ class ModelWentAway(BaseEvent):
     agent: str
     #: Words for people; no secrets, no prompts.
     reason: str
-    #: Tells one time from the next.
     origin: str
 
     def _fault(self, debate: Debate) -> str:
@@ -164,13 +159,11 @@ class ReminderDue(BaseEvent):
     key_form = "reminder/{0.decision}"
     kept_in = in_set("reminded", "decision")
     kind: Literal["reminder_due"] = "reminder_due"
-    #: Origin of the decision.
     decision: str
 
 
 class OutcomeAsked(BaseEvent):
     kind: Literal["outcome_asked"] = "outcome_asked"
-    #: Origin of the decision.
     decision: str
     #: Counts how often: again after each "too early".
     number: int = 1
@@ -186,3 +179,20 @@ class OutcomeAsked(BaseEvent):
 
     def _changes(self, debate: Debate) -> Changes:
         return {"outcomes_asked": {**debate.outcomes_asked, self.decision: self.number}}
+
+
+DebateEvent = (
+    DebateStarted
+    | ClarificationsClosed
+    | CallsDropped
+    | Withheld
+    | ModelWentAway
+    | ModelCameBack
+    | OutageBegan
+    | OutageEnded
+    | TimeRanOut
+    | DebateConcluded
+    | DebateFailed
+    | ReminderDue
+    | OutcomeAsked
+)

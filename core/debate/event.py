@@ -3,7 +3,7 @@
 Every event has a key that says what it is the result of, unique in its debate: the first
 writer wins and a second one adopts what is there. To add an event: a class in one of the
 `*_events` modules that says where it is kept (`kept_in`, or `_changes`), of `TurnEnded` if
-it is the outcome of a turn, and its line in `core.debate.log.Event`.
+it is the outcome of a turn, and its line in the union at the end of its module.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -108,9 +108,12 @@ class TurnEnded(BaseEvent):
     """The outcome of a turn: one value, which names the turn. A turn has one outcome."""
 
     key_form = "{0.value.turn.key}"
+    #: Whose calls it took, where these are not the turn's agent's.
+    payer: ClassVar[str] = ""
 
     @property
     def value(self) -> Any:
+        """Its first field beside the kind."""
         return next(value for name, value in self if name != "kind")
 
     @property
@@ -122,9 +125,8 @@ class TurnEnded(BaseEvent):
         value = self.value
         if not hasattr(value, "call"):
             return None
-        return Expense(
-            agent=value.turn.agent, call=value.call, lost=getattr(value, "lost", Usage())
-        )
+        lost = getattr(value, "lost", Usage())
+        return Expense(agent=self.payer or value.turn.agent, call=value.call, lost=lost)
 
 
 def fault_of_agent(debate: Debate, agent: str) -> str:

@@ -10,14 +10,12 @@ from core.values import Value
 class SourceKind(StrEnum):
     FILE = "file"
     LINK = "link"
-    #: A conversation of people.
     THREAD = "thread"
     #: Words that came with the question itself.
     TEXT = "text"
     #: What was decided earlier in the same place; in debates of older versions one text, now a
     #: source for each decision.
     REGISTER = "register"
-    #: The answer of an MCP server's tool.
     TOOL = "tool"
     #: One debate's verdict, and what the team made of it.
     DECISION = "decision"
@@ -89,21 +87,17 @@ class Source(SourceText):
 
 
 class CitationStatus(StrEnum):
-    #: The words stand in the source.
     VERIFIED = "verified"
-    #: They do not, or there is no such source.
     UNVERIFIED = "unverified"
 
 
 class Citation(Value):
     #: As the agent named it: `e3`.
     source: str
-    #: As the agent wrote them.
     words: str
     status: CitationStatus
     #: Where they stand: "page 3", "line 12".
     place: str = ""
-    #: Leads there.
     address: str = ""
     #: Why it is not verified, in words for people.
     fault: str = ""

@@ -40,7 +40,6 @@ class ReviewFinding(Value):
     #: Ids of the agents who found it; empty where it stands in its agent's own text.
     raised_by: tuple[str, ...] = ()
     status: FindingStatus = FindingStatus.OPEN
-    #: Why it is settled, or is not.
     why: str = ""
     #: The words of a changed text that mend it, checked when the agent looked again.
     mended_by: Citation | None = None
@@ -63,7 +62,6 @@ class Findings(Value):
     turn: Turn
     items: tuple[ReviewFinding, ...]
     call: Call | None = None
-    #: What attempts that came to nothing have spent.
     lost: Usage = Usage()
     #: How they came to be, where no model merged them.
     warnings: tuple[str, ...] = ()

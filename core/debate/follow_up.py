@@ -38,7 +38,6 @@ class FollowUpAnswer(Value):
     #: Why no model answers, in words for people; empty where one does.
     fault: str = ""
     call: Call | None = None
-    #: What attempts that came to nothing have spent.
     lost: Usage = Usage()
 
     @property
@@ -49,7 +48,6 @@ class FollowUpAnswer(Value):
 class DecisionKind(StrEnum):
     ACCEPT = "accept"
     REJECT = "reject"
-    #: Look at it again on a date.
     REVISIT = "revisit"
     #: A newer debate stands in its place.
     SUPERSEDE = "supersede"
@@ -65,7 +63,6 @@ class Decision(Value):
     revisit_on: date | None = None
     #: With `SUPERSEDE`: id of the newer debate.
     superseded_by: str | None = None
-    #: Tells one decision from the next.
     origin: str
 
 
@@ -74,7 +71,6 @@ class OutcomeKind(StrEnum):
     PARTLY = "partly"
     #: It was taken back, or was wrong.
     REVERSED = "reversed"
-    #: Nobody can say yet.
     TOO_EARLY = "too early"
 
 
@@ -86,7 +82,6 @@ class DecisionOutcome(Value):
     why: str = ""
     #: Origin of the accepted decision; empty on a terminal, where nobody accepts.
     decision: str = ""
-    #: Tells one outcome from the next.
     origin: str
 
 

@@ -64,7 +64,6 @@ class Gate(Value):
     highest: float | None = None
     #: How far that option leads the second on average, 0 to 1; None as above.
     lead: float | None = None
-    #: Ids of the agents whom the round moved.
     moved: tuple[str, ...] = ()
     #: What the rounds that are not held would have cost, in US dollars; None: not known.
     saved: Decimal | None = None
@@ -90,7 +89,6 @@ class NextStep(StrEnum):
 class Guidance(Value):
     turn: Turn
     next_step: NextStep
-    #: What the next round should look at.
     focus: str = ""
     #: What to ask people, and what holds if nobody answers.
     question: Question | None = None

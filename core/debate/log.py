@@ -8,128 +8,16 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from core.debate.debate_events import (
-    CallsDropped,
-    ClarificationsClosed,
-    DebateConcluded,
-    DebateFailed,
-    DebateStarted,
-    ModelCameBack,
-    ModelWentAway,
-    OutageBegan,
-    OutageEnded,
-    OutcomeAsked,
-    ReminderDue,
-    TimeRanOut,
-    Withheld,
-)
-from core.debate.message_events import (
-    AnswerWithdrawn,
-    ClarificationAnswered,
-    NoteAdded,
-    NoteChanged,
-    NoteWithdrawn,
-)
-from core.debate.people_events import (
-    BallotsRevealed,
-    DebateContinued,
-    DebatePaused,
-    DebateResumed,
-    DebateWanted,
-    DecisionRecorded,
-    FeedbackGiven,
-    FollowUpAsked,
-    OptionEdited,
-    OutcomeGiven,
-    PeopleBallotCast,
-    StopRequested,
-    StopWithdrawn,
-    VoteCalled,
-)
+from core.debate.debate_events import DebateEvent, DebateStarted
+from core.debate.message_events import MessageEvent
+from core.debate.people_events import PeopleEvent
 from core.debate.state import Debate, Status
 from core.debate.turn import BESIDE
-from core.debate.turn_events import (
-    AgentsCast,
-    Audited,
-    BallotAbstained,
-    BallotCast,
-    ClarificationsOpened,
-    ContributionMade,
-    CrossChecked,
-    FacilitatorDecided,
-    FindingsMerged,
-    FollowUpAnswered,
-    GatePassed,
-    OptionsMerged,
-    QuestionsAsked,
-    ShadowAnswered,
-    ShadowPlaced,
-    SourceRead,
-    SummaryMade,
-    TurnFailed,
-    VerdictDrafted,
-    VerdictReached,
-    VoteTallied,
-)
+from core.debate.turn_events import TurnEvent
 from core.errors import LogBroken, reading
 from core.usage import Usage
 
-Event = Annotated[
-    DebateStarted
-    | AgentsCast
-    | QuestionsAsked
-    | ClarificationsOpened
-    | ClarificationAnswered
-    | AnswerWithdrawn
-    | ClarificationsClosed
-    | ContributionMade
-    | FacilitatorDecided
-    | SummaryMade
-    | TurnFailed
-    | BallotCast
-    | BallotAbstained
-    | OptionsMerged
-    | FindingsMerged
-    | OptionEdited
-    | GatePassed
-    | DebateWanted
-    | CrossChecked
-    | VerdictDrafted
-    | Audited
-    | ShadowAnswered
-    | ShadowPlaced
-    | VoteTallied
-    | NoteAdded
-    | NoteChanged
-    | NoteWithdrawn
-    | SourceRead
-    | StopRequested
-    | StopWithdrawn
-    | VoteCalled
-    | DebatePaused
-    | DebateResumed
-    | CallsDropped
-    | Withheld
-    | BallotsRevealed
-    | ModelWentAway
-    | ModelCameBack
-    | OutageBegan
-    | OutageEnded
-    | TimeRanOut
-    | VerdictReached
-    | DebateConcluded
-    | DebateFailed
-    | PeopleBallotCast
-    | DecisionRecorded
-    | ReminderDue
-    | OutcomeAsked
-    | OutcomeGiven
-    | FeedbackGiven
-    | FollowUpAsked
-    | FollowUpAnswered
-    | DebateContinued,
-    Field(discriminator="kind"),
-]
+Event = Annotated[DebateEvent | MessageEvent | PeopleEvent | TurnEvent, Field(discriminator="kind")]
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 

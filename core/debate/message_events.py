@@ -18,34 +18,6 @@ def is_before(message: str, other: str) -> bool:
     return bool(parted) and place == other_place and ts < other_ts
 
 
-def _with_answer(debate: Debate, answer: Answer) -> Changes:
-    """What messages say to a question, with this one; an edit counts at its own time."""
-    replies = debate.replies.get(answer.number, ())
-    others = [other for other in replies if other.origin != answer.origin]
-    place = len(others)
-    while place and not answer.edited and is_before(answer.origin, others[place - 1].origin):
-        place -= 1
-    return {
-        "replies": {**debate.replies, answer.number: (*others[:place], answer, *others[place:])},
-        "names": {**debate.names, answer.by.id: answer.by.name},
-        "all_notes": _updated_notes(debate, answer.note, text=""),
-    }
-
-
-def _with_note(debate: Debate, note: Note) -> Changes:
-    """A note, before those that were written later and came earlier."""
-    place, author = len(debate.all_notes), _with_unique_name(debate, note.author)
-    numbered = note.model_copy(update={"number": place + 1, "author": author})
-    while place and is_before(note.id, debate.all_notes[place - 1].id):
-        place -= 1
-    return {
-        "all_notes": (*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
-        "names": {**debate.names, author.id: author.name},
-        "references": (*debate.references, *note.references),
-        "edits": _edits(debate, note.id, note.change),
-    }
-
-
 def _with_unique_name(debate: Debate, person: Person) -> Person:
     """The person under a name that nobody else in the debate has."""
     asker = debate.setup.asked_by
@@ -103,7 +75,6 @@ class NoteChanged(BaseEvent):
 class NoteWithdrawn(BaseEvent):
     key_form = "note/{0.note}/withdrawn"
     kind: Literal["note_withdrawn"] = "note_withdrawn"
-    #: Id of the note.
     note: str
 
     def _changes(self, debate: Debate) -> Changes:
@@ -120,17 +91,24 @@ class ClarificationAnswered(BaseEvent):
         return fault_of_question("answers", debate, self.answer.number)
 
     def _changes(self, debate: Debate) -> Changes:
-        edits = _edits(debate, self.answer.origin, self.answer.edited or self.answer.change)
-        if self._is_late(debate):  # agents may have read what was there
-            return {"edits": edits}
-        by = _with_unique_name(debate, self.answer.by)
-        answer = self.answer.model_copy(update={"by": by})
-        return {**_with_answer(debate, answer), "edits": edits}
-
-    def _is_late(self, debate: Debate) -> bool:
-        number = self.answer.number
-        can_be_late = self.answer.change or debate.card_with(number).closed_by_event
-        return bool(can_be_late) and not debate.is_asking(number)
+        answer, number = self.answer, self.answer.number
+        edits = _edits(debate, answer.origin, answer.edited or answer.change)
+        can_be_late = answer.change or debate.card_with(number).closed_by_event
+        if can_be_late and not debate.is_asking(number):
+            return {"edits": edits}  # agents may have read what was there
+        answer = answer.model_copy(update={"by": _with_unique_name(debate, answer.by)})
+        replies = debate.replies.get(number, ())
+        others = [other for other in replies if other.origin != answer.origin]
+        place = len(others)
+        # An edit counts at its own time.
+        while place and not answer.edited and is_before(answer.origin, others[place - 1].origin):
+            place -= 1
+        return {
+            "replies": {**debate.replies, number: (*others[:place], answer, *others[place:])},
+            "names": {**debate.names, answer.by.id: answer.by.name},
+            "all_notes": _updated_notes(debate, answer.note, text=""),
+            "edits": edits,
+        }
 
 
 class AnswerWithdrawn(BaseEvent):
@@ -142,9 +120,7 @@ class AnswerWithdrawn(BaseEvent):
     key_form = "answer/{0.number}/withdrawn/{0.change}"
     kind: Literal["answer_withdrawn"] = "answer_withdrawn"
     number: int
-    #: Origin of the answer.
     origin: str
-    #: Tells one withdrawal from the next.
     change: str
 
     def _fault(self, debate: Debate) -> str:
@@ -168,4 +144,18 @@ class NoteAdded(BaseEvent):
     note: Note
 
     def _changes(self, debate: Debate) -> Changes:
-        return _with_note(debate, self.note)
+        note, place = self.note, len(debate.all_notes)
+        author = _with_unique_name(debate, note.author)
+        numbered = note.model_copy(update={"number": place + 1, "author": author})
+        # Before those that were written later and came earlier.
+        while place and is_before(note.id, debate.all_notes[place - 1].id):
+            place -= 1
+        return {
+            "all_notes": (*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
+            "names": {**debate.names, author.id: author.name},
+            "references": (*debate.references, *note.references),
+            "edits": _edits(debate, note.id, note.change),
+        }
+
+
+MessageEvent = NoteChanged | NoteWithdrawn | ClarificationAnswered | AnswerWithdrawn | NoteAdded

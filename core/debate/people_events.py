@@ -89,7 +89,6 @@ class DebatePaused(BaseEvent):
     key_form = "pause/{0.origin}"
     kind: Literal["debate_paused"] = "debate_paused"
     by: Person
-    #: Tells one click from the next.
     origin: str
 
     def _changes(self, debate: Debate) -> Changes:
@@ -175,7 +174,24 @@ class DebateContinued(BaseEvent):
     key_form = "continued/{0.debate}"
     kept_in = in_tuple("continued_in", "debate")
     kind: Literal["debate_continued"] = "debate_continued"
-    #: Id of the newer debate.
     debate: str
     question: str
     by: Person
+
+
+PeopleEvent = (
+    OptionEdited
+    | DebateWanted
+    | StopRequested
+    | StopWithdrawn
+    | VoteCalled
+    | DebatePaused
+    | DebateResumed
+    | BallotsRevealed
+    | PeopleBallotCast
+    | DecisionRecorded
+    | OutcomeGiven
+    | FeedbackGiven
+    | FollowUpAsked
+    | DebateContinued
+)

@@ -10,7 +10,6 @@ from core.values import Value
 
 class Question(Value):
     text: str
-    #: What holds if nobody answers.
     assumption: str
 
 
@@ -30,7 +29,6 @@ class Clarification(Value):
     number: int
     question: str
     assumption: str
-    #: Ids of the agents who want to know.
     asked_by: tuple[str, ...]
 
 
@@ -42,7 +40,6 @@ class Clarifications(Value):
     warnings: tuple[str, ...] = ()
     #: How a model merged what asks the same in other words; None: none did.
     call: Call | None = None
-    #: What attempts to have it do so have spent besides.
     lost: Usage = Usage()
     #: Whether answers can change until an event closes the questions; in logs of before the last
     #: answer closed them.

@@ -79,7 +79,6 @@ class Setup(DebateRules):
     shadow_agent: Agent | None = None
     #: Random per debate: marks where quoted text begins and ends in prompts.
     delimiter: str
-    #: What was given as evidence when it was asked for.
     references: tuple[SourceReference, ...] = ()
     #: None: nobody estimated it.
     forecast: Forecast | None = None
@@ -120,7 +119,6 @@ class Cast(Value):
     hard_to_undo: bool = False
     checks_rules: bool = False
     call: Call | None = None
-    #: What attempts that came to nothing have spent.
     lost: Usage = Usage()
     #: Why topics had to do; empty unless they had.
     warnings: tuple[str, ...] = ()

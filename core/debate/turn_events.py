@@ -79,13 +79,8 @@ class QuestionsAsked(TurnEnded):
 class ClarificationsOpened(TurnEnded):
     kept_in = by_key("clarifications", "clarifications")
     kind: Literal["clarifications_opened"] = "clarifications_opened"
+    payer = SUMMARIZER
     clarifications: Clarifications
-
-    @property
-    def spent(self) -> Expense:
-        """Who sums up merges the questions."""
-        card = self.clarifications
-        return Expense(agent=SUMMARIZER, call=card.call, lost=card.lost)
 
 
 class FacilitatorDecided(TurnEnded):
@@ -160,21 +155,11 @@ class VerdictDrafted(BaseEvent):
     edition: int = 1
 
 
-class Audited(BaseEvent):
-    key_form = "{0.audit.turn.key}"
+class Audited(TurnEnded):
     kept_in = of_edition_in_force(last("audit", "audit"))
     kind: Literal["audited"] = "audited"
     audit: Audit
     edition: int = 1
-
-    @property
-    def turn_taken(self) -> Turn:
-        return self.audit.turn
-
-    @property
-    def spent(self) -> Expense:
-        audit = self.audit
-        return Expense(agent=audit.turn.agent, call=audit.call, lost=audit.lost)
 
 
 class ShadowAnswered(TurnEnded):
@@ -190,12 +175,8 @@ class ShadowPlaced(TurnEnded):
 
     kept_in = last("shadow_choice", "choice")
     kind: Literal["shadow_placed"] = "shadow_placed"
+    payer = SUMMARIZER
     choice: ShadowChoice
-
-    @property
-    def spent(self) -> Expense:
-        """Who sums up compares the answer with the options."""
-        return Expense(agent=SUMMARIZER, call=self.choice.call)
 
 
 class VoteTallied(BaseEvent):
@@ -257,3 +238,28 @@ class FollowUpAnswered(BaseEvent):
     def _changes(self, debate: Debate) -> Changes:
         number = int(self.answer.turn.target or 0)
         return {"follow_up_answers": {**debate.follow_up_answers, number: self.answer}}
+
+
+TurnEvent = (
+    AgentsCast
+    | ContributionMade
+    | TurnFailed
+    | QuestionsAsked
+    | ClarificationsOpened
+    | FacilitatorDecided
+    | SummaryMade
+    | BallotCast
+    | BallotAbstained
+    | OptionsMerged
+    | FindingsMerged
+    | GatePassed
+    | CrossChecked
+    | VerdictDrafted
+    | Audited
+    | ShadowAnswered
+    | ShadowPlaced
+    | VoteTallied
+    | SourceRead
+    | VerdictReached
+    | FollowUpAnswered
+)

@@ -26,7 +26,6 @@ class RequirementStatus(StrEnum):
 
 
 class Requirement(Value):
-    #: In the question's words.
     text: str
     #: The words of the solution that show it; empty where there are none.
     words: str = ""
@@ -36,10 +35,8 @@ class Requirement(Value):
 class Judgement(Value):
     """A cell of the table of options and criteria: how an option does by one criterion."""
 
-    #: Id of the option.
     option: str
     criterion: str
-    #: A few words.
     words: str
 
 
@@ -51,7 +48,6 @@ class Relation(StrEnum):
 
 class VerdictSection(Value):
     title: str
-    #: Markdown.
     text: str
 
 
@@ -126,7 +122,6 @@ class Audit(Value):
     #: Why there is none; empty: there is one.
     failure: str = ""
     call: Call | None = None
-    #: What attempts that came to nothing have spent.
     lost: Usage = Usage()
 
 
@@ -183,7 +178,6 @@ class Verdict(Quoting):
     #: What one agent alone raised and the decision leaves out; what weighs most first.
     lone: tuple[RaisedPoint, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
-    #: What its texts quote.
     citations: tuple[Citation, ...] = ()
     #: None: the judge decided for the option that the vote chose, or the vote chose none.
     overrule: Overrule | None = None
@@ -203,7 +197,6 @@ class Verdict(Quoting):
     partial: bool = False
     warnings: tuple[str, ...] = ()
     call: Call | None = None
-    #: What judges that came to nothing have spent.
     lost: Usage = Usage()
 
     @property
@@ -231,7 +224,6 @@ class ShadowAnswer(Quoting):
     LISTS = ("alternatives", "reasons", "risks", "overturned_by")
 
     turn: Turn
-    #: In one sentence.
     decision: str
     solution: str = ""
     #: What it chose between, and why as it did.
@@ -239,7 +231,6 @@ class ShadowAnswer(Quoting):
     reasons: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     overturned_by: tuple[str, ...] = ()
-    #: What its texts quote.
     citations: tuple[Citation, ...] = ()
     call: Call | None = None
 

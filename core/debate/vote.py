@@ -42,7 +42,6 @@ class Options(Value):
     #: Id of the option that each draft stands for, by agent.
     stances: Mapping[str, str]
     call: Call | None = None
-    #: What attempts that came to nothing have spent.
     lost: Usage = Usage()
     #: How they came to be, where no model merged them.
     warnings: tuple[str, ...] = ()
@@ -59,12 +58,10 @@ class OptionEdit(Value):
     change: OptionChange
     #: Id of the option; empty with `ADD`: its place in the log gives the new one's.
     option: str = ""
-    #: With `ADD` and `RENAME`: its name.
     name: str = ""
     #: With `MERGE`: id of the option it goes into.
     into: str = ""
     by: Person
-    #: Tells one edit from the next.
     origin: str
 
 
@@ -85,7 +82,6 @@ class Ballot(Value):
     #: What the voter says moved it away from the option it held best at first: key of a critique,
     #: id of a source or of an agent. Older versions recorded an agent's newest text.
     moved_by: str | None = None
-    #: What convinced it, in its own words.
     why_moved: str = ""
     call: Call | None = None
 

@@ -33,9 +33,7 @@ from core.transcript.words import (
 )
 
 _TITLE_MAX_CHARS = 80
-#: What such records call some sections.
 _TITLES = {LIST_TITLES["tradeoffs"]: "Consequences", OVERTURNED_BY: "Revisit when"}
-#: What stands right below the decision.
 _UNTITLED = {REASONS, SOLUTION}
 
 

@@ -34,7 +34,6 @@ from core.transcript.words import (
     titled,
 )
 
-#: Explains a figure of the vote, once wherever it is shown.
 MEAN_PROBABILITY = (
     "Mean probability: how likely the counted ballots hold an option to be the best, on average."
 )

@@ -81,7 +81,6 @@ class Comparison(Value):
     debate_id: str
     question: str
     preferences: tuple[Preferences, ...]
-    #: Words of what was shown of each text.
     lengths: Mapping[Side, int]
     #: Spent by the debate itself, in US dollars; None: a price is unknown.
     debate_cost: Decimal | None = None
@@ -191,7 +190,9 @@ async def _prefers(
 ) -> Preferences:
     """The preferences of one evaluator; a failure is reported as its fault."""
     result = Preferences(**identity(agent))
-    if agent.maker in _makers(debate):
+    setup = debate.setup
+    alone = [setup.shadow_agent] if setup.shadow_agent else []
+    if agent.maker in {writer.maker for writer in (*setup.agents, setup.judge, *alone)}:
         fault = f"{agent.maker} made one of the texts."
         return result.model_copy(update={"fault": fault})
     shorter = min(texts.values(), key=len)
@@ -206,7 +207,17 @@ async def _prefers(
             usage += spent_back
         except CallFailed as error:
             return result.model_copy(update={"fault": str(error), "usage": usage + error.usage})
-        choices.append({name: _in_both(forth[name], back[name]) for name in criteria_of(debate)})
+        # A side counts that was preferred where it stood first and where it stood second.
+        sides = {
+            (Better.FIRST, Better.SECOND): Side.DEBATE,
+            (Better.SECOND, Better.FIRST): Side.SINGLE,
+        }
+        choices.append(
+            {
+                name: sides.get((forth[name], back[name]), Side.NEITHER)
+                for name in criteria_of(debate)
+            }
+        )
     of_texts, of_doubled = choices
     fault = ""
     if of_doubled[Criterion.OVERALL] is Side.DEBATE:
@@ -231,16 +242,3 @@ async def _choose(
     request, options = evaluation_call(debate, agent, Act.COMPARISON, texts)
     reply, call = await calls.ask_for(request, agent, ComparisonReply, check=fault, options=options)
     return {choice.criterion: choice.better for choice in reply.choices}, call.usage
-
-
-def _in_both(forth: Better, back: Better) -> Side:
-    """The side that was preferred where it stood first and where it stood second."""
-    if (forth, back) == (Better.FIRST, Better.SECOND):
-        return Side.DEBATE
-    return Side.SINGLE if (forth, back) == (Better.SECOND, Better.FIRST) else Side.NEITHER
-
-
-def _makers(debate: Debate) -> set[str]:
-    setup = debate.setup
-    alone = [setup.shadow_agent] if setup.shadow_agent else []
-    return {agent.maker for agent in (*setup.agents, setup.judge, *alone)}

@@ -46,7 +46,6 @@ _SOURCES = {
     VerdictSource.WINNER: "nobody: no judge gave a verdict, so the winning position stands",
 }
 
-#: What wrote in the judge's place where no model was asked.
 _NO_MODEL = {
     OFFLINE: "rules, from checklists: no model was asked",
     EXAMPLE: "hand, as an example: no model was asked",
@@ -167,10 +166,7 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
             lines=lines_of((*_holdouts(debate, verdict), against_words(debate, verdict))),
         ),
         ResultSection(title=OVERTURNED_BY, lines=lines_of(verdict.overturned_by)),
-        ResultSection(
-            title="Said by one agent only",
-            lines=[*_lone_lines(debate, verdict)],
-        ),
+        ResultSection(title="Said by one agent only", lines=[*_lone_lines(debate, verdict)]),
         ResultSection(title="Earlier decisions", lines=earlier_lines(verdict)),
         ResultSection(title=SOLUTION, text=_without_decision(verdict)),
         ResultSection(title="Implementation", text=verdict.implementation),

@@ -48,7 +48,6 @@ class Criterion(StrEnum):
     REGULATORY_COMPLIANCE = "regulatory_compliance"
     TESTABILITY = "testability"
     REQUIREMENTS_FULFILMENT = "requirements_fulfilment"
-    #: Of reviews.
     FAULTS_FOUND = "faults_found"
     FALSE_ALARMS = "false_alarms"
     USEFULNESS = "usefulness"

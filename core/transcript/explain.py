@@ -38,7 +38,6 @@ class TurnExplanation:
     span: Span
     #: What it was sent, or is to be; the task left out.
     parts: tuple[SentPart, ...]
-    #: The call it came from.
     call: Call | None
     #: Summaries its prompt would have shown, had they been there when it began.
     late: tuple[SummaryTiming, ...]
@@ -134,19 +133,12 @@ def _turn_meant(
         return by_key[query]
     if len(fitting) == 1:
         return fitting[0]
-    near = [step.span.turn.key for step in fitting] or get_close_matches(
-        query, by_key, n=_MOST_NAMED, cutoff=0.3
+    near = [step.span.turn.key for step in fitting] or get_close_matches(query, by_key, cutoff=0.3)
+    like = f" Turns like it: {', '.join(near[:_MOST_NAMED])}." if near else ""
+    raise BadInput(
+        f"{query!r} names no turn of debate {debate.id}, or several.{like} "
+        f"`moot explain {debate.id}` lists all."
     )
-    if not near:
-        raise BadInput(
-            f"{query!r} is no turn of debate {debate.id}. Name one by its key, such as "
-            f"{next(iter(by_key), 'r1/critique/ann/bob')}, or by words of it: `moot explain "
-            f"{debate.id}` lists all."
-        )
-    which = ", ".join(near[:_MOST_NAMED])
-    more = f" and {quantity(len(near) - _MOST_NAMED, 'other')}" if len(near) > _MOST_NAMED else ""
-    how = "fits several turns" if fitting else "is no turn"
-    raise BadInput(f"{query!r} {how} of debate {debate.id}. Turns like it: {which}{more}.")
 
 
 def _to_see(debate: Debate, turn: Turn) -> tuple[SentPart, ...]:

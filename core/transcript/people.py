@@ -31,7 +31,6 @@ _RECALLED = {
 }
 
 
-#: How each outcome reads.
 OUTCOMES = {
     OutcomeKind.HELD: "held",
     OutcomeKind.PARTLY: "held in part",

@@ -13,7 +13,7 @@ from core.debate.log import Event, RecordedEvent, fold
 from core.debate.message_events import ClarificationAnswered, NoteAdded, NoteChanged
 from core.debate.state import Debate
 from core.debate.turn_events import ShadowAnswered, ShadowPlaced
-from core.debate.verdict import ShadowAnswer, Verdict
+from core.debate.verdict import ShadowAnswer
 from core.rules import schedule, voting
 from core.rules.confidence import Confidence
 from core.rules.degradations import tie_break
@@ -96,6 +96,9 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
     stances = {
         key: stance_in(debate, contribution) for key, contribution in debate.contributions.items()
     }
+    turned_out, word = debate.outcome, None
+    if verdict and verdict.confidence is not None and verdict.rests_on:
+        word = Confidence(percent=verdict.confidence, rests_on=verdict.rests_on).word
     return {
         "playbook": debate.setup.playbook.name if debate.setup.playbook else None,
         "option": options.resolve(verdict.option) if verdict else "",
@@ -119,7 +122,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "was_skipped": was_skipped(debate) and not debate.wanted_by,
         "why_held": list(round_reasons(debate)),
         "how_it_ended": list(ending_sentences(debate)),
-        "confidence_word": _confidence_word(verdict) if verdict else None,
+        "confidence_word": word,
         "findings": [
             {
                 "number": finding.number,
@@ -132,7 +135,13 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             for finding in (verdict.findings if verdict else standing(debate))
         ],
         "single_answer": single_answer_record(debate),
-        "turned_out": _turned_out(debate),
+        "turned_out": turned_out
+        and {
+            "kind": turned_out.kind.value,
+            "by": turned_out.by.id,
+            "why": turned_out.why,
+            "at": debate.times[f"outcome/{turned_out.origin}"].isoformat(),
+        },
     }
 
 
@@ -159,25 +168,6 @@ def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[
         key: {option: round(share, 4) for option, share in shares.items()}
         for key, shares in by_key.items()
         if shares
-    }
-
-
-def _confidence_word(verdict: Verdict) -> str | None:
-    if verdict.confidence is None or not verdict.rests_on:
-        return None
-    return Confidence(percent=verdict.confidence, rests_on=verdict.rests_on).word
-
-
-def _turned_out(debate: Debate) -> Mapping[str, Any] | None:
-    outcome = debate.outcome
-    if outcome is None:
-        return None
-    at = debate.times[f"outcome/{outcome.origin}"]
-    return {
-        "kind": outcome.kind.value,
-        "by": outcome.by.id,
-        "why": outcome.why,
-        "at": at.isoformat(),
     }
 
 

@@ -22,7 +22,6 @@ _AT_ONCE = 0.25
 class SummaryTiming:
     """One summary: when it was wanted and when it was there. Times are in seconds."""
 
-    #: Key of its turn.
     key: str
     #: From when it could be made until it was there, or given up.
     seconds: float
@@ -32,7 +31,6 @@ class SummaryTiming:
     wanted: bool
     #: For how long it was missing after the first turn that would show it had begun; 0: in time.
     late: float
-    #: Keys of the turns that saw the full text instead.
     missed_by: tuple[str, ...]
 
 
@@ -102,7 +100,6 @@ def summary_metrics(
     )
 
 
-#: From when until when, in seconds.
 _Times = Sequence[tuple[float, float]]
 
 

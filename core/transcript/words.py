@@ -222,7 +222,6 @@ def nested(text: str, level: int) -> str:
 @dataclass(frozen=True, kw_only=True)
 class ResultLine:
     text: str
-    #: Stands before the text.
     label: str = ""
     #: Who said it; without a label who did it: the text goes on after their name.
     by: Person | None = None

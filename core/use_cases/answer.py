@@ -89,8 +89,6 @@ class AnswerQuestions:
             is_note = any(note.id == reply.origin for note in debate.notes)
             return ReplyOutcome.UNCLEAR if is_note and parsed.is_unclear else ReplyOutcome.TAKEN
         check_size(reply.text, self.bounds)
-        if parsed.unknown:
-            raise BadInput(_no_such_question(debate, parsed.unknown[0]))
         late = [
             answer
             for answer in parsed.answers
@@ -122,8 +120,6 @@ class AnswerQuestions:
             return ReplyOutcome.TAKEN
         check_size(reply.text, self.bounds)
         parsed = _parsed(debate, reply.text)
-        if parsed.unknown:
-            raise BadInput(_no_such_question(debate, parsed.unknown[0]))
         noted = next((note for note in debate.all_notes if note.id == reply.origin), None)
         answers, rest = _said_now(debate, reply, parsed, note=noted.text if noted else "")
         late = await self._correct(debate, reply, answers)
@@ -240,7 +236,8 @@ class AnswerQuestions:
         if not is_first:
             self.note.check_pace(debate.id, reply.by)
             self.note.count(debate.id, reply.by)
-        answer = _as_answer(debate, reply, content, change="" if is_first else _change(reply))
+        change = "/".join(filter(None, (reply.origin, reply.edited)))
+        answer = _as_answer(debate, reply, content, change="" if is_first else change)
         appended = await self.facts.record(debate.id, ClarificationAnswered(answer=answer))
         now = await self.facts.debate(debate.id)
         text = _answered_by(now, reply.origin).get(number)
@@ -307,21 +304,14 @@ def _parsed(debate: Debate, text: str) -> ParsedReply:
     questions = {item.number: item.question for item in items}
     unanswered = open_numbers(debate)
     parsed = parse_reply(text, questions, unanswered or sorted(questions))
+    if parsed.unknown:
+        still = ", ".join(map(str, unanswered)) or "none"
+        number = parsed.unknown[0]
+        raise BadInput(f"There is no question {number}. Still open: {still}. Nothing was recorded.")
     if not unanswered and questions and parsed.is_unclear:
         return ParsedReply(rest=text)
     parts = [parsed.rest, *(_about(debate, referral) for referral in parsed.referrals)]
     return replace(parsed, rest="\n".join(filter(None, parts)))
-
-
-def _no_such_question(debate: Debate, number: int) -> str:
-    numbers = open_numbers(debate)
-    if not numbers:
-        return f"There is no question {number}, and none is open. Nothing was recorded."
-    still = ", ".join(map(str, numbers))
-    return (
-        f"There is no question {number}. Still open: {still}. Nothing was recorded; write for "
-        f"example “{numbers[0]}: your answer”."
-    )
 
 
 def _answered_by(debate: Debate, origin: str) -> Mapping[int, str]:
@@ -349,10 +339,6 @@ def _said_now(
     # An answer chosen by click may include the words that address it.
     is_same = before in {redact(text) for text in (reply.text, reply.to + reply.text)}
     return [GivenAnswer(number, before if is_same else answer_in(reply.text))], ""
-
-
-def _change(reply: PersonsReply) -> str:
-    return "/".join(filter(None, (reply.origin, reply.edited)))
 
 
 def _is_changeable(debate: Debate, number: int) -> bool:

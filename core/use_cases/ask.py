@@ -13,7 +13,7 @@ from core.redaction import redact
 from core.settings import Caps
 from core.usage import SpendingScope
 from core.use_cases.fact_log import FactLog
-from core.use_cases.limits import Bounds, check_follow_ups, check_money, check_size
+from core.use_cases.limits import Bounds, check_money, check_size
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +36,11 @@ class AskAboutDebate:
                 f"Debate `{debate.id}` has no verdict to ask about. While it runs, a reply in its "
                 "thread reaches the agents."
             )
-        check_follow_ups(debate, self.bounds)
+        if len(debate.follow_ups) >= self.bounds.questions_per_debate:
+            raise BadInput(
+                f"{len(debate.follow_ups)} questions were asked about debate `{debate.id}`, as "
+                "many as one takes. Read its report, or start a debate that goes on from it."
+            )
 
     async def ask(self, debate_id: str, *, question_id: str, by: Person, text: str) -> None:
         """Put a question to the judge. Calling it again with the same id changes nothing.

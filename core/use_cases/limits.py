@@ -1,11 +1,8 @@
 """Bounds against abuse and accidents: debates at once, sizes of texts, money that is spent."""
 
-import math
 import sys
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,13 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from core.debate.people import Person, Place
 from core.debate.state import Debate
 from core.errors import BadInput, NotesFull
-from core.figures import money, quantity
+from core.figures import money
 from core.opening import check_length
 from core.ports import DebateEntry, Spending
 from core.settings import QUESTION_CHARACTERS, Caps
 from core.usage import SpendingScope
-
-_HOUR = timedelta(hours=1)
 
 
 def _bound(usual: int, variable: str) -> Any:
@@ -109,26 +104,4 @@ def check_notes(debate: Debate, bounds: Bounds) -> None:
         raise NotesFull(
             f"Debate `{debate.id}` has {count} notes, as many as one can take, so the "
             "agents did not get yours. Ask about it in a new debate."
-        )
-
-
-def check_notes_of(times: deque[datetime], now: datetime, bounds: Bounds) -> None:
-    """`times`: when the person's notes to the debate were taken; those long gone are forgotten."""
-    while times and times[0] <= now - _HOUR:
-        times.popleft()
-    most = bounds.notes_per_person_hour
-    if len(times) >= most:
-        minutes = math.ceil((times[0] + _HOUR - now) / timedelta(minutes=1))
-        raise NotesFull(
-            f"You wrote {quantity(most, 'note')} to this debate within an hour, as many as one "
-            "person may. The agents did not get this one, nor what you write in the next "
-            f"{quantity(minutes, 'minute')}."
-        )
-
-
-def check_follow_ups(debate: Debate, bounds: Bounds) -> None:
-    if len(debate.follow_ups) >= bounds.questions_per_debate:
-        raise BadInput(
-            f"{len(debate.follow_ups)} questions were asked about debate `{debate.id}`, as many as "
-            "one takes. Read its report, or start a debate that goes on from it."
         )

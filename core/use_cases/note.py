@@ -1,22 +1,26 @@
 """People add to a debate that runs: a note reaches the agents from their next turn on."""
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from core.debate.contributions import Note
 from core.debate.evidence import SourceReference
 from core.debate.message_events import NoteAdded, NoteChanged
 from core.debate.people import Person
 from core.debate.state import Debate, Status
+from core.errors import NotesFull
+from core.figures import quantity
 from core.recent import Recent
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, linked_anew
 from core.use_cases.fact_log import FactLog
-from core.use_cases.limits import Bounds, check_notes, check_notes_of, check_size
+from core.use_cases.limits import Bounds, check_notes, check_size
 
+_HOUR = timedelta(hours=1)
 #: Links that a note names; of more it says how many.
 _MOST_NAMED = 10
 #: Of so many people's notes the times are known, at most.
@@ -79,8 +83,17 @@ class AddNote:
 
     def check_pace(self, debate_id: str, author: Person) -> None:
         """Raise `NotesFull`, with the time to wait, if the person has said too much."""
-        times = self._times.get((debate_id, author.id), deque())
-        check_notes_of(times, self.facts.clock.now(), self.bounds)
+        times, now = self._times.get((debate_id, author.id), deque()), self.facts.clock.now()
+        while times and times[0] <= now - _HOUR:
+            times.popleft()
+        most = self.bounds.notes_per_person_hour
+        if len(times) >= most:
+            minutes = math.ceil((times[0] + _HOUR - now) / timedelta(minutes=1))
+            raise NotesFull(
+                f"You wrote {quantity(most, 'note')} to this debate within an hour, as many as "
+                "one person may. The agents did not get this one, nor what you write in the next "
+                f"{quantity(minutes, 'minute')}."
+            )
 
     def count(self, debate_id: str, author: Person) -> None:
         times = self._times.get((debate_id, author.id), deque())
