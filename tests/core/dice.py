@@ -4,58 +4,26 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from hypothesis import strategies as st
 
 from core.acts.act import ACTS
 from core.acts.context import candidates
 from core.config.playbooks import built_in
+from core.debate import debate_events, message_events, people_events, turn_events
 from core.debate.agents import ContextMethod, Summarization
 from core.debate.contributions import Contribution, Failure, Note, Summary, SummaryKind
-from core.debate.debate_events import (
-    ClarificationsClosed,
-    DebateStarted,
-    ModelCameBack,
-    ModelWentAway,
-    TimeRanOut,
-)
 from core.debate.evidence import Citation, CitationStatus
 from core.debate.findings import Findings, FindingStatus, ReviewFinding, Severity
 from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event, RecordedEvent, apply
-from core.debate.message_events import ClarificationAnswered, NoteAdded
 from core.debate.people import Person, Stop
-from core.debate.people_events import (
-    DebatePaused,
-    DebateResumed,
-    DebateWanted,
-    OptionEdited,
-    StopRequested,
-    VoteCalled,
-)
 from core.debate.questions import Answer, Question, Questions
 from core.debate.rules import Clarifying, Ending, Termination, When
 from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.debate.turn import BESIDE, ENGINE, JUDGE, Act, Turn
-from core.debate.turn_events import (
-    BallotAbstained,
-    BallotCast,
-    ClarificationsOpened,
-    ContributionMade,
-    CrossChecked,
-    FacilitatorDecided,
-    FindingsMerged,
-    GatePassed,
-    OptionsMerged,
-    QuestionsAsked,
-    ShadowAnswered,
-    ShadowPlaced,
-    SummaryMade,
-    TurnFailed,
-    VerdictReached,
-    VoteTallied,
-)
 from core.debate.verdict import CrossCheck, ShadowAnswer, ShadowChoice, Verdict
 from core.debate.vote import (
     Abstention,
@@ -119,24 +87,16 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
     match turn.act:
         case Act.QUESTIONS:
             questions = (Question(text=f"How {dice.choice('abc')}?", assumption="so"),)
-            return QuestionsAsked(questions=Questions(turn=turn, questions=questions))
+            return turn_events.QuestionsAsked(questions=Questions(turn=turn, questions=questions))
         case Act.CLARIFICATION:
-            return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
+            return turn_events.ClarificationsOpened(clarifications=clarifying.put(debate, turn))
         case Act.FACILITATION:
             step = dice.choice(list(NextStep))
             question = Question(text="Which?", assumption="any") if step is NextStep.ASK else None
             guidance = Guidance(turn=turn, next_step=step, focus="cost", question=question)
-            return FacilitatorDecided(guidance=guidance)
+            return turn_events.FacilitatorDecided(guidance=guidance)
         case Act.SUMMARY:
-            summary = Summary(
-                turn=turn,
-                kind=SummaryKind.ROUND,
-                text="s",
-                before_chars=9,
-                after_chars=1,
-                method="x",
-            )
-            return SummaryMade(summary=summary)
+            return turn_events.SummaryMade(summary=a_summary(turn))
         case Act.BALLOT:
             return a_ballot(debate, turn, dice)
         case Act.TALLY:
@@ -144,45 +104,45 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             ballots = [debate.ballots[t.key] for t in turns if t.key in debate.ballots]
             positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
             tally = voting.count(positions, ballots, options=options_of(debate))
-            return VoteTallied(tally=tally, edition=debate.edition)
+            return turn_events.VoteTallied(tally=tally, edition=debate.edition)
         case Act.OPTIONS:
-            return OptionsMerged(options=some_options(debate, turn, dice))
+            return turn_events.OptionsMerged(options=some_options(debate, turn, dice))
         case Act.REVIEW:
             weaknesses = tuple(a_finding(dice) for _ in range(dice.randrange(3)))
             contribution = Contribution(
                 turn=turn, text="review", findings=weaknesses, stance={"o2": 1.0}
             )
-            return ContributionMade(contribution=contribution)
+            return turn_events.ContributionMade(contribution=contribution)
         case Act.FINDINGS:
             items = findings.merge_findings(findings.raised_findings(debate))
-            return FindingsMerged(findings=Findings(turn=turn, items=items))
+            return turn_events.FindingsMerged(findings=Findings(turn=turn, items=items))
         case Act.SECOND_LOOK:
             again = tuple(
                 finding.model_copy(update={"status": dice.choice(list(FindingStatus)[:2])})
                 for finding in findings.own(debate, turn.agent)
             )
             contribution = Contribution(turn=turn, text="second look", findings=again)
-            return ContributionMade(contribution=contribution)
+            return turn_events.ContributionMade(contribution=contribution)
         case Act.GATE:
             weighed = gate.gate_decision(debate, turn)
             assert weighed
-            return GatePassed(gate=weighed)
+            return turn_events.GatePassed(gate=weighed)
         case Act.CROSS_CHECK:
-            return CrossChecked(check=CrossCheck(turn=turn, option="o1"))
+            return turn_events.CrossChecked(check=CrossCheck(turn=turn, option="o1"))
         case Act.SHADOW:
             alone = ShadowAnswer(turn=turn, decision="alone", risks=("It may be late.",))
-            return ShadowAnswered(shadow=alone)
+            return turn_events.ShadowAnswered(shadow=alone)
         case Act.SHADOW_CHOICE:
             choice = ShadowChoice(turn=turn, option=dice.choice(["o1", "o2", ""]))
-            return ShadowPlaced(choice=choice)
+            return turn_events.ShadowPlaced(choice=choice)
         case Act.SYNTHESIS:
             verdict = Verdict(decision="d", solution="s", confidence=50)
-            return VerdictReached(verdict=verdict, edition=debate.edition)
+            return turn_events.VerdictReached(verdict=verdict, edition=debate.edition)
         case _:
             text = f"{turn.act} {dice.choice(['one', 'two'])} " * 4
             stance = some_shares(debate, dice) if ACTS[turn.act].states_stance else {}
             contribution = Contribution(turn=turn, text=text, stance=stance)
-            return ContributionMade(contribution=contribution)
+            return turn_events.ContributionMade(contribution=contribution)
 
 
 def a_finding(dice: random.Random) -> ReviewFinding:
@@ -221,44 +181,39 @@ def a_summary(turn: Turn) -> Summary:
 
 def a_ballot(debate: Debate, turn: Turn, dice: random.Random) -> Event:
     if dice.random() < 0.1:
-        return BallotAbstained(abstention=Abstention(turn=turn, reason="unreadable"))
+        return turn_events.BallotAbstained(abstention=Abstention(turn=turn, reason="unreadable"))
     ranking = [candidate.turn.agent for candidate in candidates(debate, turn).values()]
     shares = some_shares(debate, dice)
     ballot = Ballot(turn=turn, ranking=tuple(sorted(ranking)), probabilities=shares)
-    return BallotCast(ballot=ballot)
+    return turn_events.BallotCast(ballot=ballot)
 
 
 def disturbance(debate: Debate, dice: random.Random) -> Event:
     """Something people or time do."""
     number = dice.randrange(10**9)
     agent = dice.choice(debate.setup.agents).id
+    by: dict[str, Any] = {"by": DANA, "origin": str(number)}
     waiting = debate.open_clarifications
     if waiting and dice.random() < 0.7:
-        return ClarificationAnswered(answer=Answer(number=waiting[0].number, text="yes", by=DANA))
+        return message_events.ClarificationAnswered(
+            answer=Answer(number=waiting[0].number, text="yes", by=DANA)
+        )
     return dice.choice(
         [
-            NoteAdded(note=Note(id=str(number), author=DANA, text="Mind 2 people.")),
-            StopRequested(stop=Stop(by=DANA)),
-            VoteCalled(by=DANA),
-            DebatePaused(by=DANA, origin=str(number)),
-            TimeRanOut(),
-            DebateWanted(by=DANA),
-            OptionEdited(
-                edit=OptionEdit(
-                    change=OptionChange.ADD, name=f"option {number}", by=DANA, origin=str(number)
-                )
+            message_events.NoteAdded(note=Note(id=str(number), author=DANA, text="Mind 2 people.")),
+            people_events.StopRequested(stop=Stop(by=DANA)),
+            people_events.VoteCalled(by=DANA),
+            people_events.DebatePaused(by=DANA, origin=str(number)),
+            debate_events.TimeRanOut(),
+            people_events.DebateWanted(by=DANA),
+            people_events.OptionEdited(
+                edit=OptionEdit(change=OptionChange.ADD, name=f"option {number}", **by)
             ),
-            OptionEdited(
-                edit=OptionEdit(
-                    change=OptionChange.MERGE,
-                    option="o1",
-                    into="o2",
-                    by=DANA,
-                    origin=str(number),
-                )
+            people_events.OptionEdited(
+                edit=OptionEdit(change=OptionChange.MERGE, option="o1", into="o2", **by)
             ),
-            ModelWentAway(agent=agent, reason="down", origin=str(number)),
-            ModelCameBack(agent=agent, origin=str(number)),
+            debate_events.ModelWentAway(agent=agent, reason="down", origin=str(number)),
+            debate_events.ModelCameBack(agent=agent, origin=str(number)),
         ]
     )
 
@@ -276,7 +231,7 @@ class Play:
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.luck.seed)
-        start = RecordedEvent("d1", 1, START, DebateStarted(setup=self.setup))
+        start = RecordedEvent("d1", 1, START, debate_events.DebateStarted(setup=self.setup))
         self.log = [start]
         self.debate = apply(None, start)
 
@@ -297,7 +252,7 @@ class Play:
         late = {turn.act for turn in ready if turn.agent not in {JUDGE, ENGINE}}
         assert not debate.tally or late <= {*BESIDE, Act.READING}, "votes are counted once"
         if debate.paused_by and self.dice.random() < 0.5:
-            self.add(DebateResumed(by=DANA, origin=str(len(self.log))))
+            self.add(people_events.DebateResumed(by=DANA, origin=str(len(self.log))))
         elif debate.paused_by or self.dice.random() < self.luck.disturbed:
             self.add(disturbance(debate, self.dice))
         elif ready:
@@ -306,7 +261,7 @@ class Play:
         elif debate.open_cards and not schedule.conclusion(debate):
             waiting = schedule.overdue(debate, START + timedelta(days=9))
             assert waiting
-            self.add(ClarificationsClosed(which=waiting))
+            self.add(debate_events.ClarificationsClosed(which=waiting))
         else:
             ending = schedule.conclusion(debate)
             if ending:
@@ -317,7 +272,7 @@ class Play:
     def outcome(self, turn: Turn) -> Event:
         may_fail = turn.act not in SURE
         if may_fail and self.dice.random() < self.luck.failing:
-            return TurnFailed(failure=Failure(turn=turn, reason="down"))
+            return turn_events.TurnFailed(failure=Failure(turn=turn, reason="down"))
         return outcome(self.debate, turn, self.dice)
 
     def to_the_end(self) -> Debate:

@@ -14,13 +14,13 @@ from core.debate.follow_up import FollowUp
 from core.debate.log import Event, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import DebateWanted, FollowUpAsked, StopRequested
-from core.debate.state import Debate, Status
+from core.debate.state import Status
 from core.debate.turn import Act
 from core.debate.turn_events import ContributionMade
 from core.debate.verdict import VerdictSource
 from core.engine import Engine
 from core.errors import ProviderError, RequestRejected, RunLost, StoreDown
-from core.llm.call import ModelCalls
+from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.ports import AppendResult, RunToken
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule, voting
@@ -62,41 +62,25 @@ async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed()
     assert not schedule.ready(debate)
 
 
-async def test_agents_are_never_named_to_one_another() -> None:
+async def test_drafts_are_made_in_isolation_and_agents_never_named_to_one_another() -> None:
     bench = Bench()
     await bench.run()
 
+    for request in bench.provider.requests_of(Act.PROPOSAL):
+        assert {part.kind for part in request.parts} == {PartKind.QUESTION, PartKind.TASK}
     for request in bench.provider.requests:
         if request.act is not Act.SYNTHESIS:
             labels = " ".join(part.label for part in request.parts)
             assert not any(name in labels for name in ("Architect", "Security", "Simplicity"))
 
 
-async def test_drafts_are_made_in_isolation() -> None:
-    bench = Bench()
-    await bench.run()
-
-    for request in bench.provider.requests_of(Act.PROPOSAL):
-        assert {part.kind for part in request.parts} == {PartKind.QUESTION, PartKind.TASK}
-
-
-def failing_when(
-    condition: Callable[[ModelRequest], bool],
-) -> Callable[[ModelRequest], str | ProviderError]:
-    def script(request: ModelRequest) -> str | ProviderError:
-        return (
-            RequestRejected("The request is refused.")
-            if condition(request)
-            else plausible_reply(request)
-        )
-
-    return script
-
-
 async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:
-    bench = Bench(
-        ScriptedProvider(failing_when(lambda request: request.role in {"security", "simplicity"}))
-    )
+    def script(request: ModelRequest) -> str | ProviderError:
+        if request.role in {"security", "simplicity"}:
+            return RequestRejected("The request is refused.")
+        return plausible_reply(request)
+
+    bench = Bench(ScriptedProvider(script))
     debate = await bench.run()
 
     assert debate.status is Status.CONCLUDED
@@ -123,65 +107,38 @@ async def test_where_the_verdict_cannot_be_read_the_winning_position_stands(repl
     assert not reached.sections, "nothing of what cannot be read"
 
 
-async def test_a_voter_may_abstain_at_once_and_say_why() -> None:
-    def script(request: ModelRequest) -> str:
-        if request.act is Act.BALLOT and request.role == "security":
-            return '{"ranking": [], "reasons": ["No list."], "confidence": null, "moved_by": ""}'
-        return plausible_reply(request)
-
-    bench = Bench(ScriptedProvider(script))
-    debate = await bench.run(a_setup(rounds=1))
-    requests = [
-        request for request in bench.provider.requests_of(Act.BALLOT) if request.role == "security"
-    ]
-
-    assert len(requests) == 2, "one for the blind ballot, one for the final one"
-    assert debate.tally
-    assert debate.tally.abstained == ("security",)
-    reasons = {
-        (abstention.reason, abstention.declared) for abstention in debate.abstentions.values()
-    }
-    assert reasons == {("No list.", True)}
-
-
-def a_ballot_script(changes: dict[str, object], *, mended: bool) -> Callable[[ModelRequest], str]:
-    """Security's ballots are changed like that; when asked to repair them, it may mend them."""
-
+@pytest.mark.parametrize(
+    ("changes", "is_mended", "asked", "abstained"),
+    [
+        ({"probabilities": [-850, 1, 0]}, True, 4, ""),
+        ({"reasons": ["", " ", ""]}, False, 4, ""),
+        ({"ranking": [], "reasons": ["No list."], "confidence": None}, False, 2, "No list."),
+    ],
+    ids=["mended", "not mended", "abstains"],
+)
+async def test_a_ballot_that_cannot_be_read_gets_one_repair_and_who_abstains_none(
+    changes: dict[str, object], asked: int, abstained: str, *, is_mended: bool
+) -> None:
     def script(request: ModelRequest) -> str:
         reply = plausible_reply(request)
         if request.act is not Act.BALLOT or request.role != "security":
             return reply
         is_repair = any(part.label == "Repair" for part in request.parts)
-        return reply if is_repair and mended else json.dumps(json.loads(reply) | changes)
+        return reply if is_repair and is_mended else json.dumps(json.loads(reply) | changes)
 
-    return script
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"probabilities": [-850, 1, 0]},
-        {"probabilities": [80, 80, 80]},
-        {"reasons": ["", " ", ""]},
-    ],
-)
-@pytest.mark.parametrize("mended", [True, False])
-async def test_a_ballot_without_reasons_or_with_wild_probabilities_gets_one_repair(
-    changes: dict[str, object],
-    mended: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
-    bench = Bench(ScriptedProvider(a_ballot_script(changes, mended=mended)))
+    bench = Bench(ScriptedProvider(script))
     debate = await bench.run(a_setup(rounds=1))
-    requests = [
-        request for request in bench.provider.requests_of(Act.BALLOT) if request.role == "security"
-    ]
+    ballots = bench.provider.requests_of(Act.BALLOT)
 
-    assert len(requests) == 4, "two for the blind ballot, two for the final one"
+    # Half of them for the blind ballot, half for the final one.
+    assert sum(request.role == "security" for request in ballots) == asked
     assert debate.tally
-    assert debate.tally.abstained == (() if mended else ("security",))
+    assert debate.tally.abstained == (() if is_mended else ("security",))
+    reasons = {abstention.reason for abstention in debate.abstentions.values()}
+    assert all(reason.startswith(abstained) for reason in reasons)
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "security"]
     shares = {"o1": 0.8, "o2": 0.1, "o3": 0.1}
-    assert [ballot.probabilities for ballot in cast] == ([shares, shares] if mended else [])
+    assert [ballot.probabilities for ballot in cast] == ([shares, shares] if is_mended else [])
 
 
 class Line(InMemoryStore):
@@ -192,7 +149,6 @@ class Line(InMemoryStore):
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> AppendResult:
-        """Write it, or fail."""
         if isinstance(event, ContributionMade):
             await asyncio.sleep(0.5)
             if self.is_down:
@@ -200,8 +156,12 @@ class Line(InMemoryStore):
         return await super().append(debate_id, event, at=at, run=run)
 
 
-async def stopped_while_it_is_recorded(store: Line) -> tuple[Bench, Debate]:
-    """A debate that is stopped when three drafts are on their way to the log."""
+@pytest.mark.parametrize("is_down", [False, True])
+async def test_what_is_on_its_way_to_the_log_at_a_stop_is_booked_and_kept_if_it_is_taken(
+    *, is_down: bool
+) -> None:
+    store = Line()
+    store.is_down = is_down
     bench = Bench(store=store)
     await bench.start(a_setup(rounds=1))
     engine = bench.engine
@@ -210,35 +170,10 @@ async def stopped_while_it_is_recorded(store: Line) -> tuple[Bench, Debate]:
     await asyncio.sleep(0.1)
     await bench.add(StopRequested(stop=Stop(by=DANA)))
     assert engine.wake(DEBATE)
-    return bench, await running
+    debate = await running
 
-
-async def test_what_is_on_its_way_to_the_log_at_a_stop_is_kept_and_booked() -> None:
-    bench, debate = await stopped_while_it_is_recorded(Line())
-
-    assert debate.status is Status.CONCLUDED
-    assert len(debate.contributions) == 3
+    assert len(debate.contributions) == (0 if is_down else 3)
     assert debate.usage.attempts == len(bench.provider.requests)
-
-
-async def test_what_the_log_did_not_take_at_a_stop_is_booked_all_the_same() -> None:
-    store = Line()
-    store.is_down = True
-    bench, debate = await stopped_while_it_is_recorded(store)
-
-    assert not debate.contributions
-    assert debate.usage.attempts == len(bench.provider.requests)
-
-
-async def test_a_debate_out_of_time_goes_to_the_vote() -> None:
-    limits = a_setup().limits.model_copy(update={"debate_seconds": 0.2})
-    setup = a_setup(rounds=15).model_copy(update={"limits": limits})
-    debate = await Bench(ScriptedProvider(latency=0.05)).run(setup)
-
-    assert debate.out_of_time
-    assert debate.tally
-    assert debate.verdict
-    assert debate.verdict.partial
 
 
 async def test_a_restart_asks_only_for_what_is_missing() -> None:
@@ -255,18 +190,6 @@ async def test_a_restart_asks_only_for_what_is_missing() -> None:
         assert debate.status is Status.CONCLUDED
         recorded_calls = len(fold(log[:length]).calls)
         assert len(first.provider.requests) - recorded_calls == len(bench.provider.requests)
-
-
-async def test_a_run_that_was_taken_over_stops_and_writes_nothing_more() -> None:
-    bench = Bench(ScriptedProvider(latency=0.05))
-    await bench.start()
-    running = asyncio.create_task(bench.engine.run(DEBATE))
-    await asyncio.sleep(0.01)
-    await bench.store.claim(DEBATE)
-
-    with pytest.raises(RunLost):
-        await running
-    assert len(await bench.store.events(DEBATE)) == 1
 
 
 class TakenOver(ScriptedProvider):
@@ -313,3 +236,14 @@ async def test_a_judge_at_work_is_not_asked_anew_when_the_debate_is_stopped() ->
 
     assert debate.verdict
     assert len(bench.provider.requests_of(Act.SYNTHESIS)) == 1
+
+
+async def test_a_hanging_model_is_given_up_in_time_for_its_fallback() -> None:
+    spare = ScriptedProvider(name="spare")
+    calls = ModelCalls({"scripted": ScriptedProvider(latency=60), "spare": spare}, LoopClock())
+    request = ModelRequest(
+        model="slow-1", act=Act.PROPOSAL, role="architect", system="s", parts=(), delimiter="abcd"
+    )
+    terms = CallOptions(seconds=1.0, fallbacks=(ModelRef("spare", "quick-1"),))
+    _, call = await calls.ask(request, a_setup().agents[0], terms)
+    assert (call.provider, call.model, len(spare.requests)) == ("spare", "quick-1", 1)

@@ -10,15 +10,11 @@ from core.debate.log import Event
 GUIDE = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text(encoding="utf-8")
 
 
-async def narrated(tmp_path: Path) -> list[str]:
+async def test_the_example_hears_a_whole_debate_beginnings_before_ends(tmp_path: Path) -> None:
     example = tmp_path / "narrator.py"
     example.write_text(GUIDE.split("```python\n")[1].split("```")[0], encoding="utf-8")
     main: Callable[[], Awaitable[Any]] = runpy.run_path(str(example))["main"]
-    return (await main()).lines
-
-
-async def test_the_example_hears_a_whole_debate(tmp_path: Path) -> None:
-    lines = await narrated(tmp_path)
+    lines: list[str] = (await main()).lines
 
     assert lines[0] == "round start: 1 of 1"
     assert "phase start: critique, 6 turns" in lines
@@ -32,18 +28,10 @@ async def test_the_example_hears_a_whole_debate(tmp_path: Path) -> None:
         (1, "synthesis done: confidence "),
     ]:
         assert sum(line.startswith(moment) for line in lines) == number, moment
-
-
-async def test_beginnings_come_before_ends(tmp_path: Path) -> None:
-    lines = await narrated(tmp_path)
-    agents = [
-        line.removeprefix("agent start: ") for line in lines if line.startswith("agent start")
-    ]
-
-    names = [agent for agent in agents if f"agent done: {agent}" in lines]
-    assert len(names) == 12
-    for agent in names:
-        assert lines.index(f"agent start: {agent}") < lines.index(f"agent done: {agent}")
+    done = [line.removeprefix("agent done: ") for line in lines if line.startswith("agent done")]
+    assert len(done) == 12
+    for turn in done:
+        assert lines.index(f"agent start: {turn}") < lines.index(f"agent done: {turn}")
 
 
 def test_every_event_is_in_the_guide() -> None:

@@ -6,20 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.acts.context import parts_for
 from core.acts.request_for import request_for
-from core.debate.contributions import Contribution, Failure
+from core.debate.contributions import Failure
 from core.debate.debate_events import ClarificationsClosed, DebateStarted
 from core.debate.log import Event, RecordedEvent, fold
 from core.debate.message_events import ClarificationAnswered
 from core.debate.people_events import PeopleBallotCast
 from core.debate.questions import Answer
 from core.debate.setup import Setup
-from core.debate.turn import JUDGE, Act, Turn
-from core.debate.turn_events import BallotCast, ContributionMade, TurnFailed, VoteTallied
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import BallotCast, TurnFailed, VoteTallied
 from core.debate.vote import Ballot, PeopleBallot, Score, Tally
 from core.errors import LogBroken
-from core.request import PartKind
 from core.rules import gate, schedule
 from core.rules.formats import clarifying
 from core.rules.formats.registry import format_of
@@ -82,7 +80,10 @@ def test_any_log_without_one_of_its_events_is_explained_or_refused(
 
 BALLOT = Turn(act=Act.BALLOT, round=1, agent="architect")
 IMPOSSIBLE: list[tuple[Event, str]] = [
-    (DebateStarted(setup=a_setup()), "event 2 (debate_started, key start) begins a debate"),
+    (
+        DebateStarted(setup=a_setup()),
+        "event 2 (debate_started, key start) begins a debate",
+    ),
     (
         TurnFailed(failure=Failure(turn=BALLOT.model_copy(update={"agent": "eve"}), reason="x")),
         "key r1/ballot/eve) is of 'eve', who takes no part",
@@ -111,7 +112,10 @@ IMPOSSIBLE: list[tuple[Event, str]] = [
         ClarificationAnswered(answer=Answer(number=3, text="yes", by=DANA)),
         "answers question 3, which nobody was asked",
     ),
-    (ClarificationsClosed(which="r0/clarification/engine/1"), "which nobody has opened"),
+    (
+        ClarificationsClosed(which="r0/clarification/engine/1"),
+        "which nobody has opened",
+    ),
 ]
 
 
@@ -126,25 +130,5 @@ def test_what_cannot_follow_is_refused_with_event_key_and_number(event: Event, w
 
 def test_a_format_nobody_knows_is_refused_by_name() -> None:
     debate = fold(log_of([DebateStarted(setup=a_setup().model_copy(update={"format": "poll"}))]))
-
     with pytest.raises(LogBroken, match="'poll': no such format"):
         schedule.ready(debate)
-
-
-def test_a_vote_over_positions_that_are_missing_still_gives_the_judge_a_prompt() -> None:
-    """Only the critique is there, not what was voted on."""
-    turn = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
-    score = Score(position="architect", points=1, first_places=1, mean_confidence=0.5)
-    tally = Tally(scores=(score,), winners=("architect",), controversial=False, voters=())
-    log = log_of(
-        [
-            DebateStarted(setup=a_setup()),
-            ContributionMade(contribution=Contribution(turn=turn, text="Hm.")),
-            VoteTallied(tally=tally),
-        ]
-    )
-    judging = Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE)
-
-    kinds = [part.kind for part in parts_for(fold(log), judging)]
-
-    assert PartKind.POSITION not in kinds

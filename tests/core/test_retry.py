@@ -1,5 +1,7 @@
 """Trying again: which waits, how often, and what ends it."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,44 +12,29 @@ from core.retry import RetryPolicy, retry
 POLICY = RetryPolicy(tries=4, first_wait=1, longest_wait=3)
 
 
-class Flaky:
-    """Fails so often, then succeeds; remembers how long was waited."""
-
-    def __init__(self, failures: int, error: Exception | None = None) -> None:
-        self.left = failures
-        self.error = error or ProviderDown("down")
-        self.waits: list[float] = []
-
-    async def attempt(self) -> str:
-        if self.left:
-            self.left -= 1
-            raise self.error
-        return "done"
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
+def longer_or_not(_error: ProviderDown, wait: float) -> float | None:
+    return 10 + wait if wait < 2 else None
 
 
-async def test_the_last_try_raises_without_a_wait_after_it() -> None:
-    flaky = Flaky(4)
-
-    with pytest.raises(ProviderDown):
-        await retry(flaky.attempt, POLICY, flaky.sleep, on=ProviderDown)
-    assert flaky.waits == [1, 2, 3]
+def as_it_is(_error: ProviderDown, wait: float) -> float:
+    return wait
 
 
-async def test_who_asks_may_wait_longer_or_give_up() -> None:
-    flaky = Flaky(3)
+@pytest.mark.parametrize(("again", "waits"), [(as_it_is, [1, 2, 3]), (longer_or_not, [11])])
+async def test_waits_grow_until_the_last_try_or_until_who_asks_gives_up(
+    again: Callable[[ProviderDown, float], float | None], waits: list[float]
+) -> None:
+    waited: list[float] = []
+
+    async def attempt() -> str:
+        raise ProviderDown
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
 
     with pytest.raises(ProviderDown):
-        await retry(
-            flaky.attempt,
-            POLICY,
-            flaky.sleep,
-            on=ProviderDown,
-            again=lambda _, wait: 10 + wait if wait < 2 else None,
-        )
-    assert flaky.waits == [11]
+        await retry(attempt, POLICY, sleep, on=ProviderDown, again=again)
+    assert waited == waits
 
 
 @given(st.integers(1, 100), st.floats(0, 1))

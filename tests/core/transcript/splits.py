@@ -95,14 +95,13 @@ def gate(number: int, reason: GateReason, spread: float, **more: object) -> Gate
 
 
 def score(position: str, points: float, first_places: int, option: str, *, mean: float) -> Score:
-    return Score(
-        position=position,
-        points=points,
-        first_places=first_places,
-        mean_confidence=None,
-        option=option,
-        mean_probability=mean,
-    )
+    fields = {"position": position, "points": points, "first_places": first_places}
+    more = {"option": option, "mean_probability": mean, "mean_confidence": None}
+    return Score.model_validate(fields | more)
+
+
+def option_score(option: str, first_choices: int, mean: float) -> OptionScore:
+    return OptionScore(option=option, first_choices=first_choices, mean_probability=mean)
 
 
 def verdict(**changes: object) -> Verdict:
@@ -146,8 +145,8 @@ def skipped_log(*more: Event) -> Sequence[RecordedEvent]:
             score("security", 0, 0, "o2", mean=0.15),
         ),
         options=(
-            OptionScore(option="o1", first_choices=3, mean_probability=0.85),
-            OptionScore(option="o2", first_choices=0, mean_probability=0.15),
+            option_score("o1", 3, 0.85),
+            option_score("o2", 0, 0.15),
         ),
         winners=("architect",),
         controversial=False,
@@ -177,8 +176,8 @@ def _close_tally() -> Tally:
             score("simplicity", 0, 0, "o1", mean=0.55),
         ),
         options=(
-            OptionScore(option="o1", first_choices=1, mean_probability=0.55),
-            OptionScore(option="t1", first_choices=1, mean_probability=0.45),
+            option_score("o1", 1, 0.55),
+            option_score("t1", 1, 0.45),
         ),
         winners=("architect",),
         controversial=True,
@@ -193,34 +192,24 @@ def _rounds() -> list[Event]:
     again = critique.model_copy(update={"round": 2})
     refined = Turn(act=Act.REFINEMENT, round=1, agent="security")
     carried = Turn(act=Act.PROPOSAL, round=2, agent="security")
+    hosted = "Kafka, but hosted."
+    made = [
+        Contribution(turn=critique, text="Who runs a cluster?", call=a_call()),
+        Contribution(turn=refined, text=hosted, call=a_call(), stance={"o1": 0.4, "o2": 0.6}),
+        Contribution(turn=carried, text=hosted, carried_from=refined.key),
+        Contribution(turn=again, text="Still a cluster.", call=a_call()),
+    ]
+    failed = Failure(
+        turn=Turn(act=Act.REFINEMENT, round=1, agent="simplicity"),
+        reason="No such key.",
+        cause=FailureCause.KEY,
+    )
+    contributions = [ContributionMade(contribution=contribution) for contribution in made]
     return [
-        ContributionMade(
-            contribution=Contribution(turn=critique, text="Who runs a cluster?", call=a_call())
-        ),
-        ContributionMade(
-            contribution=Contribution(
-                turn=refined,
-                text="Kafka, but hosted.",
-                call=a_call(),
-                stance={"o1": 0.4, "o2": 0.6},
-            )
-        ),
-        TurnFailed(
-            failure=Failure(
-                turn=Turn(act=Act.REFINEMENT, round=1, agent="simplicity"),
-                reason="No such key.",
-                cause=FailureCause.KEY,
-            )
-        ),
+        *contributions[:2],
+        TurnFailed(failure=failed),
         gate(1, GateReason.MOVED, 0.5, moved=("security",)),
-        ContributionMade(
-            contribution=Contribution(
-                turn=carried, text="Kafka, but hosted.", carried_from=refined.key
-            )
-        ),
-        ContributionMade(
-            contribution=Contribution(turn=again, text="Still a cluster.", call=a_call())
-        ),
+        *contributions[2:],
         gate(2, GateReason.DEADLOCK, 0.4, saved="0.2"),
     ]
 

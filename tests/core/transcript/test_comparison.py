@@ -13,7 +13,7 @@ from core.debate.state import Debate
 from core.debate.turn import Act
 from core.debate.turn_events import ShadowAnswered, VerdictReached
 from core.debate.verdict import ShadowAnswer
-from core.errors import BadInput, KeyRefused, ProviderError
+from core.errors import BadInput, KeyRefused
 from core.llm.call import ModelCalls
 from core.request import ModelRequest, PartKind
 from core.rules import shadow
@@ -105,27 +105,31 @@ def likes(words: str) -> Taste:
     return taste
 
 
-async def test_who_likes_what_stands_first_shows_no_difference() -> None:
-    result, _ = await compared({"ann": first, "bob": first})
-    assert {side for preferences in result.counting for side in preferences.sides.values()} == {
-        Side.NEITHER
-    }
+@pytest.mark.parametrize(
+    ("tastes", "words"),
+    [
+        ({"ann": first, "bob": first}, "No difference is shown: the evaluators do not agree"),
+        ({"ann": longer, "bob": longer}, "No difference is shown: no evaluator counts."),
+        ({"ann": longer, "bob": likes("job_queue_v2")}, "that takes evaluators of two makers"),
+        ({"ann": likes("job_queue_v2")}, "that takes evaluators of two makers"),
+        ({"lab": likes("job_queue_v2"), "scripted": longer}, "lab made one of the texts."),
+        ({"ann": longer}, "length alone decides"),
+    ],
+)
+async def test_no_taste_of_place_length_or_maker_passes_for_a_difference(
+    tastes: dict[str, Taste], words: str
+) -> None:
+    result, providers = await compared(tastes)
+    text = comparison_markdown(result)
+    assert words in text
     assert finding_words(result).startswith("No difference is shown")
-
-
-async def test_who_likes_the_longer_text_does_not_count() -> None:
-    result, _ = await compared({"ann": longer, "bob": longer})
-    assert finding_words(result) == "No difference is shown: no evaluator counts."
-    assert "length alone decides" in comparison_markdown(result)
-    result, _ = await compared({"ann": longer, "bob": likes("job_queue_v2")})
-    assert "takes evaluators of two makers" in finding_words(result)
-
-
-async def test_who_made_one_of_the_texts_is_not_even_asked() -> None:
-    result, providers = await compared({"lab": likes("job_queue_v2"), "scripted": longer})
-    assert finding_words(result).startswith("No difference is shown")
-    assert not [request for provider in providers.values() for request in provider.requests]
-    assert "lab made one of the texts." in comparison_markdown(result)
+    # Who made one of the texts is not even asked.
+    assert all(
+        bool(provider.requests) is (name in {"ann", "bob"}) for name, provider in providers.items()
+    )
+    if len(result.counting) == 1:
+        assert text.index("one maker's taste") < text.index("| Better by")
+        assert "Together" not in text
 
 
 async def test_evaluators_of_two_makers_that_agree_in_either_order_show_a_difference() -> None:
@@ -138,26 +142,6 @@ async def test_evaluators_of_two_makers_that_agree_in_either_order_show_a_differ
     assert result.usage.attempts == 2 * CALLS
 
 
-async def test_where_all_are_of_one_maker_that_is_said_above_and_nothing_is_counted_together() -> (
-    None
-):
-    result, _ = await compared({"ann": likes("job_queue_v2")})
-    text = comparison_markdown(result)
-    assert text.index("one maker's taste") < text.index("| Better by")
-    assert "Together" not in text
-    assert "takes evaluators of two makers" in text
-
-
-async def test_who_cannot_be_asked_is_told_and_paid_for() -> None:
-    def refused(_request: ModelRequest) -> ProviderError:
-        return KeyRefused("The key is refused.")
-
-    calls = ModelCalls({"ann": ScriptedProvider(refused, name="ann")}, SystemClock())
-    result = await compare(calls, a_debate(), evaluators("ann"))
-    assert "The key is refused." in comparison_markdown(result)
-    assert not result.counting
-
-
 async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overturners() -> None:
     """What is stripped of one side only would decide for the other."""
     debate = a_debate()
@@ -166,33 +150,29 @@ async def test_both_texts_are_shown_word_for_word_with_reasons_risks_and_overtur
     result, providers = await compared({"ann": first}, debate)
     request = providers["ann"].requests[0]
     debates, alone = (p.text for p in request.parts if p.kind is PartKind.CANDIDATE)
-    texts = {Side.DEBATE: debates, Side.SINGLE: alone}
-    assert result.lengths == {side: len(text.split()) for side, text in texts.items()}
-    for words in (
-        *(verdict.decision, verdict.solution, verdict.implementation, *verdict.reasons),
-        *(*verdict.tradeoffs, *verdict.overturned_by, *verdict.recommendations),
+    lengths = {Side.DEBATE: len(debates.split()), Side.SINGLE: len(alone.split())}
+    assert result.lengths == lengths
+    for text, parts in (
+        (debates, (verdict.decision, verdict.solution, verdict.implementation)),
+        (debates, (*verdict.reasons, *verdict.tradeoffs, *verdict.overturned_by)),
+        (alone, (ALONE.decision, ALONE.solution, *ALONE.reasons)),
+        (alone, (*ALONE.risks, *ALONE.overturned_by)),
     ):
-        assert words.strip() in debates
-    # No vote, no dissent, no name tells which of them a debate wrote.
+        assert [words for words in parts if words.strip() not in text] == []
+    # No dissent tells which of them a debate wrote; people's answers are there to check both by.
     assert verdict.dissent
     assert verdict.dissent not in debates
-    for words in (
-        *(ALONE.decision, ALONE.solution, *ALONE.reasons),
-        *(*ALONE.risks, *ALONE.overturned_by),
-    ):
-        assert words in alone
-    # What people said is before evaluators, so that the texts can be checked by it.
     assert "```10``` a day" in "\n".join(part.text for part in request.parts)
 
 
-async def test_reviews_are_compared_by_faults_found_and_false_alarms() -> None:
+async def test_reviews_are_compared_by_faults_found_and_a_failure_is_told() -> None:
     result, providers = await compared({"ann": first}, a_debate("review"))
-    assert Criterion.FAULTS_FOUND in result.counting[0].sides
-    assert Criterion.SECURITY not in result.counting[0].sides
-    task = providers["ann"].requests_of(Act.COMPARISON)[0].parts[-1].text
-    assert '"false_alarms"' in task
-
-
-def test_without_a_single_answer_people_read_how_to_get_one() -> None:
+    sides = result.counting[0].sides
+    assert (Criterion.FAULTS_FOUND in sides, Criterion.SECURITY in sides) == (True, False)
+    assert '"false_alarms"' in providers["ann"].requests_of(Act.COMPARISON)[0].parts[-1].text
+    refused = ScriptedProvider(lambda _: KeyRefused("The key is refused."), name="ann")
+    calls = ModelCalls({"ann": refused}, SystemClock())
+    result = await compare(calls, a_debate(), evaluators("ann"))
+    assert "The key is refused." in comparison_markdown(result)
     with pytest.raises(BadInput, match="--shadow"):
         compared_texts(a_debate(alone=None))

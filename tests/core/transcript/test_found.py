@@ -65,6 +65,8 @@ def test_where_no_model_was_asked_nobody_reads_that_nothing_is_wrong() -> None:
     assert "No findings." not in text
     assert "Written by AI agents" not in text
     assert "No AI model was asked, so nothing was looked for" in text
+    with pytest.raises(BadInput, match="is no review"):
+        task_list(a_review(form="critique"))
 
 
 def test_hostile_words_mention_nobody_and_are_no_markup() -> None:
@@ -80,29 +82,18 @@ def test_hostile_words_mention_nobody_and_are_no_markup() -> None:
     assert "\n```" not in text
 
 
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [("a `b` c", "``a `b` c``"), ("`b`", "`` `b` ``"), ("", "` `"), ("x\n\ny", "`x y`")],
-)
-def test_words_stand_in_code_that_they_cannot_close(words: str, code: str) -> None:
-    assert as_code(words) == code
-
-
 def test_quotes_read_as_quotes_without_the_marks_of_their_check() -> None:
     text = 'It says [e1: "jobs are lost"], not ~~[e1: "all is well"]~~ (not found in e1).'
     result = "It says “jobs are lost” (e1), not “all is well” (not found in e1)."
     assert in_text(text) == result
+    for words, code in (("a `b` c", "``a `b` c``"), ("`b`", "`` `b` ``"), ("x\n\ny", "`x y`")):
+        assert as_code(words) == code
 
 
 def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:
     text = task_list(a_review(*(a_finding(n, wrong="long " * 400) for n in range(1, 150))))
     assert len(text) < 65_536
     assert re.search(r"\d+ more findings: see the report\.", text)
-
-
-def test_only_a_review_can_be_written_so() -> None:
-    with pytest.raises(BadInput, match="is no review"):
-        task_list(a_review(form="critique"))
 
 
 @pytest.mark.parametrize("text", ["$x^2$", "It costs $5 or $$y$$", "$`z`$", ":tada: and :+1:"])

@@ -1,21 +1,24 @@
 """A debate as text: report, decision, decision record, JSON, and why each turn ran."""
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from core.acts.take import Turns
-from core.clock import SystemClock
+from bot.mcp.results import verdict as verdict_for_programs
+from bot.slack.mrkdwn.escape import literal
+from bot.views.verdict import headline
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
 from core.debate.debate_events import DebateConcluded, DebateStarted
 from core.debate.log import Event, RecordedEvent, event_from_json, fold
 from core.debate.message_events import ClarificationAnswered, NoteAdded
 from core.debate.people import Person
 from core.debate.questions import Answer, Clarification, Clarifications
-from core.debate.setup import Setup
+from core.debate.rules import Ending, Termination
 from core.debate.state import Debate
 from core.debate.turn import ENGINE, SUMMARIZER, Act, Turn
 from core.debate.turn_events import (
@@ -31,21 +34,25 @@ from core.debate.turn_events import (
 from core.debate.verdict import Verdict
 from core.debate.vote import Abstention, Ballot, Tally
 from core.debate.vote import Score as Points
-from core.engine import Engine
-from core.llm.call import ModelCalls
-from core.llm.providers.offline import OfflineProvider
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, RecordingSink, a_setup, log_of
+from core.rules.ending import rounds_words
+from core.rules.schedule import rounds_held
+from core.testing import ManualClock, a_setup, log_of
 from core.transcript.adr import adr
+from core.transcript.ballots import vote_words
+from core.transcript.cited import decision_line
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
-from core.transcript.markdown import code_block
-from core.transcript.record import record_json
+from core.transcript.markdown import shown_as_is
+from core.transcript.models_used import model_count_words
+from core.transcript.options import headline_option
+from core.transcript.record import outcome, record_json
 from core.transcript.report import report
-from core.transcript.words import nested, table
 from core.usage import Call, Usage
+from tests.core.test_older_logs import LOGS, log, record
+from tests.core.transcript.splits import skipped_log, split_log
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "transcript"
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / "tests" / "golden" / "transcript"
 DANA = Person(id="U1", name="Dana")
 START = ManualClock().now()
 
@@ -165,16 +172,6 @@ def a_verdict() -> Verdict:
     )
 
 
-async def whole_debate(setup: Setup) -> tuple[Debate, Sequence[RecordedEvent]]:
-    """A whole debate by the offline engine."""
-    clock, store = SystemClock(), InMemoryStore()
-    calls = ModelCalls({"offline": OfflineProvider()}, clock)
-    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
-    started = DebateStarted(setup=setup)
-    await store.create("dabc2345", started, origin="test", at=clock.now())
-    return await engine.run("dabc2345"), await store.events("dabc2345")
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -182,65 +179,114 @@ async def whole_debate(setup: Setup) -> tuple[Debate, Sequence[RecordedEvent]]:
         ("adr.md", adr(fold(a_log()))),
         ("decision.txt", decision_text(fold(a_log())) + "\n"),
         ("explain.txt", explanation(a_log())),
+        ("split_report.md", report(fold(split_log()))),
+        ("split_adr.md", adr(fold(split_log()))),
+        ("split_decision.txt", decision_text(fold(split_log())) + "\n"),
+        ("skipped_report.md", report(fold(skipped_log()))),
     ],
 )
 def test_a_text_is_as_it_was_approved(name: str, text: str) -> None:
     assert text == (GOLDEN / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("provider", ["offline"])
-async def test_the_record_can_be_read_back(provider: str) -> None:
-    debate, log = await whole_debate(a_setup(rounds=1, provider=provider))
-    record = json.loads(record_json(log))
+def with_changes(*changes: Event) -> Debate:
+    """The split debate with these events in place of those with the same keys."""
+    by_key = {event.key: event for event in changes}
+    return fold(log_of([by_key.get(entry.event.key, entry.event) for entry in split_log()]))
+
+
+def test_weights_are_told_where_agents_have_them() -> None:
+    tally = fold(split_log()).tally
+    assert tally
+    first, *others = tally.options
+    options = (first.model_copy(update={"first_choices": 2.0}), *others)
+    weighed = with_changes(VoteTallied(tally=tally.model_copy(update={"options": options})))
+    words = "1 of 2 agents with a ballot that counts, 2 by their weights, mean probability 55%"
+    assert words in vote_words(weighed)
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
+def test_debates_without_options_read_well(path: Path) -> None:
+    debate = fold(log(record(path)))
+    texts = [report(debate), adr(debate), decision_text(debate)]
+    assert headline_option(debate) == ""
+    for text in texts:
+        assert not any(word in text for word in ("Option", "option", "skipped"))
+    if debate.verdict:
+        assert not any("None" in text or "no round" in text for text in texts)
+        rounds = [contribution.turn.round for contribution in debate.contributions.values()]
+        assert rounds_held(debate) == max(rounds)
+        assert "Confidence: 72 of 100, by the judge's own estimate." in texts[2]
+
+
+def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first() -> None:
+    running = [entry for entry in split_log() if not isinstance(entry.event, VerdictReached)]
+    assert headline_option(fold(split_log())) == "PostgreSQL"
+    assert headline_option(fold(running)) == "PostgreSQL"
+    assert headline_option(fold(split_log()[:3])) == ""
+
+
+def test_whose_first_ballot_is_missing_is_said_beside_who_moved() -> None:
+    events = [e.event for e in split_log() if e.event.key != "r0/ballot/architect"]
+    text = report(fold(log_of(events)))
+    assert "- Security: from Kafka" in text
+    assert "- Without a first ballot: Architect." in text
+
+
+def keys_in(value: Any) -> set[str]:
+    """The keys of objects that are not named by ids of the debate."""
+    if isinstance(value, list):
+        return set[str]().union(*map(keys_in, cast("list[Any]", value)))
+    if not isinstance(value, dict):
+        return set()
+    by_id = {"merged_options", "held", "stances", "agents"}
+    inner = cast("dict[str, Any]", value)
+    below = (keys_in(item) for key, item in inner.items() if key not in by_id)
+    return set(inner).union(*below)
+
+
+def test_every_key_of_the_records_own_parts_is_explained() -> None:
+    text = (ROOT / "docs" / "record.md").read_text(encoding="utf-8")
+    record = json.loads(record_json(split_log()))
+    keys = keys_in({"outcome": record["outcome"], "totals": record["totals"]})
+
+    outer = text.partition("\n## ")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", outer) == list(record)
+    assert [key for key in sorted(keys) if f"`{key}`" not in text] == []
+    assert f"| the version of this form: {record['moot']} |" in text
     events = [event_from_json(json.dumps(entry["event"])) for entry in record["events"]]
-
-    assert [recorded.event for recorded in log] == events
-    assert record["debate_id"] == debate.id
-    assert record["status"] == "concluded"
+    assert events == [entry.event for entry in split_log()]
 
 
-@pytest.mark.parametrize(
-    ("text", "level", "expected"),
-    [
-        ("# A\ntext\n## B", 3, "#### A\n\ntext\n\n##### B"),
-        ("##### A", 3, "##### A"),
-        ("```\n# no heading\n```\n# A", 1, "```\n# no heading\n```\n\n## A"),
-        ("#hashtag", 3, "#hashtag"),
-        ("###### A\n# B", 4, "###### A\n\n##### B"),
-        ("", 2, ""),
-    ],
-)
-def test_headings_move_below_the_section_they_are_in(text: str, level: int, expected: str) -> None:
-    assert nested(text, level) == expected
-
-
-def test_a_fence_cannot_be_closed_from_inside() -> None:
-    assert code_block("a\n````\nb") == "`````text\na\n````\nb\n`````"
-
-
-def test_a_cell_stays_in_its_cell() -> None:
-    assert table(("a",), [("x | y\nz",)]) == "| a |\n| --- |\n| x \\| y z |"
-
-
-def with_tally(*winners: str, voters: tuple[str, ...] = ("architect",)) -> Debate:
-    scores = tuple(
-        Points(position=agent, points=1, first_places=0, mean_confidence=0.5)
-        for agent in ("architect", "security")
+def test_shares_in_the_json_have_four_places() -> None:
+    cast_ballots = [entry.event for entry in split_log() if isinstance(entry.event, BallotCast)]
+    thirds = {"probabilities": {"o1": 1 / 3, "o2": 2 / 3}}
+    changed = with_changes(
+        *(BallotCast(ballot=e.ballot.model_copy(update=thirds)) for e in cast_ballots)
     )
-    tally = Tally(scores=scores, winners=winners, controversial=True, voters=voters)
-    return fold(log_of([DebateStarted(setup=a_setup()), VoteTallied(tally=tally)]))
+    held = outcome(changed)["held"].values()
+    assert {share for stance in held for share in stance.values()} == {0.3333, 0.6667}
+
+
+def test_a_debate_of_one_round_has_one_and_not_at_most_one() -> None:
+    settling = {"termination": Termination(ending=Ending.CONVERGED)}
+    setups = [a_setup(rounds=number).model_copy(update=settling) for number in (1, 3)]
+    words = [rounds_words(fold(log_of([DebateStarted(setup=setup)]))) for setup in setups]
+    assert words == ["1 round", "at most 3 rounds"]
 
 
 def test_who_says_the_same_as_another_is_named_with_that_one() -> None:
     kept, slow = "It keeps every job after a crash.", "It gets slow with a million jobs."
     said = [
-        (Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security"), kept),
-        (Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect"), slow),
-        (Turn(act=Act.CRITIQUE, round=1, agent="simplicity", target="architect"), kept),
-        (Turn(act=Act.CRITIQUE, round=1, agent="simplicity", target="security"), f"{kept} {slow}"),
+        ("architect", "security", kept),
+        ("security", "architect", slow),
+        ("simplicity", "architect", kept),
+        ("simplicity", "security", f"{kept} {slow}"),
     ]
-    contributions = [Contribution(turn=turn, text=words, answer=words) for turn, words in said]
-    made = [ContributionMade(contribution=contribution) for contribution in contributions]
+    made = [
+        speech(Act.CRITIQUE, agent, words, about=about, answer=words)
+        for agent, about, words in said
+    ]
     lines = report(fold(log_of([DebateStarted(setup=a_setup()), *made]))).splitlines()
 
     ends = [line.rpartition("** ")[2] for line in lines if "Critique of" in line]
@@ -249,7 +295,55 @@ def test_who_says_the_same_as_another_is_named_with_that_one() -> None:
 
 
 def test_a_tie_is_called_a_tie() -> None:
-    text = report(with_tally("architect", "security"))
+    agents = ("architect", "security")
+    scores = tuple(
+        Points(position=agent, points=1, first_places=0, mean_confidence=0.5) for agent in agents
+    )
+    tally = Tally(scores=scores, winners=agents, controversial=True, voters=("architect",))
+    debate = fold(log_of([DebateStarted(setup=a_setup()), VoteTallied(tally=tally)]))
+    for text in (report(debate), adr(debate)):
+        assert "The vote is tied: Architect, Security" in text
 
-    assert "The vote is tied: Architect, Security" in text
-    assert "The vote is tied: Architect, Security" in adr(with_tally("architect", "security"))
+
+def test_points_of_view_are_counted_where_several_agents_share_one_model() -> None:
+    agents = a_setup().agents
+    assert model_count_words(agents) == "3 points of view, 1 model."
+    assert not model_count_words(agents[:1])
+
+
+@pytest.mark.parametrize(
+    ("decision", "line"),
+    [
+        ("Use **PostgreSQL** as the *job queue*.", "Use PostgreSQL as the job queue."),
+        ("# Use PostgreSQL\n\nNot `Kafka`.", "Use PostgreSQL Not Kafka."),
+        ("Set a < b and 2 * 3 * 4.", "Set a < b and 2 * 3 * 4."),
+    ],
+)
+def test_a_decision_is_one_line_without_formatting_everywhere(decision: str, line: str) -> None:
+    verdict = Verdict(decision=decision, solution="So.", confidence=None)
+    debate = fold(a_log()).replace(verdict=verdict)
+    shown = shown_as_is(line)
+    assert decision_line(verdict) == line
+    assert f"**{shown}**" in report(debate)
+    assert f"**{shown}**" in adr(debate)
+    assert f"# {shown.rstrip('.')}\n" in adr(debate)
+    assert shown in decision_text(debate).splitlines()
+    assert verdict_for_programs(debate, "").decision == line
+    assert f"*{literal(line)}*" in headline(debate, verdict).text
+
+
+@pytest.mark.parametrize(
+    ("act", "number", "words"),
+    [
+        (Act.CRITIQUE, 2, "round 2"),
+        (Act.QUESTIONS, 0, "before round 1"),
+        # First answers are given in round 1, whether rounds are held or not.
+        (Act.OPTIONS, 0, "after the first answers"),
+        (Act.BALLOT, 0, "after the first answers"),
+        (Act.AUDIT, 0, "after the first answers"),
+        (Act.SHADOW, 0, "beside the debate"),
+        (Act.FOLLOW_UP, 0, "after the verdict"),
+    ],
+)
+def test_a_turn_of_no_round_is_said_to_come_when_it_does(act: Act, number: int, words: str) -> None:
+    assert Turn(act=act, round=number, agent="judge").when == words

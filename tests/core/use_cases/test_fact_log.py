@@ -1,28 +1,30 @@
-"""Facts in the log take effect, also where whoever asked for them has stopped waiting."""
+"""Facts take effect though nobody waits for them; nothing of a deleted debate is held."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 
 import pytest
 
 from core.debate.debate_events import DebateStarted
-from core.debate.log import Event
-from core.debate.people import Person
+from core.debate.log import Event, RecordedEvent
 from core.debate.people_events import DebatePaused
+from core.errors import DebateUnknown
 from core.ports import AppendResult, RunToken
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
+from tests.core.use_cases.logs import DANA
 
-DANA = Person(id="U0DANA", name="Dana")
 
-
-class SlowStore(InMemoryStore):
-    """Commits at once, and says so late."""
+class LateStore(InMemoryStore):
+    """Commits at once and says so late; notes from where logs are read, until they are gone."""
 
     def __init__(self) -> None:
         super().__init__()
         self.said = asyncio.Event()
+        self.reads: list[int] = []
+        self.is_gone = False
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
@@ -31,9 +33,15 @@ class SlowStore(InMemoryStore):
         await self.said.wait()
         return appended
 
+    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
+        self.reads.append(after)
+        if self.is_gone:
+            raise DebateUnknown(debate_id)
+        return await super().events(debate_id, after=after)
 
-async def test_what_was_recorded_takes_effect_though_nobody_waits_for_it_any_more() -> None:
-    store, clock = SlowStore(), ManualClock()
+
+async def test_what_was_recorded_takes_effect_though_nobody_waits_and_until_it_is_deleted() -> None:
+    store, clock = LateStore(), ManualClock()
     woken: list[str] = []
     facts = FactLog(store=store, clock=clock, wake=woken.append)
     await store.create("d1", DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
@@ -41,6 +49,11 @@ async def test_what_was_recorded_takes_effect_though_nobody_waits_for_it_any_mor
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await facts.record("d1", DebatePaused(by=DANA, origin="1"))
-
-    assert len(await store.events("d1")) == 2
+    assert (await facts.debate("d1")).paused_by
     assert woken == ["d1"]
+
+    store.is_gone = True
+    for _ in range(2):
+        with pytest.raises(DebateUnknown):
+            await facts.debate("d1")
+    assert store.reads == [0, 2, 0]  # and nothing of it is held
