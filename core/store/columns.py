@@ -28,7 +28,6 @@ class UtcDateTime(TypeDecorator[datetime]):
         value: datetime | None,
         dialect: Dialect,  # noqa: ARG002 - the base class has it
     ) -> datetime | None:
-        """To the database."""
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(
@@ -36,13 +35,11 @@ class UtcDateTime(TypeDecorator[datetime]):
         value: datetime | None,
         dialect: Dialect,  # noqa: ARG002 - the base class has it
     ) -> datetime | None:
-        """From the database."""
         if value is None:
             return None
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Any:  # its type is private
-        """Read what the driver gives."""
         read = super().result_processor(dialect, coltype)
 
         def moment(value: Any) -> datetime | None:

@@ -6,7 +6,7 @@ PostgreSQL (several processes; each write is a transaction of its own, repeated 
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from types import TracebackType
@@ -33,18 +33,9 @@ _POSTGRES = "postgresql+psycopg"
 class Transactions(Protocol):
     """Runs plain functions of a `Connection`, each in a transaction; a `Database` does."""
 
-    @property
-    def is_shared(self) -> bool:
-        """Whether other processes may write to the same tables."""
-        ...
+    async def write(self, work: Callable[[Connection], T]) -> T: ...
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        """Run the work; what it wrote is durable when this returns."""
-        ...
-
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run the work, which only reads."""
-        ...
+    async def read(self, work: Callable[[Connection], T]) -> T: ...
 
 
 class Database:
@@ -63,14 +54,9 @@ class Database:
         lock: FileLock | None = None,
         file: Path | None = None,
     ) -> None:
-        """Keep the parts; `Database.open` makes them.
+        """Keep the parts; `Database.open` makes them. A server has neither lock nor file.
 
-        Args:
-            place: The database in words for people, without a password.
-            reader: Does the reading.
-            writer: Does the writing; None: one for the file.
-            lock: What keeps other processes away; None on a server.
-            file: Where it is; None on a server.
+        `place` is the database in words for people, without a password.
         """
         self.place = place
         self._reader = reader
@@ -101,12 +87,7 @@ class Database:
             database = cls(place=place, reader=reader, lock=lock, file=path)
         else:
             database = _on_server(url)
-        try:
-            await database.write(_ask_something)
-        except BaseException:
-            await database.close()
-            raise
-        return database
+        return await _asked(database, database.write)
 
     @classmethod
     async def look_into(cls, location: str) -> "Database":
@@ -129,27 +110,17 @@ class Database:
             database = cls(place=str(path), reader=reader, writer=reader)
         else:
             database = _on_server(url)
-        try:
-            await database.read(_ask_something)
-        except BaseException:
-            await database.close()
-            raise
-        return database
+        return await _asked(database, database.read)
 
     @property
     def is_shared(self) -> bool:
-        """Whether other processes may write to it at the same time."""
         return self._file is None
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction; what it wrote is durable when this returns.
 
         A caller that is cancelled while waiting does no harm: its work is then done or not done,
-        as a whole.
-
-        Raises:
-            StoreDown: The database does not answer, is full or locked; nothing was written.
-            Exception: Whatever `work` raises; nothing of it was written.
+        as a whole. After any error nothing of it was written.
         """
         return await self._writer.run(work)
 
@@ -158,10 +129,6 @@ class Database:
 
         In SQLite it sees one state of the database; in PostgreSQL each of its statements sees what
         was committed before that began, as it would in a transaction.
-
-        Raises:
-            StoreDown: The database does not answer.
-            Exception: Whatever `work` raises.
         """
         self.check_file()  # a reader would make a new, empty file
         return await self._reader.run(work)
@@ -170,16 +137,12 @@ class Database:
         """Take what was deleted out of the file for good, and out of its write-ahead log.
 
         Nobody else may use the database. On a server its own housekeeping (VACUUM) does it.
-
-        Raises:
-            StoreDown: The database does not answer, or another program has it open.
         """
         file = self._file
         if file is None:
             return
 
         def vacuum() -> None:
-            """Write the file anew, in its present form and without what was deleted."""
             with closing(sqlite3.connect(file, isolation_level=None)) as connection:
                 # With a write-ahead log the size of pages cannot change; this empties it, too. It
                 # is refused while anybody else is connected, whatever they do.
@@ -205,9 +168,6 @@ class Database:
 
         A file of an earlier version keeps its size until `clean` has rewritten it; new rows fill
         its free pages first. Does nothing on a server, which has its own housekeeping.
-
-        Raises:
-            StoreDown: The database does not answer.
         """
         if self._file is None:
             return
@@ -222,13 +182,10 @@ class Database:
             await self.read(lambda c: c.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").all())
 
     def check_file(self) -> None:
-        """Make sure that the file is still the one that was opened.
+        """Raise `StoreDown` unless the file is still the one that was opened.
 
         One that is deleted or replaced under a running process would go on taking writes, which
         nobody would ever find again; so this is asked before each transaction.
-
-        Raises:
-            StoreDown: It is not.
         """
         if self._file and _identity_of(self._file) != self._identity:
             raise StoreDown(
@@ -273,7 +230,6 @@ class Database:
 
 
 def _read_location(location: str) -> URL:
-    """The location as a URL of one of the two databases."""
     try:
         url = make_url(location)
     except (ArgumentError, ValueError) as error:
@@ -297,11 +253,7 @@ def url_of_file(path: Path) -> str:
 
 
 def file_at(location: str) -> Path | None:
-    """Return the file of the database that a URL names; None: it is on a server.
-
-    Raises:
-        ConfigurationBroken: The location cannot be understood.
-    """
+    """The file of the database that a URL names; None: it is on a server."""
     url = _read_location(location)
     return _file_of(url) if url.drivername == _SQLITE else None
 
@@ -346,7 +298,18 @@ def _give_back(connection: Connection) -> int:
     return connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
 
 
-def _ask_something(connection: Connection) -> None:
-    """Make sure that it is a database and answers."""
-    on_file = connection.dialect.name == "sqlite"
-    connection.exec_driver_sql("SELECT count(*) FROM sqlite_master" if on_file else "SELECT 1")
+async def _asked(
+    database: Database, transact: Callable[[Callable[[Connection], None]], Awaitable[None]]
+) -> Database:
+    """Make sure that it is a database and answers; else close it."""
+
+    def ask(connection: Connection) -> None:
+        is_file = connection.dialect.name == "sqlite"
+        connection.exec_driver_sql("SELECT count(*) FROM sqlite_master" if is_file else "SELECT 1")
+
+    try:
+        await transact(ask)
+    except BaseException:
+        await database.close()
+        raise
+    return database

@@ -30,11 +30,10 @@ from core.ports import AppendResult, DebateEntry, DebateFilter, Reservation, Run
 from core.recent import Recent
 from core.redaction import without_secrets
 from core.rules.sealing import readable_log
-from core.store import reservations
+from core.store import spending
 from core.store.columns import UNREADABLE, insert_new
 from core.store.database import Transactions
 from core.store.installation import installation_secret
-from core.store.spending import book, total
 from core.store.tables import DEBATES, EVENTS, RESERVATIONS
 from core.usage import Cap, SpendingScope
 
@@ -56,12 +55,7 @@ class SqlDebateStore:
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
     ) -> AppendResult:
-        """Begin a debate, unless `origin` has begun one.
-
-        Raises:
-            TypeError: `started` is not a start.
-            StoreError: Another debate has this id.
-        """
+        """Begin a debate, unless `origin` has begun one."""
         if not isinstance(started, DebateStarted):
             raise TypeError(f"a debate begins with its start, not with {started.kind}")
         started = without_secrets(started)
@@ -93,7 +87,6 @@ class SqlDebateStore:
         return await self._database.write(insert_or_find)
 
     async def id_of_origin(self, origin: str) -> str | None:
-        """The id of the debate that this origin began."""
         return await self._database.read(lambda c: c.execute(_BEGUN, {"origin": origin}).scalar())
 
     async def append(
@@ -113,20 +106,16 @@ class SqlDebateStore:
                 return AppendResult(_recorded_event(row), fresh=False)
             recorded = RecordedEvent(debate_id, (last or 0) + 1, at, without_secrets(event))
             _insert(connection, recorded)
-            book(connection, recorded, head)
+            spending.book(connection, recorded, head)
             if has_reserved:
-                reservations.release(connection, debate_id, event)
+                spending.release(connection, debate_id, event)
             _note_end(connection, recorded)
             return AppendResult(recorded, fresh=True)
 
         return await self._database.write(write_or_find)
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        """The log in order, as it may be read now.
-
-        Raises:
-            StoreError: An event cannot be read; names it.
-        """
+        """The log in order, as it may be read now."""
         log = await self.all_events(debate_id, after=after)
         if not after or not log:
             return readable_log(log)
@@ -143,11 +132,7 @@ class SqlDebateStore:
         return [recorded for recorded in entries if recorded.seq > after]
 
     async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        """The log in order, from the first event with a greater `seq`.
-
-        Raises:
-            StoreError: An event cannot be read; names it.
-        """
+        """The log in order, from the first event with a greater `seq`."""
 
         def read(connection: Connection) -> Sequence[Row[Any]]:
             _head(connection, debate_id)
@@ -176,7 +161,6 @@ class SqlDebateStore:
             raise RunLost(f"Another run holds the debate {run.debate_id} now.")
 
     async def published_seq(self, debate_id: str) -> int:
-        """The `seq` up to which events were published."""
         return await self._database.read(lambda c: _head(c, debate_id).published_seq)
 
     async def mark_published(self, debate_id: str, seq: int) -> None:
@@ -199,7 +183,6 @@ class SqlDebateStore:
         return await self._database.read(lambda c: _ids(c, and_(_RUNS, _HAS_NEWS)))
 
     async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
-        """Debates that fit, newest first."""
         query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
         if filters.workspace is not None:
             query = query.where(DEBATES.c.workspace == filters.workspace)
@@ -232,25 +215,21 @@ class SqlDebateStore:
         return await self._database.read(entries)
 
     async def total_cost(self, scope: SpendingScope) -> Decimal:
-        """US dollars spent."""
-        return await self._database.read(lambda c: total(c, scope))
+        return await self._database.read(lambda c: spending.total(c, scope))
 
     async def reserve(
         self, reservation: Reservation, caps: Sequence[Cap], *, at: datetime
     ) -> Sequence[Cap]:
         """Reserve the amount under all these caps, or under none."""
-        return await self._database.write(lambda c: reservations.reserve(c, reservation, caps, at))
+        return await self._database.write(lambda c: spending.reserve(c, reservation, caps, at))
 
     async def settle(
         self, reservation_id: str, cost: Decimal | None, *, expires_at: datetime
     ) -> None:
         """Count what the attempt did cost from now on."""
-        await self._database.write(
-            lambda c: reservations.settle(c, reservation_id, cost, expires_at)
-        )
+        await self._database.write(lambda c: spending.settle(c, reservation_id, cost, expires_at))
 
     async def secret(self) -> bytes:
-        """The secret of this installation."""
         return await installation_secret(self._database)
 
 
@@ -299,7 +278,6 @@ _INSERT = insert(EVENTS)
 
 
 def _insert(connection: Connection, recorded: RecordedEvent) -> None:
-    """Write the event's row."""
     event = recorded.event
     row = {
         "debate_id": recorded.debate_id,
@@ -332,7 +310,6 @@ def _note_end(connection: Connection, recorded: RecordedEvent) -> None:
 
 
 def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
-    """Ids of the debates that fit, oldest first."""
     query = select(DEBATES.c.id).where(condition).order_by(DEBATES.c.started_at, DEBATES.c.id)
     return list(connection.execute(query).scalars())
 
@@ -340,11 +317,7 @@ def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
 def _head(
     connection: Connection, debate_id: str, *, lock: bool = False
 ) -> Row[Any, Any, Any, Any, Any]:
-    """The debate's own row, locked against other processes if asked for.
-
-    Raises:
-        DebateUnknown: There is none.
-    """
+    """The debate's own row, locked against other processes if asked for."""
     row = connection.execute(_LOCKED_HEAD if lock else _HEAD, {"with_id": debate_id}).first()
     if row is None:
         raise DebateUnknown(f"There is no debate {debate_id}.")
@@ -352,16 +325,10 @@ def _head(
 
 
 def _update(connection: Connection, debate_id: str, **values: Any) -> None:
-    """Set columns of the debate's own row."""
     connection.execute(_UPDATE, {"with_id": debate_id, **values})
 
 
 def _recorded_event(row: Row[Any]) -> RecordedEvent:
-    """The value of an event's row.
-
-    Raises:
-        LogBroken: It cannot be read: damaged, or written by a newer program.
-    """
     broken = LogBroken(
         f"Event {row.seq} of the debate {row.debate_id} cannot be read: it is damaged, or "
         "a newer version of Moot wrote it."

@@ -49,14 +49,7 @@ class SqliteEngine:
     """
 
     def __init__(self, url: URL, *, connections: int, begin: str, pragmas: Sequence[str]) -> None:
-        """Open nothing yet.
-
-        Args:
-            url: The file.
-            connections: How many transactions run at the same time.
-            begin: The statement that begins a transaction.
-            pragmas: How each connection is set up.
-        """
+        """Open nothing yet; `begin` is the statement that begins a transaction."""
         self._idle: list[_ConnectionThread] = []
         self._places = asyncio.Semaphore(connections)
         self._engine = create_engine(
@@ -137,7 +130,6 @@ class _ConnectionThread(aiosqlite.Connection):
         return self._end
 
     async def run(self, function: Callable[[], T]) -> T:
-        """Run a function in the connection's thread."""
         return await self._execute(function)  # pyright: ignore[reportUnknownMemberType] - untyped in aiosqlite
 
 
@@ -159,12 +151,9 @@ def sqlite_writer(path: Path) -> SqliteEngine:
 def sqlite_reader(path: Path, mode: str = "rw") -> SqliteEngine:
     """Connections that read the file while it is being written.
 
-    They make no database, and with `ro` change none. The write-ahead log beside it holds what was
-    written last: SQLite deletes it beside a new file, and brings it into a copy that was put there.
-
-    Args:
-        path: The file.
-        mode: SQLite's word (https://sqlite.org/uri.html): `ro` for whoever does not hold the lock.
+    They make no database, and with `mode=ro` (https://sqlite.org/uri.html), for whoever does not
+    hold the lock, change none. The write-ahead log beside it holds what was written last: SQLite
+    deletes it beside a new file, and brings it into a copy that was put there.
     """
     query = {"mode": mode, "uri": "true"}
     url = URL.create("sqlite", database=path.as_uri(), query=query)
@@ -172,11 +161,7 @@ def sqlite_reader(path: Path, mode: str = "rw") -> SqliteEngine:
 
 
 def postgres_engine(url: URL) -> AsyncEngine:
-    """Connections to a server; a dead one is noticed and replaced before it is used.
-
-    Raises:
-        ModuleNotFoundError: The driver is not installed.
-    """
+    """Connections to a server; a dead one is noticed and replaced before it is used."""
     return create_async_engine(
         url,
         pool_size=8,

@@ -88,12 +88,10 @@ def is_held_by_others(error: BaseException) -> bool:
 
 
 def _code_of(cause: BaseException | None) -> str:
-    """The result code SQLite gave, or an empty string."""
     return str(getattr(cause, "sqlite_errorname", None) or "")
 
 
 def _state_of(cause: BaseException | None) -> str:
-    """The SQLSTATE the server gave, or an empty string."""
     return str(getattr(cause, "sqlstate", None) or "")
 
 

@@ -19,8 +19,6 @@ _LOCK_SECONDS = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
-    """What was found."""
-
     #: Version table → the version of its tables; empty where they were never made.
     versions: Mapping[str, str]
     #: What is damaged; empty: nothing.
@@ -30,12 +28,6 @@ class Inspection:
 
 
 async def inspect_database(location: str, version_tables: Sequence[str]) -> Inspection:
-    """Look at a database that is there.
-
-    Raises:
-        StoreDown: It is no database, does not answer, or was put in the place of another one.
-        ConfigurationBroken: The location cannot be understood.
-    """
     file = file_at(location)
 
     def look(connection: Connection) -> Inspection:

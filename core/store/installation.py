@@ -14,11 +14,7 @@ _PROBE = "probe"
 
 
 async def installation_secret(database: Transactions) -> bytes:
-    """The secret of this installation, the same for all processes on its database.
-
-    Raises:
-        StoreDown: The database does not answer.
-    """
+    """The secret of this installation, the same for all processes on its database."""
 
     def make_or_read(connection: Connection) -> bytes:
         row = {"name": _SECRET, "content": secrets.token_hex(_BYTES)}
@@ -30,11 +26,7 @@ async def installation_secret(database: Transactions) -> bytes:
 
 
 async def probe(database: Database) -> None:
-    """Make sure that the database takes writes, and still is the file that was opened.
-
-    Raises:
-        StoreDown: It does not, or is not; says why.
-    """
+    """Make sure that the database takes writes, and still is the file that was opened."""
 
     def write_a_change(connection: Connection) -> None:
         values = {"name": _PROBE, "content": secrets.token_hex(4)}

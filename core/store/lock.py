@@ -82,11 +82,7 @@ def check_there(database: Path) -> None:
 
 
 def check_no_log_is_left(database: Path) -> None:
-    """Make sure that there is no write-ahead log of a file that is not there.
-
-    Raises:
-        StoreDown: There is one.
-    """
+    """Raise `StoreDown` where there is a write-ahead log of a file that is not there."""
     try:
         state = _what_is_missing(database)
     except OSError:

@@ -32,13 +32,12 @@ async def migrate(
 
     Args:
         database: Open.
-        metadata: The tables as they are now; what else they need is made after it was created.
+        metadata: The tables as they are now.
         location: Folder with the package's `env.py` and `versions`.
         version_table: Where the package's version is kept.
 
     Raises:
         StoreError: The tables were made by a newer version of the program.
-        StoreDown: The database does not answer.
     """
 
     def upgrade(connection: Connection) -> None:
@@ -59,7 +58,7 @@ async def migrate(
             version.create(connection)
             connection.execute(version.insert().values(version_num=newest(location)))
             return
-        if current < oldest(location):  # the first step brings up whatever was before it
+        if current < min(_versions(location)):  # the first step brings up whatever was before it
             connection.execute(text(f"DELETE FROM {version_table}"))  # noqa: S608 - our own name
         if current < newest(location):
             take_steps(connection, location, version_table)
@@ -70,11 +69,6 @@ async def migrate(
 
 async def check_tables(database: Database, location: Path, version_table: str) -> None:
     """Make sure that one can read the tables of one package as they are; change nothing.
-
-    Args:
-        database: Open, also for reading only.
-        location: Folder with the package's `env.py` and `versions`.
-        version_table: Where the package's version is kept.
 
     Raises:
         StoreMissing: They were never made.
@@ -110,8 +104,7 @@ def _check_not_newer(current: str, location: Path, place: str) -> None:
 
 def take_steps(connection: Connection, location: Path, version_table: str) -> None:
     """Take every step of a package's migrations that the database has not taken yet."""
-    # Slow, and hardly ever needed.
-    from alembic import command  # noqa: PLC0415
+    from alembic import command  # noqa: PLC0415 - slow, and hardly ever needed
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config()
@@ -127,11 +120,6 @@ def newest(location: Path) -> str:
     Versions are numbers of four digits, with which the names of their files begin.
     """
     return max(_versions(location))
-
-
-def oldest(location: Path) -> str:
-    """The version that the first step of a package's migrations leads to."""
-    return min(_versions(location))
 
 
 def _versions(location: Path) -> list[str]:

@@ -40,7 +40,7 @@ def purge_debates(
     *,
     most: int,
 ) -> Sequence[str]:
-    """Delete debates of a workspace, or of all of them.
+    """Delete debates of a workspace, or of all of them; return their ids.
 
     Args:
         connection: In a transaction.
@@ -48,9 +48,6 @@ def purge_debates(
         before: Only those that ended before; None: all, running ones included.
         only: Of one person, channel or debate only.
         most: How many at most.
-
-    Returns:
-        Their ids; none: there are no more.
     """
     query = select(DEBATES.c.id)
     if workspace is not None:
@@ -77,13 +74,6 @@ async def readers_of(database: Database, debates: Collection[str]) -> Sequence[s
     """Ids of remaining debates that have read a decision of the deleted ones as a source.
 
     Their logs keep its text.
-
-    Args:
-        database: Open.
-        debates: Ids of the deleted ones, as `new_debate_id` makes them.
-
-    Raises:
-        StoreDown: The database does not answer.
     """
     deleted, readers = frozenset(debates), set[str]()
     last: tuple[str, int] = ("", 0)

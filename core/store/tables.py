@@ -105,21 +105,10 @@ VERSION_TABLE: Final = "moot_core_version"
 
 
 async def prepare(database: Database) -> None:
-    """Create the tables, or bring older ones up to date.
-
-    Raises:
-        StoreError: A newer version of the program made them.
-        StoreDown: The database does not answer.
-    """
+    """Create the tables, or bring older ones up to date."""
     await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)
 
 
 async def check(database: Database) -> None:
-    """Make sure that the tables can be read as they are; change nothing.
-
-    Raises:
-        StoreMissing: They were never made.
-        StoreError: Another version of the program made them; says what to do.
-        StoreDown: The database does not answer.
-    """
+    """Make sure that the tables can be read as they are; change nothing. See `check_tables`."""
     await check_tables(database, MIGRATIONS, VERSION_TABLE)

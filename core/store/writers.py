@@ -28,8 +28,6 @@ _DISPOSE_SECONDS = 5.0
 
 
 class TransactionRunner(Protocol):
-    """Runs work in transactions."""
-
     async def run(self, work: Callable[[Connection], T]) -> T:
         """Run the work in a transaction; what it wrote is durable when this returns."""
         ...
@@ -55,10 +53,10 @@ class RepeatingWriter:
         passes: Callable[[BaseException], bool] = lambda _error: False,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Work through `engine`.
+        """Work through `engine`, which nobody else uses.
 
         Args:
-            engine: Used by nobody else.
+            engine: Makes the transactions.
             place: The database in words for people.
             passes: Whether the same work may succeed a little later; without, nothing is repeated.
             pause: Waits some seconds.
@@ -70,11 +68,6 @@ class RepeatingWriter:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     async def run(self, work: Callable[[Connection], T]) -> T:
-        """Run the work, repeating it while that may help.
-
-        Raises:
-            StoreError: It failed for good.
-        """
         failures = (SQLAlchemyError, OSError)
         try:
             return await retry(
@@ -134,12 +127,9 @@ class BatchingWriter:
         place: str,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Write through `engine`, which has one connection.
+        """Write through `engine`, which has one connection and which nobody else uses.
 
-        Args:
-            engine: Used by nobody else.
-            place: The database in words for people.
-            check: Called before each transaction; raises `StoreDown` if nothing must be written.
+        `check` is called before each transaction; it raises `StoreDown` if nothing must be written.
         """
         self._engine = engine
         self._place = place
@@ -150,11 +140,6 @@ class BatchingWriter:
         self._closed = False
 
     async def run(self, work: Callable[[Connection], T]) -> T:
-        """Run the work in one transaction with other waiting work.
-
-        Raises:
-            StoreError: The database failed, or is closed.
-        """
         if self._closed:
             raise StoreDown(f"The database {self._place} is closed.")
         if self._task is None:

@@ -8,8 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -18,6 +17,8 @@ from sqlalchemy import Connection, text
 
 from core.errors import ConfigurationBroken, RunLost, StoreDown, StoreError
 from core.store.database import Database
+from core.store.engines import sqlite_writer
+from core.store.writers import BatchingWriter, RepeatingWriter
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,36 +55,31 @@ def words(connection: Connection) -> list[str]:
     return list(connection.exec_driver_sql("SELECT word FROM words ORDER BY rowid").scalars())
 
 
-def fail_while_reading(connection: Connection) -> None:
-    rows = connection.exec_driver_sql("SELECT word FROM words")
-    for _ in rows:
-        raise RunLost("half way")
+def put_and_fail(connection: Connection) -> str:
+    put("b")(connection)
+    raise RunLost("not yours")
+
+
+async def outcomes(database: Database, *works: Callable[[Connection], str]) -> list[str | object]:
+    return await asyncio.gather(*(database.write(work) for work in works), return_exceptions=True)
 
 
 async def test_a_read_that_fails_half_way_leaves_no_old_state_behind(database: Database) -> None:
+    def fail_half_way(connection: Connection) -> None:
+        for _ in connection.exec_driver_sql("SELECT word FROM words"):
+            raise RunLost("half way")
+
     for number in range(300):
         await database.write(put(f"w{number}"))
     failures: list[BaseException] = []  # they refer to all that failed, as a log's traceback does
     for _ in range(8):
         with pytest.raises(RunLost) as failure:
-            await database.read(fail_while_reading)
+            await database.read(fail_half_way)
         failures.append(failure.value)
     await database.write(put("newest"))
 
     assert {(await database.read(words))[-1] for _ in range(8)} == {"newest"}
     assert len(failures) == 8
-
-
-def fail_after_writing(word: str) -> Callable[[Connection], str]:
-    def work(connection: Connection) -> str:
-        put(word)(connection)
-        raise RunLost("not yours")
-
-    return work
-
-
-async def outcomes(database: Database, *works: Callable[[Connection], str]) -> list[str | object]:
-    return await asyncio.gather(*(database.write(work) for work in works), return_exceptions=True)
 
 
 async def test_the_file_is_kept_safe(database: Database, tmp_path: Path) -> None:
@@ -96,44 +92,20 @@ async def test_the_file_is_kept_safe(database: Database, tmp_path: Path) -> None
     assert (tmp_path / "moot.db").stat().st_mode & 0o077 == 0
 
 
-async def test_hundreds_of_read_then_write_transactions_all_succeed(database: Database) -> None:
-    counts = await asyncio.gather(*(database.write(count_and_put) for _ in range(400)))
-
-    assert sorted(counts) == list(range(400))
-    assert len(await database.read(words)) == 400
-
-
-async def test_writes_that_wait_share_a_commit(database: Database) -> None:
+async def test_many_read_then_write_transactions_all_succeed_and_share_commits(
+    database: Database,
+) -> None:
     # A reader on one connection sees `data_version` change once per commit of another one.
-    reader = sqlite3.connect(database.place)
-    versions = set[int]()
-    writes = asyncio.gather(*(database.write(put(f"w{n}")) for n in range(300)))
-    while not writes.done():
-        versions.add(reader.execute("PRAGMA data_version").fetchone()[0])
-        await asyncio.sleep(0)
-    reader.close()
+    with closing(sqlite3.connect(database.place)) as reader:
+        versions = set[int]()
+        writes = asyncio.gather(*(database.write(count_and_put) for _ in range(400)))
+        while not writes.done():
+            versions.add(reader.execute("PRAGMA data_version").fetchone()[0])
+            await asyncio.sleep(0)
 
-    assert len(await writes) == 300
-    assert len(versions) < 30
-
-
-async def test_reading_goes_on_while_others_write(database: Database) -> None:
-    writes = asyncio.gather(*(database.write(put(f"w{n}")) for n in range(200)))
-    counts = [len(await database.read(words)) for _ in range(50)]
-    await writes
-
-    assert counts == sorted(counts)
-    assert len(await database.read(words)) == 200
-
-
-async def test_it_can_be_cleaned_after_it_was_read(database: Database) -> None:
-    await database.write(put("kept"))
-    assert await database.read(words) == ["kept"]
-
-    await database.clean()
-
-    await database.write(put("later"))
-    assert await database.read(words) == ["kept", "later"]
+    assert sorted(await writes) == list(range(400))
+    assert len(await database.read(words)) == 400
+    assert len(versions) < 40
 
 
 async def test_a_cleaning_that_is_refused_leaves_it_as_it_was(
@@ -156,45 +128,27 @@ async def test_reading_cannot_write(database: Database) -> None:
     assert await database.read(words) == []
 
 
-async def test_work_that_fails_fails_only_its_caller(database: Database) -> None:
-    first, second, third = await outcomes(database, put("a"), fail_after_writing("b"), put("c"))
+@pytest.mark.parametrize(
+    ("work", "error", "told"),
+    [
+        (put_and_fail, RunLost, "not yours"),
+        (put("a"), StoreError, "SQLITE_CONSTRAINT"),
+        (put("x" * 50_000), StoreDown, "is full. Free some space."),
+    ],
+)
+async def test_work_that_fails_fails_only_its_caller(
+    database: Database, work: Callable[[Connection], str], error: type[Exception], told: str
+) -> None:
+    await database.write(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 8").scalar())
+    first, second, third = await outcomes(database, put("a"), work, put("c"))
 
     assert (first, third) == ("a", "c")
-    assert isinstance(second, RunLost)
-    assert await database.read(words) == ["a", "c"]
-
-
-async def test_work_the_database_refuses_fails_only_its_caller(database: Database) -> None:
-    first, second, third = await outcomes(database, put("a"), put("a"), put("c"))
-
-    assert (first, third) == ("a", "c")
-    assert isinstance(second, StoreError)
-    assert "SQLITE_CONSTRAINT" in str(second)
+    assert isinstance(second, error)
+    assert told in str(second)
     assert "INSERT" not in str(second)
     assert await database.read(words) == ["a", "c"]
-
-
-async def test_a_full_disk_is_told_and_nothing_is_half_written(database: Database) -> None:
-    await database.write(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 8").scalar())
-    big = "x" * 50_000
-
-    first, second, third = await outcomes(database, put("a"), put(big), put("c"))
-
-    assert (first, third) == ("a", "c")
-    assert isinstance(second, StoreDown)
-    assert str(second) == f"The disk with the database {database.place} is full. Free some space."
-    assert await database.read(words) == ["a", "c"]
-
-
-async def test_work_goes_on_when_there_is_space_again(database: Database) -> None:
-    await database.write(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 8").scalar())
-    big = "x" * 50_000
-    with pytest.raises(StoreDown, match="is full"):
-        await database.write(put(big))
-
     await database.write(lambda c: c.exec_driver_sql("PRAGMA max_page_count = 1000").scalar())
-
-    assert await database.write(put(big)) == big
+    assert await database.write(put("y" * 50_000))
 
 
 async def test_callers_that_give_up_do_no_harm(database: Database) -> None:
@@ -204,26 +158,16 @@ async def test_callers_that_give_up_do_no_harm(database: Database) -> None:
     for task in dice.sample([*tasks, *reads], 100):
         await asyncio.sleep(0.001)
         task.cancel()
-    results: list[object] = []
-    for task in (*tasks, *reads):
-        await asyncio.wait([task])
-        results.append("" if task.cancelled() else task.exception() or task.result())
+    results: list[object] = [
+        *await asyncio.gather(*tasks, return_exceptions=True),
+        *await asyncio.gather(*reads, return_exceptions=True),
+    ]
 
-    failed = [result for result in results if isinstance(result, Exception)]
-    rows = await database.read(words)
-    acknowledged = {result for result in results if isinstance(result, str) and result}
+    failed = [item for item in results if isinstance(item, Exception)]
+    acknowledged = {item for item in results if isinstance(item, str)}
     assert failed == []
-    assert acknowledged <= set(rows)
+    assert acknowledged <= set(await database.read(words))
     assert await database.write(put("after")) == "after"
-
-
-async def test_a_closed_database_says_so_and_can_be_closed_again(tmp_path: Path) -> None:
-    database = await Database.open(location(tmp_path / "moot.db"))
-    await database.close()
-    await database.close()
-
-    with pytest.raises(StoreDown, match="closed"):
-        await database.write(put("duck"))
 
 
 async def test_nobody_else_can_open_it_meanwhile(database: Database, tmp_path: Path) -> None:
@@ -241,67 +185,57 @@ async def test_a_folder_that_cannot_be_written_is_named() -> None:
         await Database.open(location(Path("/sys/kernel/moot.db")))
 
 
-async def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "moot.db"
+def link_to_itself(path: Path) -> None:
     path.symlink_to(path)
 
-    with pytest.raises(StoreDown, match=r"moot\.db cannot be opened: Too many levels"):
-        await Database.open(location(path))
+
+def fill_with_words(path: Path) -> None:
+    path.write_text("Dear diary, " * 200)
 
 
-async def test_the_lock_is_given_back_when_opening_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("prepare", "told"),
+    [
+        (link_to_itself, r"moot\.db cannot be opened: Too many levels"),
+        (Path.mkdir, "is a folder"),
+        (fill_with_words, "is not a database"),
+    ],
+)
+async def test_what_is_no_database_is_left_alone_and_the_lock_given_back(
+    tmp_path: Path, prepare: Callable[[Path], object], told: str
+) -> None:
     path = tmp_path / "moot.db"
-    path.mkdir()
-    with pytest.raises(StoreDown, match="is a folder"):
+    prepare(path)
+    with pytest.raises(StoreDown, match=told):
         await Database.open(location(path))
-    path.rmdir()
+    assert path.is_symlink() or path.is_dir() or path.read_text().startswith("Dear diary")
 
+    path.rmdir() if path.is_dir() else path.unlink()
     async with await Database.open(location(path)) as database:
         assert database.place == str(path)
 
 
-async def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "moot.db"
-    path.write_text("Dear diary, " * 200)
+async def test_all_who_wait_are_told_of_a_program_that_holds_the_lock(
+    database: Database, tmp_path: Path
+) -> None:
+    tried = 0
 
-    with pytest.raises(StoreDown, match="is not a database"):
-        await Database.open(location(path))
+    def count(_connection: Connection) -> str:
+        nonlocal tried
+        tried += 1
+        return "done"
 
-    assert path.read_text() == "Dear diary, " * 200
-    path.unlink()
-    async with await Database.open(location(path)):
-        pass
-
-
-async def test_a_program_that_holds_the_lock_is_told_of(tmp_path: Path) -> None:
-    database = await Database.open(location(tmp_path / "moot.db"))
-    await database.write(lambda c: c.exec_driver_sql("CREATE TABLE words (word TEXT)"))
     await database.write(lambda c: c.exec_driver_sql("PRAGMA busy_timeout = 100").close())
-    other = sqlite3.connect(tmp_path / "moot.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        results = await outcomes(database, *(count for _ in range(30)))
+        other.execute("ROLLBACK")
 
-    with pytest.raises(StoreDown, match="locked by another program"):
-        await database.write(put("duck"))
-    other.execute("COMMIT")
-    other.close()
-
+    assert all(isinstance(item, StoreDown) for item in results)
+    assert "locked by another program" in str(results[0])
+    assert len(set(map(id, results))) == 30
+    assert tried == 0
     assert await database.write(put("duck")) == "duck"
-    await database.close()
-
-
-async def test_all_who_wait_are_told_of_a_lock_together(tmp_path: Path) -> None:
-    async with await Database.open(location(tmp_path / "moot.db")) as database:
-        await database.write(lambda c: c.exec_driver_sql("CREATE TABLE words (word TEXT)"))
-        await database.write(lambda c: c.exec_driver_sql("PRAGMA busy_timeout = 300").close())
-        with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            began = time.monotonic()
-            results = await outcomes(database, *(put(f"w{number}") for number in range(30)))
-            other.execute("ROLLBACK")
-
-        assert all(isinstance(item, StoreDown) for item in results)
-        assert len(set(map(id, results))) == 30
-        assert time.monotonic() - began < 9  # one after the other they took 18 seconds
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -335,7 +269,7 @@ async def test_a_location_that_cannot_be_understood_is_refused(wrong: str) -> No
     assert "secret" not in str(caught.value)
 
 
-def open_files(folder: Path) -> list[str]:
+def open_files(folder: Path) -> Sequence[str]:
     """Files of the folder this process has open."""
     names = [os.path.realpath(path) for path in Path("/proc/self/fd").iterdir()]
     return [name for name in names if name.startswith(str(folder))]
@@ -348,6 +282,9 @@ async def test_nothing_is_left_open(tmp_path: Path) -> None:
         async with await Database.open(location(path)) as database:
             await database.write(lambda c: c.exec_driver_sql("CREATE TABLE IF NOT EXISTS t (x)"))
             assert open_files(tmp_path) != []
+        await database.close()  # safe to call twice
+        with pytest.raises(StoreDown, match="closed"):
+            await database.write(put("duck"))
         path.write_text("no database " * 100)
         with pytest.raises(StoreDown):
             await Database.open(location(path))
@@ -359,42 +296,47 @@ async def test_nothing_is_left_open(tmp_path: Path) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_a_connection_that_could_not_be_set_up_is_made_anew(
-    database: Database, tmp_path: Path
+_CANCELLED = """
+import asyncio, sys, uvloop
+from core.store.database import Database
+async def use(place):
+    async with await Database.open(place) as database:
+        await database.read(lambda connection: None)
+async def main(place, steps):
+    using = asyncio.create_task(use(place))
+    await asyncio.sleep(steps * 0.0003)
+    using.cancel()
+    await asyncio.wait([using])
+for steps in range(60):
+    {runner}.run(main(sys.argv[1], steps))
+"""
+_ENDED = """
+import asyncio, sys
+from core.store.database import Database
+from core.store.tables import prepare
+async def main():
+    asyncio.get_running_loop().slow_callback_duration = 60  # a slow machine is fine
+    async with await Database.open(sys.argv[1]) as database:
+        await prepare(database)
+        raise SystemExit(7)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "script", "code"),
+    [
+        ((), _CANCELLED.format(runner="asyncio"), 0),
+        ((), _CANCELLED.format(runner="uvloop"), 0),
+        (("-X", "dev"), _ENDED, 7),
+    ],
+    ids=["cancelled at any step", "the same with uvloop", "ended"],
+)
+def test_a_program_ends_without_warnings(
+    tmp_path: Path, options: Sequence[str], script: str, code: int
 ) -> None:
-    await database.clean()  # which frees the connections
-    with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as program:
-        program.execute("PRAGMA locking_mode = EXCLUSIVE")
-        program.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreDown, match="locked by another program"):
-            await database.write(put("a"))
-        program.execute("ROLLBACK")
-
-    assert await database.write(put("b")) == "b"
-    assert await database.read(words) == ["b"]
-
-
-@pytest.mark.parametrize("runner", ["asyncio", "uvloop"])
-def test_what_is_cancelled_at_any_step_leaves_no_thread_that_calls_a_closed_loop(
-    tmp_path: Path, runner: str
-) -> None:
-    script = (
-        "import asyncio, sys, uvloop\n"
-        "from core.store.database import Database\n"
-        "async def use(place):\n"
-        "    async with await Database.open(place) as database:\n"
-        "        await database.read(lambda connection: None)\n"
-        "async def main(place, steps):\n"
-        "    using = asyncio.create_task(use(place))\n"
-        "    await asyncio.sleep(steps * 0.0003)\n"
-        "    using.cancel()\n"
-        "    await asyncio.wait([using])\n"
-        "for steps in range(60):\n"
-        f"    {runner}.run(main(sys.argv[1], steps))\n"
-    )
-
     ended = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-W", "error", "-c", script, location(tmp_path / "moot.db")],
+        [sys.executable, *options, "-W", "error", "-c", script, location(tmp_path / "moot.db")],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -402,29 +344,60 @@ def test_what_is_cancelled_at_any_step_leaves_no_thread_that_calls_a_closed_loop
         timeout=300,
     )
 
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", "")
 
 
-def test_a_program_ends_without_warnings(tmp_path: Path) -> None:
-    script = (
-        "import asyncio, sys\n"
-        "from core.store.database import Database\n"
-        "from core.store.tables import prepare\n"
-        "async def main():\n"
-        "    asyncio.get_running_loop().slow_callback_duration = 60\n"  # a slow machine is fine
-        "    async with await Database.open(sys.argv[1]) as database:\n"
-        "        await prepare(database)\n"
-        "        raise SystemExit(7)\n"
-        "asyncio.run(main())\n"
+# --- writers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("times", "passes", "tries"), [(3, True, 4), (1000, True, 12), (1, False, 1)]
+)
+async def test_work_is_repeated_while_that_may_help(
+    tmp_path: Path, times: int, tries: int, *, passes: bool
+) -> None:
+    pauses, tried = list[float](), 0
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    def trouble(connection: Connection) -> int:
+        """The database refuses it some times; what it wrote before is undone."""
+        nonlocal tried
+        tried += 1
+        connection.exec_driver_sql("INSERT INTO tries VALUES (1)")
+        if tried <= times:
+            connection.exec_driver_sql("SELECT * FROM nowhere")
+        return connection.exec_driver_sql("SELECT count(*) FROM tries").scalar_one()
+
+    def lost(_connection: Connection) -> None:
+        raise RunLost
+
+    repeating = RepeatingWriter(
+        sqlite_writer(tmp_path / "moot.db"), "place", passes=lambda _error: passes, pause=pause
     )
+    await repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
+    with pytest.raises(RunLost):  # what the work itself raises is not repeated
+        await repeating.run(lost)
+    assert pauses == []
+    if tries > times:
+        assert await repeating.run(trouble) == 1
+    else:
+        with pytest.raises(StoreError, match="place"):
+            await repeating.run(trouble)
+    assert (tried, len(pauses)) == (tries, tries - 1)
+    assert tries < 12 or 20 < sum(pauses) < 40
+    await repeating.close()
 
-    ended = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-X", "dev", "-W", "error", "-c", script, location(tmp_path / "moot.db")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
 
-    assert (ended.returncode, ended.stdout, ended.stderr) == (7, "", "")
+async def test_a_writer_that_is_closed_does_what_waits_and_nothing_that_nobody_waits_for(
+    tmp_path: Path,
+) -> None:
+    writer, log = BatchingWriter(sqlite_writer(tmp_path / "moot.db"), "place"), list[int]()
+    waiting = [asyncio.create_task(writer.run(lambda _, n=n: log.append(n))) for n in range(3)]
+    await asyncio.sleep(0)
+    waiting[1].cancel()
+    await asyncio.sleep(0)
+    await writer.close()
+    assert log == [0, 2]
+    assert all(task.done() for task in waiting)

@@ -13,7 +13,6 @@ from core.debate.contributions import Note
 from core.debate.debate_events import DebateStarted
 from core.debate.message_events import NoteAdded
 from core.debate.people import Person
-from core.errors import RunLost
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.engines import postgres_engine
@@ -69,22 +68,6 @@ async def test_a_restart_of_the_server_fails_nobody(
     assert len({recorded.event.key for recorded in log}) == 41
 
 
-async def test_a_connection_that_the_server_ended_is_replaced_before_it_is_used(
-    on_postgres: str,
-) -> None:
-    # No transaction is repeated here: the first one must come to a connection that lives.
-    engine, elsewhere = (postgres_engine(make_url(on_postgres)) for _ in range(2))
-    own = text("SELECT pg_backend_pid()")
-    async with engine.begin() as connection:
-        before = (await connection.execute(own)).scalar_one()
-    async with elsewhere.begin() as connection:
-        await connection.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": before})
-    async with engine.begin() as connection:
-        assert (await connection.execute(own)).scalar_one() != before
-    await engine.dispose()
-    await elsewhere.dispose()
-
-
 class LosesAnswer:
     """Stands between a client and the server; loses the answer to one COMMIT and hangs up."""
 
@@ -138,17 +121,6 @@ async def test_a_commit_whose_answer_was_lost_is_repeated_and_changes_nothing(
     assert line.lost == 1
     assert (appended.recorded.seq, appended.recorded.event) == (2, note(1))
     assert [recorded.seq for recorded in await store.events("d1")] == [1, 2]
-
-
-async def test_two_processes_do_not_hold_one_debate(
-    store: SqlDebateStore, on_postgres: str
-) -> None:
-    async with await Database.open(on_postgres) as elsewhere:
-        older = await store.claim("d1")
-        newer = await SqlDebateStore(elsewhere).claim("d1")
-        with pytest.raises(RunLost):
-            await store.append("d1", note(1), at=NOON, run=older)
-        await SqlDebateStore(elsewhere).append("d1", note(1), at=NOON, run=newer)
 
 
 async def test_many_processes_may_bring_the_tables_up_to_date_at_once(on_postgres: str) -> None:

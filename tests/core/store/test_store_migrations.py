@@ -1,13 +1,9 @@
 """The tables: made by the migrations, the same as the program describes them."""
 
-import asyncio
-import sys
-from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from shutil import copytree
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -40,10 +36,10 @@ class Package:
         take_steps(connection, self.location, self.version_table)
 
 
-PACKAGES = [
+CORE, BOT = (
     Package(tables.prepare, tables.METADATA, tables.MIGRATIONS, tables.VERSION_TABLE)
     for tables in (core_tables, bot_tables)
-]
+)
 
 
 @pytest.fixture
@@ -52,34 +48,13 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
         yield opened
 
 
-def table_names(connection: Connection) -> set[str]:
-    """All tables but those that make up the full-text one: no metadata describes them."""
-    names = inspect(connection).get_table_names()
-    return {name for name in names if not name.startswith("debate_words")}
-
-
 def is_ours(name: object, *_: object) -> bool:
     """A full-text table is made of several, and described by none of ours."""
     return not str(name).startswith("debate_words")
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-async def test_steps_make_the_tables_the_program_describes(
-    database: Database, package: Package
-) -> None:
-    await database.write(package.take_steps)
-
-    def differences(connection: Connection) -> list[object]:
-        options: dict[str, object] = {
-            "version_table": package.version_table,
-            "compare_type": True,
-            "include_name": is_ours,
-        }
-        context = MigrationContext.configure(connection, opts=options)
-        return compare_metadata(context, package.metadata)
-
-    assert await database.read(differences) == []
-    assert await database.read(table_names) == {*package.metadata.tables, package.version_table}
+def table_names(connection: Connection) -> set[str]:
+    return set(filter(is_ours, inspect(connection).get_table_names()))
 
 
 def layout(connection: Connection) -> object:
@@ -116,10 +91,19 @@ def locations(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], st
     return lambda: database_url(postgres.fresh_database())
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", [CORE, BOT])
 async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
     package: Package, locations: Callable[[], str]
 ) -> None:
+    def differences(connection: Connection) -> list[object]:
+        options: dict[str, object] = {
+            "version_table": package.version_table,
+            "compare_type": True,
+            "include_name": is_ours,
+        }
+        context = MigrationContext.configure(connection, opts=options)
+        return compare_metadata(context, package.metadata)
+
     async with (
         await Database.open(locations()) as at_once,
         await Database.open(locations()) as by_steps,
@@ -127,29 +111,40 @@ async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
         await package.prepare(at_once)
         await by_steps.write(package.take_steps)
 
+        assert await by_steps.read(differences) == []
         assert await at_once.read(layout) == await by_steps.read(layout)
 
         read = f"SELECT version_num FROM {package.version_table}"  # noqa: S608 - ours
         for item in (at_once, by_steps):
             versions = await item.read(lambda c: c.exec_driver_sql(read).scalars().all())
             assert versions == [newest(package.location)]
+    assert ScriptDirectory(str(package.location)).get_heads() == [newest(package.location)]
 
 
-async def test_an_older_database_takes_the_steps_it_lacks(
-    database: Database, tmp_path: Path
+@pytest.mark.parametrize("version", ["0001", "0003"])
+async def test_an_older_log_gets_the_tables_and_columns_it_lacks(
+    database: Database, version: str
 ) -> None:
-    core = next(package for package in PACKAGES if package.metadata is core_tables.METADATA)
-    earlier = tmp_path / "migrations"
-    copytree(core_tables.MIGRATIONS, earlier)
-    for step in (earlier / "versions").glob("0*.py"):
-        if step.name >= "0003":
-            step.unlink()
-    await database.write(lambda c: take_steps(c, earlier, core.version_table))
-    assert "reservations" not in await database.read(table_names)
+    await CORE.prepare(database)
+    await BOT.prepare(database)  # both keep their tables in one database
+    lacking = ["ALTER TABLE debates DROP COLUMN token_id"]
+    if version == "0001":
+        lacking += [f"DROP TABLE {table}" for table in ("spending", "installation", "reservations")]
+    else:
+        lacking += ["ALTER TABLE spending DROP COLUMN token_id"]
+    stamp = f"UPDATE {CORE.version_table} SET version_num = '{version}'"  # noqa: S608 - ours
+    for statement in (*lacking, stamp):
+        await database.write(lambda c, made=statement: c.exec_driver_sql(made))
 
-    await core.prepare(database)
+    await CORE.prepare(database)
 
-    assert await database.read(table_names) == {*core.metadata.tables, core.version_table}
+    assert table_names_of(CORE) <= await database.read(table_names)
+    columns = await database.read(lambda c: inspect(c).get_columns("spending"))
+    assert "token_id" in [column["name"] for column in columns]
+
+
+def table_names_of(package: Package) -> set[str]:
+    return {*package.metadata.tables, package.version_table}
 
 
 #: Tables of the bot's earlier versions, as far as what is in them is taken over.
@@ -171,33 +166,23 @@ OLDER = (
     ),
     "INSERT INTO debate_words VALUES ('d1', 'T1', 'C1', 'Kafka?'), ('d2', 'T1', 'C1', 'Kafka?')",
 )
-FOLDS = (
-    "CREATE TABLE refused_folds (workspace TEXT, at TIMESTAMP)",
-    "INSERT INTO refused_folds VALUES ('T1', '2026-02-21 00:00:00.000000')",
-)
-FEATURES = (
+LATER = (
     "CREATE TABLE refused_features (workspace TEXT, feature TEXT, at TIMESTAMP)",
-    (
-        "INSERT INTO refused_features VALUES ('T1', 'plan', '2026-02-20 00:00:00.000000'), "
-        "('T1', 'container', '2026-02-21 00:00:00.000000'), "
-        "('T2', 'session', '2026-02-20 00:00:00.000000')"
-    ),
     "ALTER TABLE posts ADD COLUMN urgent BOOLEAN NOT NULL DEFAULT 0",
 )
 
 
-@pytest.mark.parametrize(("version", "more"), [("0003", ()), ("0007", FOLDS), ("0013", FEATURES)])
-async def test_the_first_step_brings_up_whatever_was_before_it(
+@pytest.mark.parametrize(("version", "more"), [("0003", ()), ("0013", LATER)])
+async def test_the_bots_first_step_brings_up_whatever_was_before_it(
     database: Database, version: str, more: tuple[str, ...]
 ) -> None:
     stamp = f"INSERT INTO moot_bot_version VALUES ('{version}')"  # noqa: S608 - ours
     for statement in (*OLDER, *more, stamp):
         await database.write(lambda c, made=statement: c.exec_driver_sql(made))
 
-    await bot_tables.prepare(database)
+    await BOT.prepare(database)
 
-    names = await database.read(table_names)
-    assert names == {*bot_tables.METADATA.tables, bot_tables.VERSION_TABLE}
+    assert await database.read(table_names) == table_names_of(BOT)
     key = await database.read(lambda c: c.exec_driver_sql("SELECT key, state FROM queue").all())
     assert [tuple(row) for row in key] == [("d1/line", "waiting")]
     words, here = DebateWords(database), Channel("T1", "C1")
@@ -206,15 +191,7 @@ async def test_the_first_step_brings_up_whatever_was_before_it(
     assert [hit.debate_id for hit in hits] == ["d2"]
 
 
-async def test_both_packages_keep_their_tables_in_one_database(database: Database) -> None:
-    for _ in range(2):
-        await core_tables.prepare(database)
-        await bot_tables.prepare(database)
-
-    assert {"debates", "events", "queue", "deliveries"} <= await database.read(table_names)
-
-
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", [CORE, BOT])
 async def test_a_database_of_a_newer_program_is_refused_and_left_alone(
     database: Database, package: Package
 ) -> None:
@@ -224,41 +201,3 @@ async def test_a_database_of_a_newer_program_is_refused_and_left_alone(
 
     with pytest.raises(StoreError, match=r"newer version of Moot .*9999.*Update Moot"):
         await package.prepare(database)
-
-
-@pytest.mark.parametrize("tables", [core_tables, bot_tables])
-def test_the_steps_form_one_line(tables: object) -> None:
-    location = getattr(tables, "MIGRATIONS")  # noqa: B009 - both modules have it
-    heads = ScriptDirectory(str(location)).get_heads()
-
-    assert heads == [newest(Path(str(location)))]
-
-
-@pytest.mark.parametrize("is_there", [False, True])
-async def test_nothing_that_migrates_is_loaded_unless_tables_are_old(
-    tmp_path: Path,
-    is_there: bool,  # noqa: FBT001 - a parameter of the test
-) -> None:
-    url = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
-    if is_there:
-        async with await Database.open(url) as opened:
-            await core_tables.prepare(opened)
-            await bot_tables.prepare(opened)
-    program = f"""
-import asyncio, sys
-import bot.store.tables
-import core.store.tables
-from core.store.database import Database
-
-async def main():
-    async with await Database.open({url!r}) as database:
-        await core.store.tables.prepare(database)
-        await bot.store.tables.prepare(database)
-    print("alembic" in sys.modules)
-
-asyncio.run(main())
-"""
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=PIPE)
-    output, _ = await process.communicate()
-
-    assert output == b"False\n"
