@@ -72,34 +72,14 @@ _LIGATURE = re.compile(rf"ffi|ffl|ff|fi|fl|ft|tt|{LOST_LETTER}")
 #: Words whose lack changes nothing. Neither "not" nor "all" nor "may" is one.
 _HARMLESS = frozenset(
     [
-        "a",
-        "an",
-        "the",
-        "of",
-        "that",
-        "and",
-        "der",
-        "die",
-        "das",
-        "den",
-        "dem",
-        "des",
-        "ein",
-        "eine",
-        "einen",
-        "einem",
-        "einer",
-        "und",
+        *("a", "an", "the", "of", "that", "and", "der", "die", "das", "den", "dem", "des"),
+        *("ein", "eine", "einen", "einem", "einer", "und"),
     ]
 )
-_TOO_SHORT = "too few words to check"
-_NO_WORDS = "no words are quoted"
 
 
 @dataclass(frozen=True)
 class RawCitation:
-    """A citation in a text, before it is checked."""
-
     #: Where it begins and ends in the text, marks of an earlier check included.
     start: int
     end: int
@@ -109,12 +89,7 @@ class RawCitation:
 
 
 def citations_in(text: str, *, of_record: bool = False) -> Sequence[RawCitation]:
-    """All citations in a text, in its order.
-
-    Args:
-        text: What an agent or the judge wrote.
-        of_record: Entries of a debate's record can be cited, too: r1 and so on.
-    """
+    """All citations in a text, in its order; with `of_record`, also of a record (r1)."""
     if "[" not in text:  # each begins so, which the pattern takes longer to see
         return ()
     mentions = list[RawCitation]()
@@ -128,25 +103,18 @@ def citations_in(text: str, *, of_record: bool = False) -> Sequence[RawCitation]
 
 
 def check(source_id: str, words: str, sources: Sequence[Source]) -> Citation:
-    """Look whether the words stand in the source."""
     source = next((source for source in sources if source.id == source_id), None)
     fault, lines = "", None
     if source is None:
         fault = f"there is no source {source_id}"
     elif not words:
-        fault = _NO_WORDS
+        fault = "no words are quoted"
     elif len("".join(words_of(words))) < _SHORTEST:
-        fault = _TOO_SHORT
-    else:
-        lines = lines_of(words, source.text)
-        if lines is None:
-            elsewhere = [
-                document.id
-                for document in sources
-                if document is not source and lines_of(words, document.text) is not None
-            ]
-            fault = f"{source_id} does not say so"
-            fault += f"; {elsewhere[0]} does" if elsewhere else ""
+        fault = "too few words to check"
+    elif (lines := lines_of(words, source.text)) is None:
+        others = (other for other in sources if other is not source)
+        right = next((other.id for other in others if lines_of(words, other.text)), "")
+        fault = f"{source_id} does not say so" + (f"; {right} does" if right else "")
     if source is None or lines is None:
         return Citation(
             source=source_id, words=words, status=CitationStatus.UNVERIFIED, fault=fault
@@ -197,18 +165,15 @@ def check_citations(text: str, sources: Sequence[Source]) -> tuple[str, tuple[Ci
 def render_citations(
     text: str, show: Callable[[RawCitation, bool], str], *, of_record: bool = False
 ) -> str:
-    """A checked text with each citation as `show` writes it.
+    """A text that `check_citations` returned, with each citation as `show` writes it.
 
-    Args:
-        text: What `check_citations` returned.
-        show: Given a citation, and whether it is verified, what stands in its place.
-        of_record: It was checked against entries of a debate's record, too.
+    `show` is given a citation, and whether it is verified.
     """
-
-    def with_status(mention: RawCitation) -> str:
-        return show(mention, not text.startswith("~~", mention.start))
-
-    return _replaced(text, with_status, of_record=of_record)
+    return _replaced(
+        text,
+        lambda mention: show(mention, not text.startswith(_STRIKE, mention.start)),
+        of_record=of_record,
+    )
 
 
 def _replaced(text: str, show: Callable[[RawCitation], str], *, of_record: bool) -> str:
@@ -301,7 +266,6 @@ def _near(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | 
 
 
 def _places_of(part: Sequence[str], source: Words, first: int) -> Iterator[int]:
-    """The numbers of the words at which these words stand."""
     needle = f" {' '.join(part)} "
     position = source.joined.find(needle, source.starts[first] - 1)
     while position >= 0:

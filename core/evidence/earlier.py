@@ -35,12 +35,8 @@ _OUTCOMES = {
     OutcomeKind.PARTLY: "it held in part",
     OutcomeKind.REVERSED: "it was reversed",
 }
-#: Says where people find a verdict; empty: nowhere.
+#: Says where people find a verdict.
 AddressOf = Callable[[Debate], Awaitable[str]]
-
-
-async def _nowhere(_debate: Debate) -> str:
-    return ""
 
 
 def earlier_decisions(question: str, by: Person) -> SourceReference:
@@ -51,7 +47,6 @@ def earlier_decisions(question: str, by: Person) -> SourceReference:
 
 
 def decision_reference(debate: Debate, by: Person, address: str = "") -> SourceReference:
-    """A debate's verdict as a source of another debate."""
     verdict = debate.verdict
     text = " ".join((verdict.decision if verdict else debate.setup.question).split())
     text = text if len(text) <= _TITLE else f"{text[: _TITLE - 1].rstrip()}…"
@@ -72,7 +67,7 @@ class FetchEarlierDecisions:
     """Looks through the register of the place a debate is held in, and of no other."""
 
     store: DebateStore
-    address_of: AddressOf = _nowhere
+    address_of: AddressOf | None = None
 
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
@@ -95,33 +90,27 @@ class FetchEarlierDecisions:
             if debate.verdict and debate.decision and debate.setup.place == place:
                 decided.append(debate)
         fitting = await asyncio.to_thread(_fitting, decided, reference.fetch)
+        references = [
+            decision_reference(
+                debate, reference.by, await self.address_of(debate) if self.address_of else ""
+            )
+            for debate in fitting
+        ]
         left_out = len(decided) - len(fitting)
         warning = f"{quantity(left_out, 'earlier decision')} left out that fit the question less"
         return SourceText(
-            references=tuple(
-                [
-                    decision_reference(debate, reference.by, await self.address_of(debate))
-                    for debate in fitting
-                ]
-            ),
+            references=tuple(references),
             warnings=(warning,) if left_out else (),
         )
 
 
 @dataclass(frozen=True)
 class FetchDecision:
-    """Fetches one decision of the place a debate is held in."""
-
     store: DebateStore
 
     async def __call__(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> SourceText:
-        """The question, the verdict and the team's decision, as one text.
-
-        Raises:
-            BadInput: There is no such verdict in this place.
-        """
         error = BadInput("there is no such decision in this channel")
         try:
             debate = await asyncio.to_thread(fold, await self.store.events(reference.fetch))

@@ -8,16 +8,13 @@ in the warnings.
 import codecs
 import email
 import email.policy
-import html
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.message import EmailMessage
 from typing import Any
 
-from core.evidence.extract import Extract, Section, Unreadable
-from core.evidence.office import read_package
-from core.evidence.page_doubts import doubts_of_page
+from core.evidence.office import Extract, Section, Unreadable, read_package
 from core.figures import number, quantity
 
 #: Share of control characters from which a file is no text, and of how many characters.
@@ -70,23 +67,28 @@ _OLE = b"\xd0\xcf\x11\xe0"
 _OUTLOOK, _ENCRYPTED = (name.encode("utf-16-le") for name in ("__substg1.0_", "EncryptedPackage"))
 #: Characters within which a page or a mail says that it is one.
 _OPENING = 5000
-_HEADERS = re.compile(r"(?:[\w-]{1,60}:[^\n]{0,2000}\n(?:[ \t][^\n]{0,2000}\n){0,50}){3}")
-_MAIL_HEADER = re.compile(r"^(?:Subject|Message-ID):", re.MULTILINE | re.IGNORECASE)
 #: Mails within mails that are read.
 _MOST_NESTED = 5
 _HIDDEN_PART = re.compile(
     r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none)", re.IGNORECASE
 )
+#: Pages that stand in for another one are short, in characters.
+_LONGEST_STUB = 1500
+_TITLES = re.compile(r"<title[^<>]{0,200}>([^<]{0,200})", re.IGNORECASE)
+_ROBOT_CHECK = re.compile(
+    r"just a moment|checking your browser|verify (?:that )?you are (?:a )?human|are you a robot",
+    re.IGNORECASE,
+)
+_PASSWORD_FIELD = re.compile(r"type\s{0,5}=\s{0,5}[\"']?password", re.IGNORECASE)
+_NOT_FOUND = re.compile(r"\b404\b|page not found|not found\b|nicht gefunden", re.IGNORECASE)
+_REFRESH = re.compile(r"http-equiv\s{0,5}=\s{0,5}[\"']?refresh\b[^<>]{0,500}url", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:<[^>\n]{0,4000}>|[^()\n]{0,4000})\)")
 
 
 def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
-    """The text of a file, as JSON; runs in the sandbox.
+    """The text of a file, as JSON; runs in the sandbox, which `limit` bounds.
 
-    Args:
-        order: The file's name and media type, how many pages and characters are read.
-        content: Its bytes.
-        limit: Bounds this process.
+    The order holds the file's name and media type, how many pages and characters are read.
     """
     limit()
     room = most = int(order["characters"])
@@ -130,7 +132,11 @@ def read(content: bytes, name: str, media_type: str, most_pages: int) -> Extract
     if content.startswith(b"PK\x03\x04"):
         return read_package(content, ending, most_pages)
     if content.startswith(_OLE):
-        return _old_office(content)
+        if _OUTLOOK in content:
+            raise Unreadable("it is an Outlook message; save it as .eml or PDF")
+        if _ENCRYPTED in content:
+            raise Unreadable("it has a password")
+        raise Unreadable("it is an old Office file; save it as .docx, .xlsx or .pptx")
     if content.startswith(b"{\\rtf"):
         return _rtf(content)
     for begin, what in _NO_TEXT.items():
@@ -155,19 +161,19 @@ def _text(content: bytes, ending: str, media_type: str) -> Extract:
     if ending == "ipynb":
         return _notebook(text)
     if ending in {"eml", "mhtml", "mht"} or kind == "message/rfc822":
-        return _mail(content)
+        message = email.message_from_bytes(content, policy=email.policy.default)
+        mail_warnings = list[str]()
+        return Extract("mail", list(_mail_sections(message, mail_warnings)), mail_warnings)
     if is_page:
-        hidden = len(_HIDDEN_PART.findall(text))
-        if hidden:
+        if hidden := len(_HIDDEN_PART.findall(text)):
             warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
         markdown = _markdown(text)
-        warnings += doubts_of_page(text, markdown)
+        if doubt := _doubt_of_page(text, markdown):
+            warnings.append(doubt)
         return Extract("HTML", [Section("", markdown)], warnings)
     if ending in {"csv", "tsv"} or kind == "text/csv":
         # The first line names the columns: it heads every passage.
         return Extract("CSV", [Section("", f"# {text}", counts="row")], warnings)
-    if not ending and _HEADERS.match(text) and _MAIL_HEADER.search(opening):
-        return _mail(content)
     return Extract("text", [Section("", text)], warnings)
 
 
@@ -178,13 +184,6 @@ def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, l
             return content.decode(encoding, errors="replace"), []
     declared = _DECLARED.search(content[:2000]) if is_page else None
     tried = [name.decode("latin-1") for name in (served_as, declared[1] if declared else b"")]
-    # Every second byte is zero: UTF-16 of a script with letters, without its mark.
-    head = content[:4000]
-    tried += [
-        encoding
-        for encoding, first in (("utf-16-le", 1), ("utf-16-be", 0))
-        if head[first::2].count(0) > len(head) // 5
-    ]
     for encoding in (*tried, "utf-8"):
         try:
             codec_name = codecs.lookup(encoding).name if encoding else ""
@@ -192,7 +191,7 @@ def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, l
                 return content.decode(_WEB_ENCODINGS.get(codec_name, codec_name)), []
         except (LookupError, UnicodeDecodeError):
             continue
-    if b"\x00" in head:
+    if b"\x00" in content[:4000]:
         raise Unreadable("it is no text, nor a kind of file that can be read")
     from charset_normalizer import from_bytes  # few texts need it
 
@@ -213,7 +212,6 @@ def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, l
 
 
 def _begins_as_html(text: str) -> bool:
-    """Whether a text begins as a page does, after its declaration and comments."""
     rest = text.removeprefix("\xef\xbb\xbf").lstrip()
     while rest.startswith(("<?xml", "<!--")):
         rest = rest.partition(">" if rest.startswith("<?") else "-->")[2].lstrip()
@@ -221,25 +219,10 @@ def _begins_as_html(text: str) -> bool:
 
 
 def _markdown(page: str) -> str:
-    """The visible text of the page as Markdown, without addresses.
+    """The visible text of the page as Markdown, without addresses."""
+    from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
-    Raises:
-        Unreadable: The page holds no text of its own.
-    """
-    from html_to_markdown import (
-        ConversionOptions,
-        PreprocessingOptions,
-        convert,
-    )
-
-    # Code of Confluence stands in CDATA, which HTML does not know; its own tags end a word.
-    text = re.sub(
-        r"<!\[CDATA\[((?:(?!<!\[CDATA\[)[\s\S])*?)\]\]>",
-        lambda match: f"<pre>{html.escape(match[1])}</pre>",
-        page,
-    )
-    text = re.sub(r"</?(?:ac|ri):[\w-]{1,60}[^<>]{0,2000}>", " <br>", text)
-    text = re.sub(r"<sup\b[^<>]{0,200}>", "^", text)
+    text = re.sub(r"<sup\b[^<>]{0,200}>", "^", page)
     # An address in the middle of a sentence would stand in the middle of a quote.
     text = re.sub(
         r"(<a\b[^<>]{0,4000}?)\shref\s{0,5}=", r"\1 data-href=", text, flags=re.IGNORECASE
@@ -264,20 +247,23 @@ def _markdown(page: str) -> str:
     return markdown
 
 
-def _mail(content: bytes) -> Extract:
-    message = email.message_from_bytes(content, policy=email.policy.default)
-    warnings = list[str]()
-    return Extract("mail", list(_mail_sections(message, warnings)), warnings)
+def _doubt_of_page(page: str, text: str) -> str:
+    """A sign in a page and its visible text that it is not the page of the address."""
+    if len(text) > _LONGEST_STUB:
+        return ""
+    heading = _TITLES.search(page)
+    title = heading[1] if heading else ""
+    if _ROBOT_CHECK.search(f"{title} {text[:300]}"):
+        return "the page checks for robots instead of showing its text"
+    if _PASSWORD_FIELD.search(page):
+        return "the page is a sign-in, perhaps in place of the one that was asked for"
+    if _NOT_FOUND.search(f"{title} {text[:200]}"):
+        return "the page says that it was not found"
+    return "the page leads on to another one, which was not read" if _REFRESH.search(page) else ""
 
 
 def _mail_sections(message: EmailMessage, warnings: list[str], depth: int = 0) -> Iterator[Section]:
-    """A mail, then those attached to it; other attachments are named.
-
-    Args:
-        message: The mail.
-        warnings: Gets a warning for each part that is left out.
-        depth: Of how many mails it is a part.
-    """
+    """A mail, then those attached to it; other attachments are named."""
     headers = ("From", "To", "Cc", "Date", "Subject")
     head = "\n".join(f"{name}: {message[name]}" for name in headers if message[name])
     is_saved_page = message.get_content_type() == "multipart/related"
@@ -313,13 +299,10 @@ def _body(message: EmailMessage, kinds: Sequence[Any], warnings: list[str]) -> s
 
 
 def _notebook(text: str) -> Extract:
-    """The cells of a Jupyter notebook, with what they printed."""
     try:
-        book: dict[str, Any] = json.loads(text)
-        sheets: list[dict[str, Any]] = book.get("worksheets", [])  # version 3
-        cells = book.get("cells") or [cell for sheet in sheets for cell in sheet["cells"]]
         sections = [
-            Section(f"cell {at}", "\n".join(_cell_lines(cell))) for at, cell in enumerate(cells, 1)
+            Section(f"cell {at}", "\n".join(_cell_lines(cell)))
+            for at, cell in enumerate(json.loads(text)["cells"], 1)
         ]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Unreadable("the notebook is damaged") from None
@@ -329,16 +312,12 @@ def _notebook(text: str) -> Extract:
 
 
 def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
-    yield _joined(cell.get("source", cell.get("input")))
+    yield "".join(cell["source"])
     for output in cell.get("outputs", ()):
-        printed = _joined(output.get("text") or output.get("data", {}).get("text/plain"))
+        printed = "".join(output.get("text") or output.get("data", {}).get("text/plain", ()))
         if "ename" in output:
             printed = f"{output['ename']}: {output['evalue']}"
         yield _ESCAPES.sub("", printed)
-
-
-def _joined(lines: Sequence[str] | None) -> str:
-    return "".join(lines or ())
 
 
 def _pdf(content: bytes, most_pages: int) -> Extract:
@@ -458,11 +437,3 @@ def _rtf(content: bytes) -> Extract:
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
         raise Unreadable("the file is damaged") from None
     return Extract("RTF", [Section("", text)], warnings)
-
-
-def _old_office(content: bytes) -> Extract:
-    if _OUTLOOK in content:
-        raise Unreadable("it is an Outlook message; save it as .eml or PDF")
-    if _ENCRYPTED in content:
-        raise Unreadable("it has a password")
-    raise Unreadable("it is an old Office file; save it as .docx, .xlsx or .pptx")

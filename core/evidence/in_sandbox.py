@@ -16,7 +16,6 @@ _WORKS = {"file": "core.evidence.formats", "tool": "core.evidence.tool_call"}
 
 
 def main() -> None:
-    """Do what standard input says; write the answer to standard output."""
     order = json.loads(sys.stdin.buffer.readline())
     content = sys.stdin.buffer.read()
     work = import_module(_WORKS[order["work"]])

@@ -11,11 +11,11 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
-from core.evidence.extract import Extract, Section, Unreadable
 from core.evidence.word_numbers import with_numbers
 from core.figures import number, quantity
 
@@ -37,27 +37,38 @@ _OTHERS: Mapping[str, str] = {
 }
 
 
+class Unreadable(Exception):
+    """Nothing can be read; the words are for people."""
+
+
+@dataclass
+class Section:
+    """A piece of a file that people can find: a page, a sheet, a slide."""
+
+    #: "page 3", "sheet Load"; empty: lines are counted.
+    label: str
+    text: str
+    #: What its lines are called where they can be found by number: "row".
+    counts: str = ""
+
+
+@dataclass
+class Extract:
+    #: For people: "PDF", "Word".
+    kind: str
+    sections: Iterable[Section]
+    #: What was left out. Complete when the sections were gone through.
+    warnings: list[str] = field(default_factory=list[str])
+
+
 def read_package(content: bytes, ending: str, most_pages: int) -> Extract:
-    """The text of a file that is a ZIP archive.
-
-    Args:
-        content: Its bytes.
-        ending: Of its name, in small letters.
-        most_pages: Slides that are read.
-
-    Raises:
-        Unreadable: It holds none, or more than can be read.
-    """
+    """The text of a file that is a ZIP archive, by what it holds and the ending of its name."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
             _check_size(sizes)
             _check_entities(archive, sizes)
-            kind = (
-                archive.read("mimetype")[:200].decode("ascii", "replace").strip()
-                if "mimetype" in sizes
-                else ""
-            )
+            kind = archive.read("mimetype")[:200] if "mimetype" in sizes else b""
     except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError):
         raise Unreadable("the file is damaged") from None
     if any(name.lower().endswith("vbaproject.bin") for name in sizes):
@@ -77,7 +88,7 @@ def read_package(content: bytes, ending: str, most_pages: int) -> Extract:
         raise
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
         raise Unreadable("the file is damaged") from None
-    what = _OTHERS.get(kind) or _OTHERS.get(ending)
+    what = _OTHERS.get(kind.decode("ascii", "replace").strip()) or _OTHERS.get(ending)
     raise Unreadable(f"it is {what or 'a compressed archive, and only text can be read'}")
 
 
@@ -116,7 +127,6 @@ class _Writer:
 
     @property
     def warnings(self) -> list[str]:
-        """What was left out, counted."""
         counts = ((self.pictures, "picture"), (self.unknown, "part"))
         return [f"{quantity(count, what)} left out" for count, what in counts if count]
 
@@ -165,10 +175,6 @@ class _Writer:
             yield " | ".join(" ".join(cell) for cell in cells)
 
 
-def _content(part: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
-    return part.get("content", ()) if part else ()
-
-
 def _words(element: Mapping[str, Any]) -> str:
     parts = list[str]()
     for part in element.get("content", ()):
@@ -192,14 +198,7 @@ def _word(content: bytes) -> Extract:
         warnings.append(f"{quantity(hidden, 'hidden passage')} left out")
     try:
         content = with_numbers(content)
-    except (
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        ET.ParseError,
-        zipfile.BadZipFile,
-    ):
+    except (KeyError, ValueError, TypeError, AttributeError, ET.ParseError, zipfile.BadZipFile):
         warnings.append("numbers of lists and clauses may be missing or wrong")
     writer, sections, margin_texts = _Writer(), list[Section](), set[str]()
 
@@ -210,7 +209,8 @@ def _word(content: bytes) -> Extract:
 
     for part in _tree(content, "docx"):
         for name in ("first_page_header", "header", "first_page_footer", "footer"):
-            words = "\n".join(writer.lines(_content(part.get(name)))).strip()
+            margin: Mapping[str, Any] = part.get(name) or {}
+            words = "\n".join(writer.lines(margin.get("content", ()))).strip()
             if words and words not in margin_texts:  # the same on all pages, and in most sections
                 margin_texts.add(words)
                 add(name.replace("_", " "), [words])
@@ -264,14 +264,8 @@ def _excel(content: bytes, parts: Sequence[str]) -> Extract:
         formulas = any(
             b"<f" in archive.read(name) for name in parts if name.startswith("xl/worksheets/")
         )
-    formula_book = workbook(values=False) if formulas else None
-    sheets = _Sheets(book, formula_book)
-
-    def sections() -> Iterator[Section]:
-        yield from sheets.sections()
-        extract.warnings += sheets.warnings
-
-    extract.sections = sections()
+    sheets = _Sheets(book, workbook(values=False) if formulas else None)
+    extract.sections = sheets.sections(extract.warnings)
     for begin, what in (("xl/charts/chart", "chart"), ("xl/drawings/drawing", "drawing")):
         if count := sum(name.startswith(begin) for name in parts):
             were = "was" if count == 1 else "were"
@@ -283,35 +277,24 @@ class _Sheets:
     """The sheets of a workbook that are shown, one line a row; counts what it leaves out."""
 
     def __init__(self, book: Any, formula_book: Any) -> None:
-        """Keep the workbook.
-
-        Args:
-            book: With its values.
-            formula_book: With its formulas; None if it has none.
-        """
+        """Read a workbook opened with its values, and with its formulas if it has any."""
         self._book, self._formula_book = book, formula_book
         self._uncomputed = 0
-        self._hidden_sheets = list[str]()
         self._hidden_parts = list[str]()
 
-    @property
-    def warnings(self) -> Iterator[str]:
-        """What was left out; complete after the last sheet."""
-        yield from (f"the hidden sheet {title} was left out" for title in self._hidden_sheets)
-        yield from self._hidden_parts
-        if self._uncomputed:
-            have = "formula has" if self._uncomputed == 1 else "formulas have"
-            count = number(self._uncomputed)
-            yield f"{count} {have} no computed value: the formula is shown"
-
-    def sections(self) -> Iterator[Section]:
-        """A section for each sheet."""
+    def sections(self, warnings: list[str]) -> Iterator[Section]:
+        """A section for each sheet; then the warnings get what was left out."""
         for sheet in self._book.worksheets:
             if sheet.sheet_state != "visible":
-                self._hidden_sheets.append(sheet.title)
+                warnings.append(f"the hidden sheet {sheet.title} was left out")
                 continue
             # The n-th line is row n, as people see it.
             yield Section(f"sheet {sheet.title}", "\n".join(self._lines(sheet)), counts="row")
+        warnings += self._hidden_parts
+        if self._uncomputed:
+            have = "formula has" if self._uncomputed == 1 else "formulas have"
+            count = number(self._uncomputed)
+            warnings.append(f"{count} {have} no computed value: the formula is shown")
 
     def _lines(self, sheet: Any) -> Sequence[str]:
         rows, columns = _hidden_cells(sheet)

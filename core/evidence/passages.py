@@ -19,8 +19,6 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of a source."""
-
     #: Id of its source.
     source: str
     #: Counted from 1 within its source.

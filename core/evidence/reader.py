@@ -16,8 +16,6 @@ from core.figures import size
 
 @dataclass(frozen=True, kw_only=True)
 class FetchedFile:
-    """A file as it was fetched."""
-
     content: bytes
     name: str
     #: As whoever served it says; empty: unknown.
@@ -25,8 +23,6 @@ class FetchedFile:
 
 
 class Fetch(Protocol):
-    """Fetches sources of one kind."""
-
     async def __call__(
         self, reference: SourceReference, place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
@@ -47,7 +43,6 @@ class EvidenceReader:
     fetchers: Mapping[SourceKind, Fetch]
 
     async def read(self, reference: SourceReference, place: Place) -> SourceText:
-        """The text of a source."""
         fetch = self.fetchers.get(reference.kind)
         if fetch is None:
             raise BadInput(f"no {reference.kind.value}s are read here")
@@ -67,11 +62,7 @@ async def fetch_text(
 async def fetch_path(
     reference: SourceReference, _place: Place, most_bytes: int, /
 ) -> FetchedFile | SourceText:
-    """A file of this machine. Only for surfaces whose person may read every file: the terminal.
-
-    Raises:
-        BadInput: It cannot be read.
-    """
+    """A file of this machine. Only for surfaces whose person may read every file: the terminal."""
     path = Path(reference.fetch)
 
     def read() -> bytes:

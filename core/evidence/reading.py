@@ -36,23 +36,13 @@ class FileReader:
 
     def __init__(self, limits: EvidenceLimits) -> None:
         self._limits = limits
+        self.most_bytes = limits.file_bytes
         self._gate = FairGate(_AT_ONCE)
-
-    @property
-    def most_bytes(self) -> int:
-        """The size of the largest file that is read."""
-        return self._limits.file_bytes
 
     async def read(
         self, content: bytes, name: str, media_type: str = "", place: Place | None = None
     ) -> SourceText:
-        """The text of a file.
-
-        Args:
-            content: Its bytes.
-            name: What it is called.
-            media_type: As the server declares it.
-            place: Where the debate is held: channels take turns in the sandbox.
+        """The text of a file; channels of debates (`place`) take turns in the sandbox.
 
         Raises:
             BadInput: It cannot be read; says why, as the end of a sentence: "it is a picture".

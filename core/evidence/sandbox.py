@@ -22,8 +22,6 @@ _GOODBYE = 8.0
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance:
-    """What one piece of work may take."""
-
     #: Bytes of address space.
     memory: int
     #: Seconds of computing.
@@ -47,11 +45,11 @@ async def run(
     """Run a piece of work in a sandbox process; return its answer, a JSON object.
 
     Args:
-        work: Kind of work (`core.evidence.in_sandbox` maps it to a module).
+        work: `core.evidence.in_sandbox` maps it to a module.
         order: Its arguments, as JSON.
         allowance: Limits of memory and time.
         does: Purpose of the process, for messages: "reads files".
-        content: Further input, as bytes.
+        content: Further input.
 
     Raises:
         BadInput: No process can be started.
@@ -78,11 +76,7 @@ async def run(
 
 
 async def _start_process(does: str) -> Process:
-    """Start a process that no key of ours reaches.
-
-    Raises:
-        BadInput: No memory, no process or no file is left for it.
-    """
+    """Start a process that no key of ours reaches."""
     try:
         return await asyncio.create_subprocess_exec(
             sys.executable,
@@ -99,12 +93,7 @@ async def _start_process(does: str) -> Process:
 
 
 async def end(process: Process, goodbye: float = _GOODBYE) -> None:
-    """End a process: kindly, so that it ends what it has started, then at once with all of that.
-
-    Args:
-        process: Which one.
-        goodbye: Seconds that it has to end by itself.
-    """
+    """End a process: kindly, so that it ends what it has started, then at once with all of that."""
     if process.returncode is not None:
         return
     started = _started_by(process.pid)
@@ -148,11 +137,7 @@ class FairGate:
 
     @asynccontextmanager
     async def place(self, whose: str) -> AsyncGenerator[None]:
-        """Wait for a place, and keep it.
-
-        Args:
-            whose: Among whom places are shared: a channel.
-        """
+        """Wait for a place among those of all others, and keep it."""
         async with self._turns.setdefault(whose, asyncio.Lock()):
             await self._places.acquire()
         try:

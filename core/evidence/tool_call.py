@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 # The SDK takes a second to load: this process does, before the server's time begins.
 if TYPE_CHECKING:
-    from mcp import Client
     from mcp.client._transport import ReadStream, TransportStreams
     from mcp.shared.message import SessionMessage
     from mcp_types import CallToolResult, Tool
@@ -92,7 +91,6 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
-    """What went wrong, without the groups around it."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
             yield from _leaves(inner)  # pyright: ignore[reportUnknownArgumentType]
@@ -101,11 +99,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 async def _tool_answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
-    """The tool's answer, if it may be asked.
-
-    Raises:
-        Refused: It may not, or says that it failed. The SDK has many more ways to fail.
-    """
+    """The tool's answer, if it may be asked. The SDK has many ways to fail besides `Refused`."""
     from mcp import Client  # noqa: PLC0415
 
     name = str(order["tool"])
@@ -114,34 +108,21 @@ async def _tool_answer(order: dict[str, Any], limit: Callable[[], None]) -> dict
     async with Client(
         _bounded_transport(transport, int(order["bytes"]), limit), cache=None
     ) as client:
-        _check(await _tool(client, name), is_vouched_for=bool(order["is_vouched_for"]))
+        tool, cursor = None, None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            tool = next((tool for tool in page.tools if tool.name == name), None)
+            cursor = page.next_cursor
+            if tool or not cursor:
+                break
+        if tool is None:
+            raise Refused(f"the server has no tool called {name}")
+        _check(tool, is_vouched_for=bool(order["is_vouched_for"]))
         return _parts(await client.call_tool(name, order["arguments"]))
 
 
-async def _tool(client: "Client", name: str) -> "Tool":
-    """The tool of that name, as the server describes it.
-
-    Raises:
-        Refused: There is none.
-    """
-    cursor = None
-    for _ in range(_MOST_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tool = next((tool for tool in page.tools if tool.name == name), None)
-        if tool:
-            return tool
-        cursor = page.next_cursor
-        if not cursor:
-            break
-    raise Refused(f"the server has no tool called {name}")
-
-
 def _check(tool: "Tool", *, is_vouched_for: bool) -> None:
-    """Make sure that a tool only reads, as far as anybody says so.
-
-    Raises:
-        Refused: It may change something.
-    """
+    """Make sure that a tool only reads, as far as anybody says so."""
     marks = tool.annotations
     reads = marks.read_only_hint if marks else None
     if reads is False or (reads is None and marks and marks.destructive_hint):
@@ -153,11 +134,6 @@ def _check(tool: "Tool", *, is_vouched_for: bool) -> None:
 
 
 def _parts(result: "CallToolResult") -> dict[str, Any]:
-    """An answer as texts and files.
-
-    Raises:
-        Refused: The tool says that it failed.
-    """
     from mcp_types import BlobResourceContents, EmbeddedResource, TextContent  # noqa: PLC0415
 
     texts = [block.text for block in result.content if isinstance(block, TextContent)]
@@ -188,11 +164,7 @@ async def _bounded_transport(
     most: int,
     limit: Callable[[], None],
 ) -> "AsyncGenerator[TransportStreams]":
-    """A transport of the SDK that takes so many characters of messages.
-
-    Raises:
-        Refused: The server sends more.
-    """
+    """A transport of the SDK that takes so many characters of messages."""
     import anyio  # noqa: PLC0415
 
     taken, messages = anyio.create_memory_object_stream["SessionMessage | Exception"]()
@@ -216,11 +188,7 @@ async def _bounded_transport(
 
 
 def _program(order: dict[str, Any]) -> "AbstractAsyncContextManager[TransportStreams]":
-    """A server that is a program, at the other end of two pipes.
-
-    Raises:
-        Refused: There is no such program.
-    """
+    """A server that is a program, at the other end of two pipes."""
     from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415
 
     command, environment = [str(word) for word in order["command"]], dict(order["environment"])

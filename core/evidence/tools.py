@@ -45,8 +45,6 @@ _MOST_WORDS, _LONG = 12, 4
 
 
 class _ToolReference(Value):
-    """What a reference needs to be fetched."""
-
     server: str
     tool: str
     question: str
@@ -74,14 +72,7 @@ class _ToolAnswer(Value):
 def tool_references(
     servers: Sequence[ToolServer], question: str, place: Place, by: Person
 ) -> tuple[SourceReference, ...]:
-    """The tools that are asked in a place, as references.
-
-    Args:
-        servers: All that the settings list.
-        question: The debate's, without secrets.
-        place: Where it is held.
-        by: Who asked.
-    """
+    """The tools that are asked in a place, as references."""
     return tuple(
         SourceReference(
             kind=SourceKind.TOOL,
@@ -106,10 +97,9 @@ def fill_placeholders(value: object, question: str) -> object:
         return [fill_placeholders(item, question) for item in cast("Sequence[object]", value)]
     if not isinstance(value, str):
         return value
-    all_words = (item for item in re.findall(r"\w+(?:[-.]\w+)*", question))
     telling = [
         word
-        for word in all_words
+        for word in re.findall(r"\w+(?:[-.]\w+)*", question)
         if len(word) >= _LONG or sum(sign.isupper() or sign.isdigit() for sign in word) > 1
     ]
     words = " ".join(dict.fromkeys(telling[:_MOST_WORDS])) or question
@@ -118,8 +108,6 @@ def fill_placeholders(value: object, question: str) -> object:
 
 @dataclass(frozen=True)
 class FetchTools:
-    """Fetches sources that are answers of tools."""
-
     #: The servers, and how much an answer may have.
     limits: EvidenceLimits
     #: The secret in a variable; empty if it is not set.
@@ -133,11 +121,6 @@ class FetchTools:
     async def __call__(
         self, reference: SourceReference, place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
-        """What the tool answers.
-
-        Raises:
-            BadInput: It may not be asked here, or has no answer; says why.
-        """
         if not CAN_ASK:
             raise BadInput(f"MCP servers are listed, and {NOT_INSTALLED}")
         try:
@@ -162,9 +145,10 @@ class FetchTools:
         }
         async with self._gate:
             answer = await self._ask(server, order)
-        if answer.fault or answer.said:
-            text = f"{answer.fault}: “{_one_line(answer.said)}”" if answer.said else answer.fault
-            raise BadInput(text)
+        if answer.said:
+            raise BadInput(f"{answer.fault}: “{_one_line(answer.said)}”")
+        if answer.fault:
+            raise BadInput(answer.fault)
         files = [part for part in answer.parts if part.file]
         if len(files) == len(answer.parts) == 1:
             # A file that is the whole answer.
@@ -180,11 +164,7 @@ class FetchTools:
         return self._read(texts, answer.left_out + len(files))
 
     def _listed_tool(self, called: _ToolReference, place: Place) -> tuple[ToolServer, ToolSource]:
-        """The server and the tool as the settings have them now.
-
-        Raises:
-            BadInput: They are not listed, or not for debates of the place.
-        """
+        """The server and the tool as the settings have them now."""
         for server in self.limits.mcp_servers:
             for tool in server.tools if server.serves(place) else ():
                 if (server.name, tool.name) == (called.server, called.tool):
@@ -217,8 +197,7 @@ class FetchTools:
                 await run("tool", order, allowance, does="asks the server")
             )
         except TimeoutError:
-            late = f"the server does not answer in {duration(server.seconds)}"
-            return _ToolAnswer(fault=late)
+            return _ToolAnswer(fault=f"the server does not answer in {duration(server.seconds)}")
         except (SandboxEnded, ValidationError):
             return _ToolAnswer(fault="the server answers with more than can be taken")
 

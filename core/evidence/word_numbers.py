@@ -140,7 +140,6 @@ class _Numbers:
 
 
 def _value(element: ET.Element, *path: str) -> str | None:
-    """The attribute `val` of what lies at a path below an element."""
     child = element.find("/".join(f"{_W}{step}" for step in path))
     return None if child is None else child.get(f"{_W}val")
 

@@ -108,9 +108,7 @@ _READING = Lock()
 def words_in(text: str, *, rejoined: bool = False) -> Words:
     """The words of a text (in Unicode's form NFC) and their places; cached.
 
-    Args:
-        text: Any text.
-        rejoined: Read words that were divided at the end of a line as one.
+    With `rejoined`, words that were divided at the end of a line are one.
     """
     # Where no word is divided, both ways of reading are one.
     rejoined = rejoined and bool(_BREAK.search(text))

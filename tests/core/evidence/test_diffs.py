@@ -1,17 +1,13 @@
 """A unified diff as a source: by file and hunk, places as path and line of the changed file."""
 
-import subprocess
-from pathlib import Path
-
 import pytest
 
-from core.debate.evidence import Mark, Source, SourceKind, SourceReference, SourceText
+from core.debate.evidence import Source, SourceKind, SourceReference, SourceText
 from core.debate.people import Person
 from core.debate.turn import Act, Turn
 from core.evidence.citations import check
 from core.evidence.diffs import with_hunks
 from core.evidence.passages import passages_of
-from tests.frame.files import ROOT
 
 DIFF = """diff --git a/queue/work.py b/queue/work.py
 index 1..2 100644
@@ -81,29 +77,9 @@ def test_a_passage_is_a_hunk_or_the_head_of_a_file() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
         "# A plan\n\n```diff\n@@ -1 +1 @@\n```",
         "--- \n\nA rule above a text.",
-        "diff --git only",
     ],
 )
 def test_a_text_that_is_no_diff_stays_as_it_is(text: str) -> None:
     assert with_hunks(SourceText(text=text)) == SourceText(text=text)
-
-
-def test_a_text_with_places_of_its_own_keeps_them() -> None:
-    marked = SourceText(text=DIFF, marks=(Mark(line=1, label="page 1"),))
-    assert with_hunks(marked) == marked
-
-
-def test_what_git_writes_of_real_files_leads_to_their_lines(tmp_path: Path) -> None:
-    """Two versions of a file of this repository: each added line is found at its own number."""
-    before = (ROOT / "core" / "rules" / "sources.py").read_text(encoding="utf-8")
-    added = "#: A line that nobody has written before."
-    lines = before.splitlines()
-    after = "\n".join([*lines[:20], added, *lines[20:]]) + "\n"
-    command = ["git", "diff", "--no-index", "--no-color", "--", "before.py", "after.py"]
-    (tmp_path / "before.py").write_text(before, encoding="utf-8")
-    (tmp_path / "after.py").write_text(after, encoding="utf-8")
-    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)  # noqa: S603 - git
-    assert check("e1", added, [a_source(result.stdout)]).place == "after.py:21"

@@ -29,7 +29,6 @@ from core.evidence.reading import FileReader
 from core.evidence.tools import FetchTools, fill_placeholders, tool_references
 from core.settings import EvidenceLimits, ToolServer
 from tests.core.evidence.office import a_pdf
-from tests.core.evidence.scarce import files_left, open_files
 from tests.free_port import free_port
 
 SERVER = Path(__file__).with_name("tool_server.py")
@@ -362,14 +361,3 @@ async def test_who_stops_waiting_leaves_no_program_behind(tmp_path: Path) -> Non
         await asking
 
     assert not is_running(int(pid.read_text(encoding="utf-8")))
-
-
-@pytest.mark.parametrize("count", range(7))
-async def test_where_no_process_can_be_started_one_source_fails_in_words(count: int) -> None:
-    server, before = a_server("search", {"query": "{question}"}), open_files()
-    with files_left(count):
-        text = await refusal(server)
-
-    asking = "Moot cannot start the process that asks the server (Too many open files)"
-    assert text in {asking, f"the program {sys.executable} cannot be started"}
-    assert open_files() == before
