@@ -71,7 +71,7 @@ class LandingQueue:
 
     def __post_init__(self) -> None:
         self.landings = Landings(self.outbox.posts.database)
-        self.outbox.serve(LANDING, self._step)
+        self.outbox.steps[LANDING] = self._step
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Queue an event for every receiver that wants it; what is known already is left alone.
@@ -102,7 +102,7 @@ class LandingQueue:
         return len(lanes)
 
     async def _step(self, lane: str) -> float | None:
-        """Bring a receiver's next landing a step further; see `bot.queue.worker.Step`."""
+        """Bring a receiver's next landing a step further; see `bot.queue.outbox.Step`."""
         receiver = self.receivers.get(lane.partition("/")[2])
         waiting = await self.landings.next_for(lane) if receiver else None
         if receiver is None or waiting is None:

@@ -5,17 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import aiohttp
 from slack_sdk.errors import SlackApiError
 
 from bot.log import logger
-from bot.queue.outgoing import Outgoing, digest
+from bot.queue.outgoing import NO_CLIENT, Outgoing, digest, with_grace
 from bot.queue.rows import PostRow
 from bot.queue.slack_calls import SESSION, SlackCall, edit
-from bot.queue.worker import with_grace
 from bot.slack.clients import NotInstalled
-from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Rejection, Retry, Unknown, outcome_of
-from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
+from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Outcome, Rejection, Retry, outcome_of
+from core.errors import DebateUnknown, LogBroken, StoreError
 
 _log = logger(__name__)
 
@@ -24,17 +22,14 @@ MESSAGE_GONE = frozenset({"message_not_found", "cant_update_message", "edit_wind
 #: Who began a session: must be in the channel when it is made
 #: (https://docs.slack.dev/reference/methods/agents.sessions.setStatus).
 _STARTER, _STARTER_GONE = "initiator_user_id", "user_not_in_channel"
-_NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
 
 
 @dataclass
 class Edits:
-    """Brings lanes of edits and of pins further."""
-
     outgoing: Outgoing
 
     async def step(self, lane: str) -> float | None:
-        """Bring one debate's living posts a step further; see `bot.queue.worker.Step`.
+        """Bring one debate's living posts a step further; see `bot.queue.outbox.Step`.
 
         The pace is waited for first: nothing is rendered for a lane that waits.
         """
@@ -49,10 +44,11 @@ class Edits:
             return await self._bring_up(lane, rows)
         except NotInstalled as error:
             await self._refuse(rows[0], Rejection(str(error), "not_installed"), 0, None)
-        except _NO_CLIENT as error:
+        except NO_CLIENT as error:
             # Nothing was sent, so the call may come later.
-            outgoing.limits.hold(lane, outgoing.count_failure(lane))
-            _log.warning("not edited", post=rows[0].key, reason=outcome_of(error).words)
+            outcome = outcome_of(error)
+            outgoing.hold(lane, outcome)
+            _log.warning("not edited", post=rows[0].key, reason=outcome.words)
         return 0.0
 
     async def _bring_up(self, lane: str, rows: Sequence[PostRow]) -> float:
@@ -82,30 +78,18 @@ class Edits:
                 row, rendered.contents[row.key], workspace.identity.url, rendered.seq
             )
             if is_early:
-                pause = outgoing.pace.first_pause
-                await outgoing.posts.put_off(row, pause)
-            elif digest(content) == row.shown_hash or (
-                row.method == SESSION and row.workspace in outgoing.without_sessions
-            ):
+                await outgoing.posts.put_off(row, outgoing.pace.first_pause)
+            elif digest(content) == row.shown_hash:
                 same.append(row)
+            elif row.method == SESSION and row.workspace in outgoing.without_sessions:
+                await self._note(row, rendered.seq, digest(content), None)
             else:
                 call = SlackCall(client=workspace.client, row=row, content=content)
                 await with_grace(self._edit(lane, call, rendered.seq))
                 break
-        noted = not same or await self._note_same(same, rendered.seq)
-        if not noted:
+        if same and not await outgoing.posts.note_same(same, outgoing.leases.owner, rendered.seq):
             await outgoing.leases.confirm(lane)
         return 0.0
-
-    async def _note_same(self, rows: Sequence[PostRow], seq: int) -> bool:
-        comparable = [row for row in rows if row.shown_hash]
-        noted = not comparable or await self.outgoing.posts.note_same(
-            comparable, self.outgoing.leases.owner, seq
-        )
-        for row in rows:
-            if not row.shown_hash:
-                await self._note(row, seq, "", None)
-        return noted
 
     async def _edit(self, lane: str, call: SlackCall, seq: int) -> None:
         outgoing, row = self.outgoing, call.row
@@ -130,9 +114,7 @@ class Edits:
             # have come after a newer one.
             await posts.distrust(row.key)
 
-    async def _handle_failure(
-        self, lane: str, call: SlackCall, seq: int, outcome: Retry | Unknown | Rejection
-    ) -> None:
+    async def _handle_failure(self, lane: str, call: SlackCall, seq: int, outcome: Outcome) -> None:
         """It is stale still: what is tried next is newer."""
         outgoing, row = self.outgoing, call.row
         outgoing.on_error(type(outcome).__name__)
@@ -141,8 +123,7 @@ class Edits:
         if isinstance(outcome, Rejection):
             await self._refuse(row, outcome, seq, call.content)
         elif isinstance(outcome, Retry):
-            after = outgoing.count_failure(lane) if outcome.after is None else outcome.after
-            outgoing.limits.hold(lane, after)
+            outgoing.hold(lane, outcome)
         else:  # one that always fails must not starve the lane
             await outgoing.posts.put_off(row, outgoing.count_failure(row.key))
 

@@ -5,15 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import aiohttp
-from slack_sdk.errors import SlackApiError
-
 from bot.log import logger
-from bot.queue.outgoing import Outgoing, RenderedPosts, digest
+from bot.queue.outgoing import NO_CLIENT, Outgoing, RenderedPosts, digest, with_grace
 from bot.queue.rows import UNKNOWN, PostRow, PostState
 from bot.queue.slack_calls import (
     ALONE,
-    METHODS,
     UNDER,
     UNREPEATABLE,
     SlackCall,
@@ -21,11 +17,10 @@ from bot.queue.slack_calls import (
     find_post,
     send,
 )
-from bot.queue.worker import with_grace
 from bot.slack.clients import NotInstalled
 from bot.slack.limits import UPDATE_TEXT
-from bot.slack.outcomes import PLACE_GONE, Rejection, Retry, Unknown, outcome_of
-from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
+from bot.slack.outcomes import PLACE_GONE, Outcome, Rejection, Retry, outcome_of
+from core.errors import DebateUnknown, LogBroken, StoreError
 
 _log = logger(__name__)
 
@@ -34,14 +29,10 @@ _FAILS = Rejection("Slack keeps failing with it.", "keeps_failing")
 #: What a bare text lacks.
 _EXTRAS = frozenset({"blocks", "username", "icon_emoji", "files"})
 _MOST_CHARACTERS = UPDATE_TEXT - 100
-#: What says that the client could not be had, or Slack could not be asked who we are.
-_NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
 
 
 @dataclass
 class FirstCalls:
-    """Brings lanes of posts, reactions and words to one person further."""
-
     outgoing: Outgoing
     #: Debates that a backup brought back: what they post may be in Slack already.
     restored: frozenset[str] = frozenset()
@@ -53,7 +44,7 @@ class FirstCalls:
         self._bare = set[str]()
 
     async def step(self, lane: str) -> float | None:
-        """Bring a lane's next row a step further; see `bot.queue.worker.Step`."""
+        """Bring a lane's next row a step further; see `bot.queue.outbox.Step`."""
         row = await self.outgoing.posts.next_for(lane)
         if row is None:
             self.fronts.pop(lane, None)
@@ -70,19 +61,12 @@ class FirstCalls:
             return self.outgoing.limits.seconds_left(lane) or await self._send(lane, row)
         except NotInstalled as error:
             return await self._refuse(row, Rejection(str(error), "not_installed"))
-        except _NO_CLIENT as error:
+        except NO_CLIENT as error:
             # Nothing was sent, so the call may come later.
-            self._hold(lane, outcome_of(error))
+            self.outgoing.hold(lane, outcome_of(error))
             return self.outgoing.limits.seconds_left(lane)
 
     async def _send(self, lane: str, row: PostRow) -> float:
-        if row.method not in METHODS:
-            return await self._refuse(
-                row, Rejection(f"unknown method {row.method}", "unknown_method")
-            )
-        if row.root_state is PostState.GONE and row.root_ts is None:
-            await self.outgoing.posts.fail(row, "Its place cannot be reached.")
-            return 0.0
         if row.thread_key and row.root_ts is None:
             if row.root_state not in {PostState.WAITING, PostState.SENDING}:
                 return await self._refuse(row, _NO_ROOT)
@@ -99,9 +83,7 @@ class FirstCalls:
             _log.exception("cannot be shown", post=row.key)
             if self.outgoing.fails_since(row.key) > self.outgoing.pace.fails:
                 return await self._refuse(row, _FAILS)
-            pause = self.outgoing.count_failure(row.key)
-            await self.outgoing.posts.put_off(row, pause)
-            return 0.0
+            return await self._put_off(row, self.outgoing.count_failure(row.key))
         if rendered is None:
             await self.outgoing.posts.fail(row, "There is nothing to show any more.")
             return 0.0
@@ -146,8 +128,7 @@ class FirstCalls:
         began = time.monotonic()
         row = await posts.claim(call.row, outgoing.leases.owner)
         if row is None:
-            await outgoing.leases.confirm(lane)
-            return 0.0
+            return await self._lost(lane)
         row = replace(row, root_ts=call.row.root_ts, method=call.row.method)
         lease = began + outgoing.pace.lease_of(row.method)
         deadline = min(lease, outgoing.leases.deadline(lane))
@@ -177,7 +158,7 @@ class FirstCalls:
         lane: str,
         row: PostRow,
         content: Mapping[str, Any],
-        outcome: Retry | Unknown | Rejection,
+        outcome: Outcome,
     ) -> float:
         outgoing, posts, words = self.outgoing, self.outgoing.posts, outcome.words
         outgoing.on_error(type(outcome).__name__)
@@ -187,7 +168,7 @@ class FirstCalls:
                 return await self._refuse(row, outcome)
             await posts.settle(row, PostState.WAITING, error=words)
         elif isinstance(outcome, Retry):
-            self._hold(lane, outcome)
+            outgoing.hold(lane, outcome)
             await posts.settle(row, PostState.WAITING, error=words)
         elif row.method in UNREPEATABLE:
             outgoing.count_failure(row.key)
@@ -217,17 +198,14 @@ class FirstCalls:
         # A negative age: the clock was set back, so that the time of the attempt is unknown.
         is_dated = row.attempted_at is not None and row.attempt_age >= 0
         if row.state is PostState.SENDING and is_dated and remaining > 0:
-            await posts.put_off(row, remaining)
-            return 0.0
+            return await self._put_off(row, remaining)
         workspace = await outgoing.clients.of(row.workspace)
         looks = f"look/{row.workspace}"
         if wait := outgoing.limits.seconds_left(looks):
-            await posts.put_off(row, wait)
-            return 0.0
+            return await self._put_off(row, wait)
         claimed = await posts.claim(row, outgoing.leases.owner)
         if claimed is None:
-            await outgoing.leases.confirm(lane)
-            return 0.0
+            return await self._lost(lane)
         since = row.attempted_at if is_dated and row.state is PostState.SENDING else None
         if row.debate_id in self.restored:
             since = None  # posted before the backup
@@ -262,7 +240,7 @@ class FirstCalls:
         except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
             _log.warning("not edited", post=row.key, reason=outcome_of(error).words)
 
-    async def _not_found_out(self, row: PostRow, outcome: Retry | Unknown | Rejection) -> float:
+    async def _not_found_out(self, row: PostRow, outcome: Outcome) -> float:
         """Slack did not let us look: look later, or send it again where it never will.
 
         A post that comes twice is worse than none only until nobody can tell: then it is sent.
@@ -304,16 +282,16 @@ class FirstCalls:
         )
         return {UNDER: content["text"], "blocks": content.get("blocks")} if content else {}
 
-    async def _put_off(self, row: PostRow) -> float:
-        await self.outgoing.posts.put_off(row, self.outgoing.pace.first_pause)
+    async def _put_off(self, row: PostRow, seconds: float | None = None) -> float:
+        """Have a row wait; usually for as long as the first pause."""
+        pause = self.outgoing.pace.first_pause if seconds is None else seconds
+        await self.outgoing.posts.put_off(row, pause)
         return 0.0
 
-    def _hold(self, lane: str, outcome: Retry | Unknown | Rejection) -> None:
-        """Let nothing of the lane go for as long as Slack asks, or longer each time."""
-        after = outcome.after if isinstance(outcome, Retry) else None
-        self.outgoing.limits.hold(
-            lane, self.outgoing.count_failure(lane) if after is None else after
-        )
+    async def _lost(self, lane: str) -> float:
+        """Another process changed the row first: see whether the lane is still ours."""
+        await self.outgoing.leases.confirm(lane)
+        return 0.0
 
     async def _refuse(self, row: PostRow, refusal: Rejection) -> float:
         """Give a row up, so that what stands behind it goes on."""

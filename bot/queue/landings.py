@@ -16,8 +16,6 @@ from core.store.database import Database
 
 
 class Backlog(NamedTuple):
-    """How much has not landed."""
-
     waiting: int
     dead: int
 
@@ -48,8 +46,6 @@ def new_landing(receiver: str, debate_id: str, seq: int) -> NewPost:
 
 
 class Landings(TableUser):
-    """The rows of landings."""
-
     async def next_for(self, lane: str) -> PostRow | None:
         """The first landing of the lane that has neither landed nor died; it may have to wait.
 
@@ -62,8 +58,7 @@ class Landings(TableUser):
     async def retry(self) -> Sequence[str]:
         """Send dead letters again, behind what waits; what waits at once; open closed receivers.
 
-        Returns:
-            The lane of each that is sent again or at once.
+        Returns the lane of each that is sent again or at once.
         """
 
         def send_again(connection: Connection) -> Sequence[str]:
@@ -88,7 +83,6 @@ class Landings(TableUser):
         return {row.debate_id: row.ts for row in rows}
 
     async def backlog(self) -> Backlog:
-        """How many have not landed."""
         return await self._database.read(_backlog)
 
     async def backlog_rows(self, most: int) -> LandingBacklog:
@@ -151,14 +145,6 @@ def _backlog(connection: Connection) -> Backlog:
 
 @asynccontextmanager
 async def look_into_landings(url: str) -> AsyncGenerator[Landings]:
-    """Read the queues for as long as the block lasts, also while the bot writes to them.
-
-    Args:
-        url: SQLAlchemy's URL of the database.
-
-    Raises:
-        ConfigurationBroken: The location cannot be understood.
-        StoreDown: It cannot be opened.
-    """
+    """Read the queues for as long as the block lasts, also while the bot writes to them."""
     async with await Database.look_into(url) as database:
         yield Landings(database)

@@ -1,71 +1,93 @@
-"""The way out of Moot: posts and landings are queued here, and sent lane by lane."""
+"""The way out of Moot: posts and landings are queued here, and sent lane by lane.
 
+A lane is served by one process at a time, step after step, for as long as it has work.
+"""
+
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.log import logger
 from bot.queue.edits import Edits
 from bot.queue.first_calls import FirstCalls
-from bot.queue.outgoing import Outgoing
+from bot.queue.outgoing import STOP_SECONDS, Outgoing
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
-from bot.queue.worker import Step, Worker
+from bot.running.keyed_tasks import KeyedTasks, log_failure
 from bot.slack.outcomes import Rejection
 from bot.store.channel import Channel
+from bot.store.leases import LaneLost
 from core.debate.people import Place
 from core.ports import Clock
+
+_log = logger(__name__)
+
+#: Brings a lane a step further: seconds until the next one; None: nothing is left to be done.
+Step = Callable[[str], Awaitable[float | None]]
+#: Seconds between two looks for what other processes have queued or left.
+POLL_SECONDS = 0.5
 
 
 @dataclass
 class Outbox:
-    """Sends what is in the queue. Its methods may be called from anywhere."""
+    """Sends what is in the queue. Its methods may be called from anywhere, and again.
+
+    All that write raise `StoreDown` where the database failed; then nothing was changed.
+    """
 
     outgoing: Outgoing
     first_calls: FirstCalls = field(init=False)
+    #: How a lane of a kind, with which its name begins, is brought further.
+    steps: dict[str, Step] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.first_calls = FirstCalls(self.outgoing)
-        edits = Edits(self.outgoing)
-        grace = self.outgoing.pace.grace
-        self._worker = Worker(self.outgoing.posts, self.outgoing.leases, grace)
-        for kind in ("post", "whisper", "react"):
-            self.serve(kind, self.first_calls.step)
-        for kind in ("edit", "pin"):
-            self.serve(kind, edits.step)
-        self.outgoing.wake = self._worker.wake
+        self.first_calls, edits = FirstCalls(self.outgoing), Edits(self.outgoing)
+        self.steps = {
+            **dict.fromkeys(("post", "whisper", "react"), self.first_calls.step),
+            **dict.fromkeys(("edit", "pin"), edits.step),
+        }
+        self.outgoing.wake = self.wake
+        self._tasks = KeyedTasks[str](self._serve)
+        #: The lanes that are served here; set when there is news for a lane that waits.
+        self._news: dict[str, asyncio.Event] = {}
+        self._polling: asyncio.Task[None] | None = None
 
     @property
     def posts(self) -> Posts:
-        """The queue's table."""
         return self.outgoing.posts
 
     @property
     def clock(self) -> Clock:
-        """Passes the time."""
         return self.outgoing.clock
 
     @property
     def age(self) -> float:
         """Seconds that the post next in line has waited at most, here."""
-        served, fronts = self._worker.lanes, self.first_calls.fronts
-        since = [at for lane, (_, at) in fronts.items() if lane in served]
+        since = [at for lane, (_, at) in self.first_calls.fronts.items() if lane in self._news]
         return max((time.monotonic() - at for at in since), default=0.0)
-
-    def serve(self, kind: str, step: Step) -> None:
-        """Have lanes whose names begin with a kind brought further like this."""
-        self._worker.steps[kind] = step
-
-    def wake(self, lane: str) -> None:
-        """There is something to do in this lane."""
-        self._worker.wake(lane)
 
     async def start(self) -> None:
         """Go on with what an earlier process left; keeps trying while the database is down."""
-        await self._worker.start()
+        self._polling = asyncio.create_task(self._poll(), name="queue")
 
     async def close(self) -> None:
         """Stop after the calls in hand; the rest goes out next time."""
-        await self._worker.close()
+        if self._polling:
+            self._polling.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._polling
+        await self._tasks.close(STOP_SECONDS + 1)
+        await self.outgoing.leases.close()
+
+    def wake(self, lane: str) -> None:
+        """There is something to do in this lane."""
+        if lane.partition("/")[0] not in self.steps:
+            return
+        self._tasks.wake(lane)
+        if lane in self._news:
+            self._news[lane].set()
 
     async def whisper(
         self,
@@ -75,11 +97,7 @@ class Outbox:
         key: str,
         debate_id: str | None = None,
     ) -> None:
-        """Post what the `user` of the payload alone sees, once however often it is wanted.
-
-        Raises:
-            StoreDown: The database failed; nothing was queued.
-        """
+        """Post what the `user` of the payload alone sees, once however often it is wanted."""
         post = NewPost(
             key=key,
             workspace=here.workspace,
@@ -95,37 +113,66 @@ class Outbox:
         """Queue posts in this order, and note how far their debate has come: all or nothing.
 
         Those known already are left alone; living ones are brought to what `progress` says.
-
-        Raises:
-            StoreDown: The database failed; nothing was queued.
         """
         for lane in await self.posts.enqueue(posts, progress):
-            self._worker.wake(lane)
+            self.wake(lane)
 
     async def repost(self, post: NewPost) -> None:
-        """Send again what Slack had refused.
-
-        Raises:
-            StoreDown: The database failed; nothing was queued.
-        """
+        """Send again what Slack had refused."""
         await self.posts.repost(post)
-        self._worker.wake(post.lane)
+        self.wake(post.lane)
 
     async def lose_post(self, row: PostRow) -> None:
-        """Stop editing a post that was deleted in Slack.
-
-        Raises:
-            StoreDown: The database failed; nothing was changed.
-        """
+        """Stop editing a post that was deleted in Slack."""
         rejection = Rejection("it was deleted.", "message_not_found")
         await self.outgoing.on_refused(row, rejection)
         await self.posts.fail(row, rejection.words)
 
     async def find_place(self, channel: Channel) -> None:
-        """Bring the living posts of a channel that can be reached again to the truth.
-
-        Raises:
-            StoreDown: The database failed; nothing was changed.
-        """
+        """Bring the living posts of a channel that can be reached again to the truth."""
         for lane in await self.posts.find_place(channel):
-            self._worker.wake(lane)
+            self.wake(lane)
+
+    async def _poll(self) -> None:
+        """Look once; where other processes write to the database, now and then."""
+        leases, ready = self.outgoing.leases, False
+        while not ready or leases.is_shared:
+            try:
+                if not ready:
+                    await leases.start()
+                lanes = await self.posts.lanes_with_work(leases.owner)
+                for lane in [lane for lane in lanes if lane not in self._news]:
+                    self.wake(lane)
+                ready = True
+            except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
+                log_failure(error, "queue")
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _serve(self, lane: str) -> None:
+        leases, kind = self.outgoing.leases, lane.partition("/")[0]
+        left_by_itself = await leases.acquire(lane)
+        if left_by_itself is None:
+            return  # another process has it; this one looks again now and then
+        news = self._news[lane] = asyncio.Event()
+        try:
+            if not left_by_itself and kind in {"edit", "pin"}:
+                # An edit of the dead may be on its way.
+                await asyncio.sleep(self.outgoing.pace.grace)
+            leases.check(lane)
+            while (seconds := await self.steps[kind](lane)) is not None:
+                # Rows of other processes wake nobody here.
+                await _wait(news, min(seconds, POLL_SECONDS) if leases.is_shared else seconds)
+                leases.check(lane)
+        except LaneLost as error:
+            _log.warning("let go", lane=lane, reason=str(error))
+        finally:
+            del self._news[lane]
+            leases.rest(lane)
+
+
+async def _wait(news: asyncio.Event, seconds: float) -> None:
+    """Wait so long, or until there is news."""
+    if seconds > 0:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(news.wait(), seconds)
+    news.clear()

@@ -1,12 +1,15 @@
 """What first calls and edits share: content with true links, older blocks, calls that end."""
 
+import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import aiohttp
 from slack_sdk.errors import SlackApiError
 
 from bot.log import logger
@@ -17,9 +20,10 @@ from bot.slack.client import leaving_before
 from bot.slack.clients import WorkspaceClients
 from bot.slack.ids import address_keys, fill_in
 from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
-from bot.slack.outcomes import Rejection
+from bot.slack.outcomes import Outcome, Rejection, Retry
 from bot.slack.payloads import refusal_of
 from bot.store.leases import Leases
+from core.errors import ConfigurationBroken
 from core.ports import Clock
 from core.recent import Recent
 from core.redaction import without_secrets
@@ -27,6 +31,10 @@ from core.redaction import without_secrets
 _log = logger(__name__)
 T = TypeVar("T")
 
+#: Seconds that a call in hand may take when the queue stops, before it is left in doubt.
+STOP_SECONDS = 3.0
+#: What says that the client could not be had, or Slack could not be asked who we are.
+NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
 _MOST_KNOWN = 1000
 #: Its row is on its way.
 _UNSENT = frozenset({PostState.WAITING, PostState.SENDING})
@@ -45,16 +53,13 @@ class RenderedPosts:
 Render = Callable[[Sequence[PostRow]], Awaitable[RenderedPosts]]
 
 
-async def _nobody(row: PostRow, refusal: Rejection) -> None:
-    """Tell nobody."""
+async def _nobody(row: PostRow, refusal: Rejection) -> None: ...
 
 
-def _ignore(kind: str) -> None:
-    """Count nothing."""
+def _ignore(kind: str) -> None: ...
 
 
 async def _render_nothing(rows: Sequence[PostRow]) -> RenderedPosts:  # noqa: ARG001 - as a real one
-    """Know no living post."""
     return RenderedPosts(seq=0, contents={})
 
 
@@ -92,13 +97,17 @@ class Outgoing:
         self._failing[name] = since, times + 1
         return self.pace.after_errors(times + 1)
 
+    def hold(self, lane: str, outcome: Outcome) -> None:
+        """Let nothing of the lane go for as long as Slack asks, or longer each time."""
+        after = outcome.after if isinstance(outcome, Retry) else None
+        self.limits.hold(lane, self.count_failure(lane) if after is None else after)
+
     def fails_since(self, name: str) -> float:
         """Seconds for which it has failed."""
         since, _ = self._failing.get(name, (time.monotonic(), 0))
         return time.monotonic() - since
 
     def forget_failures(self, *names: str) -> None:
-        """Forget failures."""
         for name in names:
             self._failing.pop(name, None)
 
@@ -137,32 +146,40 @@ class Outgoing:
     ) -> T:
         """Make a call, with older blocks in the place of those that Slack does not take there.
 
-        No byte of it leaves after the deadline.
-
-        Raises:
-            Exception: Whatever the SDK raises.
+        No byte of it leaves after the deadline. Whatever the SDK raises is raised.
         """
-        with leaving_before(deadline):
-            return await self._carry_out(call, make)
-
-    async def _carry_out(self, call: SlackCall, make: Callable[[SlackCall], Awaitable[T]]) -> T:
         workspace = call.row.workspace
         newer = newer_in(call.content) if call.row.method != SESSION else frozenset[str]()
+
+        async def attempt(content: Mapping[str, Any]) -> T:
+            with leaving_before(deadline):
+                return await make(replace(call, content=content))
+
         if newer and workspace not in self.without_newer_blocks:
             try:
-                return await make(call)
+                return await attempt(call.content)
             except SlackApiError as error:
                 if refusal_of(error.response).error != REFUSAL:
                     raise
             _log.warning("newer blocks are not taken", workspace=workspace, types=sorted(newer))
             self.without_newer_blocks.add(workspace)
-        older = without(call.content, newer) if newer else call.content
         try:
-            return await make(replace(call, content=older))
+            return await attempt(without(call.content, newer) if newer else call.content)
         except SlackApiError as error:
             if newer and refusal_of(error.response).error == REFUSAL:
                 self.without_newer_blocks.discard(workspace)  # it was something else
             raise
+
+
+async def with_grace(work: Coroutine[None, None, T]) -> T:
+    """Let a call in hand, and its note, end by itself for a few seconds when we are to stop."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(task, return_exceptions=True), STOP_SECONDS)
+        raise
 
 
 def digest(content: Mapping[str, Any]) -> str:

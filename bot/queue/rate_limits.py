@@ -38,7 +38,6 @@ class Pace:
     fails: float = 90.0
 
     def between(self, lane: str) -> float:
-        """Return the seconds between two calls of a lane; its name begins with its kind."""
         return float(getattr(self, lane.partition("/")[0], 0.0))
 
     def lease_of(self, method: str) -> float:
@@ -73,13 +72,10 @@ FAST = Pace(
 
 @dataclass
 class RateLimits:
-    """When the next call of each lane may begin."""
-
     pace: Pace
     _free_at: dict[str, float] = field(default_factory=dict[str, float])
 
     def seconds_left(self, lane: str) -> float:
-        """Return how many seconds to wait."""
         return max(0.0, self._free_at.get(lane, 0.0) - time.monotonic())
 
     def count_call(self, lane: str) -> None:

@@ -52,8 +52,6 @@ _MOST_STALE = 30
 
 
 class PostState(StrEnum):
-    """How far a row has come."""
-
     WAITING = "waiting"
     #: Somebody began to send it; after a crash it may or may not have arrived.
     SENDING = "sending"
@@ -70,8 +68,6 @@ class PostState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class NewPost:
-    """Something to be sent."""
-
     #: Says what it is, unique among all rows: `<debate>/e<seq>/<part>`.
     key: str
     workspace: str
@@ -139,8 +135,6 @@ class PostRow(NewPost):
 
 @dataclass(frozen=True, kw_only=True)
 class DebateProgress:
-    """How far a debate has come."""
-
     debate_id: str
     #: The number of its newest event.
     seq: int
@@ -152,7 +146,6 @@ class Posts:
     """The queue's table. Every method may raise `StoreDown`."""
 
     def __init__(self, database: Database) -> None:
-        """Use tables that `bot.store.tables.prepare` has made."""
         self.database = database
 
     async def enqueue(
@@ -160,10 +153,7 @@ class Posts:
     ) -> frozenset[str]:
         """Add the posts in this order, and note how far their debate has come: all or nothing.
 
-        Keys that are there already are left alone.
-
-        Returns:
-            The lanes in which there is something to do.
+        Keys that are there already are left alone. Returns the lanes with something to do.
         """
 
         def insert_all(connection: Connection) -> frozenset[str]:
@@ -201,8 +191,7 @@ class Posts:
     async def claim(self, row: PostRow, owner: str) -> PostRow | None:
         """Record, before the call, that this process sends the row.
 
-        Returns:
-            The row; None: another process holds the lane, or others changed the row.
+        None: another process holds the lane, or others changed the row.
         """
         values = {"of_id": row.id, "was": row.state, "tried": row.attempts, "me": owner}
         return await self._change(_CLAIM, values)
@@ -217,9 +206,9 @@ class Posts:
         after: float = 0.0,
         version: tuple[int, str | None] | None = None,
     ) -> bool:
-        """End the attempt that `claim` began.
+        """End the attempt that `claim` began; the lane's lease is not asked for.
 
-        The process that began it may do so even without the lane's lease.
+        False: another process has taken it over meanwhile, and nothing was written.
 
         Args:
             row: As `claim` returned it.
@@ -228,9 +217,6 @@ class Posts:
             error: Why it failed, in words.
             after: Seconds until it may be tried again.
             version: Of a living post: the event up to which it shows the debate, and the hash.
-
-        Returns:
-            False: another process has taken it over meanwhile, and nothing was written.
         """
         is_over = state not in {PostState.WAITING, PostState.SENDING}
         seq, hash_ = version or (row.shown_seq, row.shown_hash)
@@ -331,20 +317,16 @@ class Posts:
     async def lanes_with_work(self, owner: str | None = None) -> Sequence[str]:
         """Lanes with something to send or to edit, maybe later.
 
-        Args:
-            owner: Only those that this process may serve at this moment; None: all of Slack's.
+        Only those that the owner may serve at this moment; None: all of Slack's.
         """
         busy = _BUSY if owner is None else _BUSY_FOR
         values = {} if owner is None else {"me": owner}
-        rows = await self.database.read(lambda c: c.execute(busy, values).scalars().all())
-        return [str(row) for row in rows]
+        return await self.database.read(lambda c: c.execute(busy, values).scalars().all())
 
     async def backlog(self) -> int:
-        """How many posts are neither sent nor failed."""
         return await self.database.read(lambda c: c.execute(_BACKLOG).scalar_one())
 
     async def row_by_key(self, key: str) -> PostRow | None:
-        """The row with this key."""
         return await self._first(_BY_KEY, {"with_key": key})
 
     async def rows_with_keys(self, keys: Sequence[str]) -> Mapping[str, PostRow]:
@@ -371,7 +353,6 @@ class Posts:
         return bool(await self.database.read(lambda c: c.execute(_UNDER_WAY, values).first()))
 
     async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
-        """All rows of a debate, in order."""
         values = {"debate_id": debate_id}
         rows = await self.database.read(lambda c: c.execute(_OF_DEBATE, values).mappings().all())
         return [read_row(row) for row in rows]
@@ -594,7 +575,6 @@ _UNDER_WAY = (
 
 
 def fresh(post: NewPost, progress: DebateProgress | None) -> dict[str, Any]:
-    """Return the values of a row that was never sent."""
     is_state = post.method in STATES
     values = {field.name: getattr(post, field.name) for field in fields(NewPost)}
     return {
@@ -613,7 +593,6 @@ _KNOWN = {field.name for field in fields(PostRow)}
 
 
 def read_row(row: RowMapping) -> PostRow:
-    """Return the value of a row."""
     values: dict[str, Any] = {name: row[name] for name in row if name in _KNOWN}
     values["state"] = PostState(row["state"])
     if root := values.get("root_state"):

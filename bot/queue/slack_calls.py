@@ -39,11 +39,6 @@ class SlackCall:
     target_ts: str | None = None
 
     @property
-    def channel(self) -> str:
-        """Where it goes."""
-        return self.row.channel
-
-    @property
     def thread_ts(self) -> str | None:
         """Timestamp of the root of its thread; None in the channel itself."""
         return self.row.root_ts or self.row.payload.get("thread_ts")
@@ -57,7 +52,7 @@ class SlackCall:
 async def _post(call: SlackCall) -> str:
     metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": call.row.key}}
     answer = await call.client.chat_postMessage(
-        channel=call.channel,
+        channel=call.row.channel,
         thread_ts=call.thread_ts,
         metadata=metadata,
         unfurl_links=False,
@@ -69,12 +64,12 @@ async def _post(call: SlackCall) -> str:
 
 async def _react(call: SlackCall) -> None:
     timestamp = call.target_ts or call.content.get("target_ts") or ""
-    await call.client.reactions_add(channel=call.channel, timestamp=timestamp, **call.arguments)
+    await call.client.reactions_add(channel=call.row.channel, timestamp=timestamp, **call.arguments)
 
 
 async def _ephemeral(call: SlackCall) -> None:
     await call.client.chat_postEphemeral(
-        channel=call.channel, thread_ts=call.thread_ts, **call.arguments
+        channel=call.row.channel, thread_ts=call.thread_ts, **call.arguments
     )
 
 
@@ -89,7 +84,7 @@ async def _upload(call: SlackCall) -> None:
     if call.target_ts and UNDER in call.content and await _hang_on(call, files):
         return
     await call.client.files_upload_v2(
-        channel=call.channel,
+        channel=call.row.channel,
         thread_ts=call.thread_ts,
         initial_comment=call.content["text"],
         file_uploads=files,
@@ -103,7 +98,7 @@ async def _hang_on(call: SlackCall, files: list[dict[str, Any]]) -> bool:
         uploaded = await call.client.files_upload_v2(file_uploads=files)
         ids = [file["id"] for file in body_of(uploaded)["files"]]
         answer = await call.client.chat_update(
-            channel=call.channel, ts=call.target_ts or "", file_ids=ids, **fields
+            channel=call.row.channel, ts=call.target_ts or "", file_ids=ids, **fields
         )
     except SlackApiError as error:
         if isinstance(outcome_of(error), Rejection):
@@ -119,26 +114,17 @@ _FIRST: Mapping[str, Callable[[SlackCall], Awaitable[str | None]]] = {
     "ephemeral": _ephemeral,
     "upload": _upload,
 }
-METHODS = frozenset(_FIRST)
 #: Doing these twice does harm: they are looked for before they are done again.
 UNREPEATABLE = frozenset({"post", "upload"})
 
 
 async def send(call: SlackCall) -> str | None:
-    """Make the first call of a row; return the timestamp of a new message.
-
-    Raises:
-        Exception: Whatever the SDK raises; `outcome_of` says what it means.
-    """
+    """Make the first call of a row; return the timestamp of a new message."""
     return await _unless_done(_FIRST[call.row.method](call))
 
 
 async def edit(call: SlackCall) -> None:
-    """Have a living post show its content.
-
-    Raises:
-        Exception: As for `send`.
-    """
+    """Have a living post show its content."""
     await _unless_done(_edit(call))
 
 
@@ -146,17 +132,17 @@ async def _edit(call: SlackCall) -> None:
     client, content = call.client, call.arguments
     if call.row.method == "pin":
         if content["pinned"]:
-            await client.pins_add(channel=call.channel, timestamp=call.thread_ts)
+            await client.pins_add(channel=call.row.channel, timestamp=call.thread_ts)
         else:
-            await client.pins_remove(channel=call.channel, timestamp=call.thread_ts)
+            await client.pins_remove(channel=call.row.channel, timestamp=call.thread_ts)
     elif call.row.method == SESSION:
         # The first call makes the session, with its title.
         await client.agents_sessions_setStatus(
-            channel_id=call.channel, thread_ts=call.thread_ts, **content
+            channel_id=call.row.channel, thread_ts=call.thread_ts, **content
         )
     else:
         fields = {name: value for name, value in content.items() if name in _EDITABLE}
-        await client.chat_update(channel=call.channel, ts=call.row.ts or "", **fields)
+        await client.chat_update(channel=call.row.channel, ts=call.row.ts or "", **fields)
 
 
 async def _unless_done(calling: Awaitable[str | None]) -> str | None:
@@ -177,13 +163,10 @@ async def find_post(call: SlackCall, attempted_at: float | None) -> str | None:
     Args:
         call: The call in doubt.
         attempted_at: When its first attempt began; None: unknown.
-
-    Raises:
-        Exception: Whatever the SDK raises.
     """
     names = {file["filename"] for file in call.content.get("files", ())}
     arguments: dict[str, Any] = {
-        "channel": call.channel,
+        "channel": call.row.channel,
         "oldest": str(attempted_at - _CLOCK_MARGIN) if attempted_at else "0",
         "limit": _PAGE,
         "include_all_metadata": True,

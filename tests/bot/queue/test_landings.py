@@ -3,12 +3,10 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from sqlalchemy import text
 
 from bot.queue.landings import Landings, new_landing
 from bot.queue.rows import PostRow, Posts, PostState
 from bot.store.leases import Leases
-from bot.store.purging import purge_traces
 from bot.store.tables import prepare
 from core.store.database import Database
 
@@ -65,48 +63,3 @@ async def test_a_closed_receiver_gets_nothing_until_it_is_opened_again(database:
     assert (unlanded.closed, unlanded.counts) == ({"shop": "gone"}, (2, 0))
     await landings.retry()
     assert (await end_next(database, PostState.SENT)).wanted_seq == 1
-
-
-async def test_a_deleted_debate_is_sent_nowhere(database: Database) -> None:
-    await Posts(database).enqueue([new_landing("shop", "d1", 1), new_landing("shop", "d2", 1)])
-    await database.write(lambda connection: purge_traces(connection, ["d1"]))
-    assert (await end_next(database, PostState.SENT)).debate_id == "d2"
-
-
-_BEFORE = """
-DROP INDEX queue_landings;
-CREATE TABLE landings (id INTEGER, receiver TEXT, debate_id TEXT, seq INTEGER, state TEXT,
-    failures INTEGER, error TEXT, place TEXT);
-CREATE TABLE closed_receivers (receiver TEXT, why TEXT);
-UPDATE moot_bot_version SET version_num = '0017';
-INSERT INTO closed_receivers VALUES ('closed', 'answered 410');
-INSERT INTO landings VALUES
-    (1, 'shop', 'd1', 1, 'landed', 0, NULL, 'docs/0001-a.md'),
-    (2, 'shop', 'd2', 4, 'dead', 8, 'refused', NULL),
-    (3, 'shop', 'd1', 5, 'sending', 1, 'away', NULL),
-    (4, 'shop', 'd1', 6, 'waiting', 0, NULL, NULL),
-    (5, 'closed', 'd1', 5, 'waiting', 0, NULL, NULL),
-    (6, 'closed', 'd1', 6, 'waiting', 0, NULL, NULL)
-"""
-
-
-async def test_landings_of_the_version_before_stay_in_their_order(location: str) -> None:
-    async with await Database.open(location) as database:
-        await prepare(database)
-        for statement in _BEFORE.split(";"):
-            await database.write(lambda c, written=statement: c.execute(text(written)))
-    async with await Database.open(location) as database:
-        await prepare(database)
-        landings = Landings(database)
-        assert await landings.places(SHOP) == {"d1": "docs/0001-a.md"}
-        unlanded = await landings.backlog_rows(9)
-        assert (unlanded.closed, unlanded.counts) == ({"closed": "answered 410"}, (4, 1))
-        first = await end_next(database, PostState.SENT)
-        assert (first.wanted_seq, first.attempts) == (5, 2)
-        assert (await end_next(database, PostState.SENT)).wanted_seq == 6
-        assert await landings.next_for(SHOP) is None
-        assert await landings.next_for("landing/closed") is None
-        await landings.retry()
-        reopened = await landings.next_for("landing/closed")
-        assert reopened
-        assert reopened.wanted_seq == 5

@@ -18,34 +18,25 @@ from bot.queue.outgoing import Outgoing, RenderedPosts
 from bot.queue.rate_limits import FAST, Pace
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.slack.client import slack_client, slack_session
-from bot.slack.clients import NotInstalled, SingleWorkspaceClient, WorkspaceClient
+from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.ids import METADATA_EVENT
-from bot.slack.outcomes import Rejection
 from bot.slack.payloads import Identity
 from bot.store.leases import Leases
 from bot.store.tables import QUEUE, prepare
-from bot.testing import key_of, quick_workspace
+from bot.testing import quick_workspace
 from core.clock import SystemClock
-from core.errors import DebateUnknown
 from core.store.database import Database
 from slack_on_loopback import Workspace, run_workspace
 
 AGENT_MANIFEST = Path(__file__).parents[3] / "manifest.agent.yaml"
 
 
-Refused = list[tuple[str, str]]
-
-
 class Office:
     """An outbox, the workspace it posts to, its table, and what living posts show."""
 
-    def __init__(
-        self, workspace: Workspace, posts: Posts, pace: Pace, call_seconds: int = 30
-    ) -> None:
+    def __init__(self, workspace: Workspace, posts: Posts, pace: Pace) -> None:
         self.workspace = workspace
-        self.call_seconds = call_seconds
         self.posts = posts
-        self.refused: Refused = []
         #: What living posts show, and up to which event.
         self.shown: dict[str, str] = {}
         #: Living posts whose view fails.
@@ -55,7 +46,6 @@ class Office:
 
     def open(self, pace: Pace, owner: str, session: aiohttp.ClientSession | None = None) -> Outbox:
         client = slack_client(self.workspace.bot_token, self.workspace.api_url, session)
-        client.timeout = self.call_seconds
         return Outbox(
             Outgoing(
                 posts=self.posts,
@@ -66,7 +56,6 @@ class Office:
                 clock=SystemClock(),
                 pace=pace,
                 render=self._render,
-                on_refused=self._take,
             )
         )
 
@@ -81,9 +70,6 @@ class Office:
             kinds = {"pin": pinned, "session": session}
             contents[row.key] = kinds.get(row.method, {"text": text})
         return RenderedPosts(seq=self.seq, contents=contents)
-
-    async def _take(self, row: PostRow, refusal: Rejection) -> None:
-        self.refused.append((row.key, refusal.code))
 
     def living(self, key: str, method: str = "post", **changes: Any) -> NewPost:
         thread_key = None if method == "post" else "d1/board"
@@ -127,27 +113,16 @@ class Office:
                 await asyncio.sleep(0.02)
 
 
-class Uninstalled:
-    """The clients of a bot that was removed from its only workspace."""
-
-    async def of(self, team_id: str) -> WorkspaceClient:
-        raise NotInstalled(f"Moot is not installed in {team_id}.")
-
-    async def teams(self) -> Sequence[str]:
-        return ()
-
-    async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
-        """There is nothing to forget."""
-
-
 @asynccontextmanager
 async def an_office(
-    folder: Path, pace: Pace = FAST, call_seconds: int = 30
+    folder: Path, pace: Pace = FAST, manifest: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[Office]:
     location = f"sqlite+aiosqlite:///{folder / 'posts.db'}"
-    async with run_workspace(quick_workspace()) as workspace, await Database.open(location) as db:
+    config = quick_workspace()
+    config = replace(config, manifest=manifest) if manifest else config
+    async with run_workspace(config) as workspace, await Database.open(location) as db:
         await prepare(db)
-        office = Office(workspace, Posts(db), pace, call_seconds)
+        office = Office(workspace, Posts(db), pace)
         await office.outbox.start()
         yield office
         await office.outbox.close()
@@ -159,44 +134,9 @@ async def office(tmp_path: Path) -> AsyncGenerator[Office]:
         yield office
 
 
-async def test_posts_of_a_channel_arrive_in_order_each_with_its_key(office: Office):
-    keys = [f"d1/e{number}/0" for number in range(12)]
-    await office.outbox.post([office.new(key) for key in keys])
-    await office.settled(*keys)
-    assert [key_of(message) for message in office.workspace.messages("general")] == keys
-
-
-async def test_files_hang_on_a_post_of_ours_else_they_come_with_one_of_their_own(office: Office):
-    def report(number: int) -> NewPost:
-        file = {"filename": f"{number}.md", "content": f"report {number}"}
-        payload = {"text": f"Report {number}.", "files": [file], "target_key": "d1/headline"}
-        return office.new(f"d1/report/{number}", "upload", payload=payload)
-
-    await office.outbox.post([office.living("d1/headline"), report(1)])
-    headline, _ = await office.settled("d1/headline", "d1/report/1")
-    await office.go_on(headline="newer")
-    await office.until_shown("d1/headline")
-    (message,) = office.workspace.messages("general")
-    assert (message["ts"], message["text"]) == (headline.ts, "newer")
-    assert [file["name"] for file in message["files"]] == ["1.md"]
-
-    await slack_client(office.workspace.bot_token, office.workspace.api_url).chat_delete(
-        channel=headline.channel, ts=headline.ts or ""
-    )
-    await office.outbox.post([report(2)])
-    await office.settled("d1/report/2")
-    (message,) = office.workspace.messages("general")
-    assert (message["text"], message["files"][0]["name"]) == ("Report 2.", "2.md")
-
-
 async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
-    location = f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}"
     manifest = yaml.safe_load(AGENT_MANIFEST.read_text("utf-8"))
-    config = replace(quick_workspace(), manifest=manifest)
-    async with run_workspace(config) as workspace, await Database.open(location) as db:
-        await prepare(db)
-        office = Office(workspace, Posts(db), FAST)
-        await office.outbox.start()
+    async with an_office(tmp_path, manifest=manifest) as office:
         office.shown = {"d1/session": "processing"}
         await office.outbox.post(
             [office.living("d1/board"), office.living("d1/session", "session")]
@@ -204,20 +144,19 @@ async def test_what_is_wrong_with_one_session_turns_none_off(tmp_path: Path):
         await office.go_on()
         await office.until_shown("d1/session", "d1/board")
         root = await office.posts.row_by_key("d1/board")
-        session = workspace.session("general", (root and root.ts) or "")
+        session = office.workspace.session("general", (root and root.ts) or "")
         assert session is not None
         assert session.status == "processing"
         await office.go_on(session="dancing")
         await office.until_shown("d1/session")
         await office.go_on(session="active")
         await office.until_shown("d1/session")
-        outcomes = [call.outcome for call in workspace.calls.of("agents.sessions.setStatus")]
+        outcomes = [call.outcome for call in office.workspace.calls.of("agents.sessions.setStatus")]
         assert [outcome for outcome in outcomes if outcome != "user_not_in_channel"] == [
             "ok",
             "invalid_arguments",
             "ok",
         ]
-        await office.outbox.close()
 
 
 async def test_no_session_is_set_again_where_the_app_is_no_agent(office: Office):
@@ -228,7 +167,6 @@ async def test_no_session_is_set_again_where_the_app_is_no_agent(office: Office)
     await office.until_shown("d1/session", "d1/board")
     assert len(office.workspace.calls.of("agents.sessions.setStatus")) == 1
     assert office.texts() == ["new"]
-    assert not office.refused
 
 
 async def test_retry_after_holds_all_edits_and_what_is_sent_then_is_the_newest(tmp_path: Path):
@@ -315,22 +253,6 @@ async def test_a_living_post_found_by_a_search_is_not_trusted(office: Office):
     assert len(office.workspace.calls.of("chat.postMessage")) == 1
 
 
-async def test_an_edit_that_waited_when_the_workspace_was_left_is_refused_once(office: Office):
-    await office.outbox.post([office.living("d1/board")])
-    await office.settled("d1/board")
-    await office.outbox.close()
-    successor = office.open(FAST, "process-2")
-    successor.outgoing.clients = Uninstalled()
-    office.outbox = successor
-    await successor.start()
-    for text in ("one", "two"):
-        await office.go_on(board=text)
-    (row,) = await office.settled("d1/board", state=PostState.FAILED)
-    await successor.close()
-    assert row.state is PostState.FAILED
-    assert office.refused == [("d1/board", "not_installed")]
-
-
 async def test_what_is_pinned_already_counts_as_done(office: Office):
     office.workspace.faults.drop_after("pins.add")
     await office.outbox.post([office.living("d1/board"), office.living("d1/board/pin", "pin")])
@@ -339,58 +261,6 @@ async def test_what_is_pinned_already_counts_as_done(office: Office):
     row = await office.posts.row_by_key("d1/board")
     assert row
     assert office.workspace.pins("general") == [row.ts]
-    assert not office.refused
-
-
-async def test_an_edit_of_a_deleted_message_is_made_once_and_the_thread_goes_on(office: Office):
-    await office.outbox.post(
-        [office.living("d1/board"), office.new("d1/e1/0", thread_key="d1/board")]
-    )
-    root, _ = await office.settled("d1/board", "d1/e1/0")
-    client = slack_client(office.workspace.bot_token, office.workspace.api_url)
-    channel = office.workspace.channel("general").id
-    await client.chat_delete(channel=channel, ts=root.ts or "")
-    await office.go_on(board="new")
-    (failed,) = await office.settled("d1/board", state=PostState.FAILED)
-    await office.go_on(board="newer")
-    await office.outbox.post([office.new("d1/e2/0", thread_key="d1/board")])
-    (row,) = await office.settled("d1/e2/0")
-    assert (failed.state, row.state) == (PostState.FAILED, PostState.SENT)
-    assert len(office.workspace.calls.of("chat.update")) == 1
-
-
-async def test_what_is_refused_for_its_form_comes_as_bare_text_in_its_place(office: Office):
-    odd = {"text": "the words", "blocks": [{"type": "no such block"}], "icon_emoji": ":x:"}
-    await office.outbox.post(
-        [office.new("d1/e1/0", payload=odd), office.new("d1/e2/0"), office.living("d1/vote")]
-    )
-    first, *_ = await office.settled("d1/e1/0", "d1/e2/0", "d1/vote")
-    assert first.state is PostState.SENT
-    assert office.texts() == ["the words", "text of d1/e2/0", "text of d1/vote"]
-    assert not office.refused
-
-
-async def test_what_slack_always_fails_with_is_given_up_and_the_rest_goes_on(tmp_path: Path):
-    """First as it is, then as bare text; only then it is missing."""
-    async with an_office(tmp_path, replace(FAST, fails=0.5)) as office:
-        faults = office.workspace.faults
-        faults.server_error("chat.postMessage", times=None, containing="poison")
-        faults.server_error("files.completeUploadExternal", times=None)
-        blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "poison"}}]
-        poison = office.new("d1/e1/0", payload={"text": "poison", "blocks": blocks})
-        file = {"filename": "report.md", "content": "words"}
-        report = office.new("d2/report", "upload", payload={"text": "x", "files": [file]})
-        others = [office.new(f"d{number}/e2/0") for number in (1, 2, 3)]
-        await office.outbox.post([poison, report, *others])
-        (other,) = await office.settled("d3/e2/0")
-        assert other.state is PostState.SENT
-        rows = await office.settled("d1/e1/0", "d2/report", "d1/e2/0", "d2/e2/0")
-        states = [row.state for row in rows]
-        assert states == [PostState.FAILED, PostState.FAILED, PostState.SENT, PostState.SENT]
-        assert sorted(office.refused) == [
-            ("d1/e1/0", "keeps_failing"),
-            ("d2/report", "keeps_failing"),
-        ]
 
 
 async def test_what_a_dead_process_was_sending_is_looked_for_and_sent_if_absent(tmp_path: Path):
@@ -440,12 +310,6 @@ async def test_a_refused_token_loses_nothing(office: Office):
     assert row is not None
     assert row.state in {PostState.WAITING, PostState.SENDING}
     assert "token" in (row.error or "")
-
-
-async def test_an_unknown_method_is_refused_and_does_not_block_the_queue(office: Office):
-    await office.outbox.post([office.new("d1/odd", "dance"), office.new("d1/e1/0")])
-    row, _ = await office.settled("d1/odd", "d1/e1/0")
-    assert row.state is PostState.FAILED
 
 
 async def begin(office: Office, key: str, attempted_at: float | None = None) -> None:
@@ -539,36 +403,3 @@ async def test_a_post_in_doubt_is_found_though_the_clock_was_set_back(office: Of
     await office.settled(post.key)
     await after.close()
     assert office.texts() == ["sent"]
-
-
-async def test_pins_and_edits_that_wait_hold_up_no_post(tmp_path: Path):
-    async with an_office(tmp_path, replace(FAST, pin=60, edit=60)) as office:
-        await office.outbox.post(
-            [
-                office.living("d1/board"),
-                office.living("d1/board/pin", "pin"),
-                office.living("d1/card"),
-            ]
-        )
-        await office.settled("d1/board", "d1/card")
-        await office.go_on(board="new", card="new")
-        await office.workspace.wait_for(lambda: office.workspace.calls.of("chat.update"))
-        await office.outbox.post([office.new("d1/e1/0")])
-        await office.settled("d1/e1/0")
-        assert len(office.workspace.calls.of("chat.update")) == 1
-        row = await office.posts.row_by_key("d1/card")
-        assert row
-        assert row.shown_seq < office.seq
-
-
-async def test_a_deleted_debate_leaves_nothing_that_is_tried_again(office: Office):
-    await office.outbox.post([office.living("d1/board")])
-    await office.settled("d1/board")
-
-    async def unknown(rows: Sequence[PostRow]) -> RenderedPosts:
-        raise DebateUnknown(rows[0].key)
-
-    office.outbox.outgoing.render = unknown
-    await office.go_on(board="new")
-    await office.settled("d1/board", state=PostState.FAILED)
-    assert not await office.posts.lanes_with_work()

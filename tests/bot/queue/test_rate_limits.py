@@ -13,29 +13,12 @@ def test_the_usual_pace_is_what_slack_allows_a_minute(lane: str, a_minute: int) 
     assert 60 / Pace().between(lane) == pytest.approx(a_minute)
 
 
-def test_a_lane_waits_after_each_call_and_no_other_lane_does() -> None:
-    limits = RateLimits(Pace(edit=50.0))
-    limits.count_call("edit/T1")
-    assert 49 < limits.seconds_left("edit/T1") <= 50
-    assert (
-        limits.seconds_left("edit/T2")
-        == limits.seconds_left("post/T1/C1")
-        == limits.seconds_left("hook/ci")
-        == 0
-    )
-
-
 def test_holding_a_lane_never_lets_anybody_through_sooner() -> None:
     limits = RateLimits(Pace())
     limits.hold("post/T1/C1", 70.0)
     limits.hold("post/T1/C1", 20.0)
     limits.count_call("post/T1/C1")
     assert 69 < limits.seconds_left("post/T1/C1") <= 70
-
-
-def test_pauses_double_up_to_a_ceiling() -> None:
-    pace = Pace(first_pause=1, longest_pause=10)
-    assert [pace.after_errors(count) for count in (0, 1, 2, 3, 4, 5, 50)] == [1, 1, 2, 4, 8, 10, 10]
 
 
 @pytest.mark.parametrize("method", ["post", "upload"])

@@ -9,12 +9,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from bot.queue.post_addresses import PostAddresses
 from bot.queue.rows import UNKNOWN, DebateProgress, NewPost, PostRow, Posts, PostState
+from bot.slack.ids import board_key
 from bot.store.channel import Channel
 from bot.store.leases import LaneLost, Leases
 from bot.store.tables import LANES, prepare
-from core.errors import StoreError
+from core.debate.debate_events import DebateStarted
+from core.debate.log import fold
+from core.debate.people import Place
 from core.store.database import Database
+from core.testing import ManualClock, a_setup, log_of
 
 GENERAL = Channel("T1", "C1")
 RANDOM = Channel("T1", "C2")
@@ -110,13 +115,6 @@ async def test_a_post_comes_back_as_it_went_in(queue: Queue) -> None:
     assert (row.state, row.attempts, row.owner, row.ts) == (PostState.WAITING, 0, None, None)
 
 
-async def test_many_posts_are_found_at_once_by_their_keys(queue: Queue) -> None:
-    await queue.posts.enqueue([post(BOARD), post("d2/board", RANDOM), post("d3/board")])
-    rows = await queue.posts.rows_with_keys(["d2/board", BOARD, "d4/board"])
-    assert rows == {key: await queue.row(key) for key in (BOARD, "d2/board")}
-    assert await queue.posts.rows_with_keys([]) == {}
-
-
 @pytest.mark.parametrize(
     ("method", "lane"),
     [
@@ -141,23 +139,11 @@ async def test_posts_are_sent_in_the_order_given_channel_by_channel(queue: Queue
     assert (await queue.next("post/T2/C1")).key == "a"
 
 
-async def test_reactions_hold_up_no_post(queue: Queue) -> None:
-    reaction = replace(post("d1/e1/eyes"), method="react")
-    await queue.posts.enqueue([reaction, post("d1/e2/0")])
-    assert await queue.drain() == ["d1/e2/0"]
-
-
 async def test_a_key_is_enqueued_once(queue: Queue) -> None:
     await queue.posts.enqueue([post("a", text="first")])
     await queue.posts.enqueue([post("a", text="second"), post("b")])
     assert (await queue.row("a")).payload == {"text": "first"}
     assert await queue.drain() == ["a", "b"]
-
-
-async def test_posts_are_enqueued_all_or_none(queue: Queue) -> None:
-    with pytest.raises((StoreError, TypeError)):
-        await queue.posts.enqueue([post("a"), post("b", text=object())], progress(7))
-    assert await queue.posts.backlog() == 0
 
 
 async def test_what_is_urgent_overtakes_other_debates_but_nothing_of_its_own(queue: Queue) -> None:
@@ -363,23 +349,6 @@ async def test_a_place_that_is_gone_and_back_has_its_living_posts_brought_to_the
     assert await queue.stale() == [BOARD, CARD]
 
 
-async def test_a_refusal_from_before_its_channel_came_back_sets_nothing_aside(queue: Queue) -> None:
-    await board_and_card(queue)
-    refused = await queue.row(BOARD)
-    assert await queue.posts.find_place(GENERAL) == []
-    await queue.posts.lose_place(refused, "is_archived")
-    await queue.posts.fail(refused, "is_archived")
-    assert (await queue.row(BOARD)).state is PostState.SENT
-    assert (await queue.row(CARD)).state is PostState.SENT
-
-
-async def test_what_can_be_edited_no_more_is_left_alone(queue: Queue) -> None:
-    await board_and_card(queue)
-    await queue.posts.fail(await queue.row(BOARD), "cant_update_message")
-    await queue.posts.enqueue([], progress(2))
-    assert await queue.stale() == [CARD]
-
-
 # --- leases ---------------------------------------------------------------------------------------
 
 
@@ -439,17 +408,6 @@ async def test_a_process_that_stood_still_knows_by_its_own_clock_that_it_holds_n
             leases.check(LANE)
 
 
-async def test_a_file_is_of_one_process_and_its_leases_hold_for_good(tmp_path: Path) -> None:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'moot.db'}") as database:
-        await prepare(database)
-        dead = Leases(database, "dead", holds=0.0)
-        await dead.acquire(LANE)
-        dead.check(LANE)
-        alive = Leases(database, "alive", holds=0.0)
-        await alive.start()
-        assert await alive.acquire(LANE) is True
-
-
 async def test_queues_read_no_row_that_is_done(tmp_path: Path) -> None:
     path = tmp_path / "moot.db"
     async with await Database.open(f"sqlite+aiosqlite:///{path}") as database:
@@ -464,3 +422,16 @@ async def test_queues_read_no_row_that_is_done(tmp_path: Path) -> None:
                 f"EXPLAIN QUERY PLAN SELECT * FROM queue WHERE {condition}"  # noqa: S608 - our own
             ).fetchall()
             assert index in str(plan)
+
+
+async def test_a_thread_that_does_not_come_is_told_of_without_an_address(queue: Queue) -> None:
+    async def link_to(_place: Place, ts: str) -> str:
+        return f"https://slack.example/p{ts}"
+
+    addresses = PostAddresses(posts=queue.posts, clock=ManualClock(), link_to=link_to)
+    debate = fold(log_of([DebateStarted(setup=a_setup())]))
+    assert await addresses.of_thread(debate) == ""
+    await queue.posts.enqueue([living(board_key(debate.id))])
+    assert await addresses.of_thread(debate) == ""
+    await queue.send(board_key(debate.id), "17.1")
+    assert await addresses.of_thread(debate) == "https://slack.example/p17.1"
