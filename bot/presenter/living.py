@@ -36,13 +36,6 @@ class LivingPosts:
         self._debates = DebateCache(self.log)
 
     async def render(self, rows: Sequence[PostRow]) -> RenderedPosts:
-        """Return what posts of one debate show now.
-
-        Raises:
-            StoreDown: The database failed.
-            DebateUnknown: The debate was deleted.
-            LogBroken: Its log cannot be read.
-        """
         debate = await self._debates.debate(rows[0].debate_id or "")
         contents = {row.key: await self._content(debate, row) for row in rows if row.post in LIVING}
         return RenderedPosts(seq=debate.seq, contents=contents)

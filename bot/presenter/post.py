@@ -19,8 +19,6 @@ Content = MessageView | Mapping[str, Any]
 
 
 class PostPlace(Enum):
-    """Where a post goes."""
-
     #: The debate's own thread.
     THREAD = auto()
     #: The channel: it begins a thread, or is about the message that does.
@@ -33,8 +31,6 @@ class PostPlace(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Occasion(Generic[E]):
-    """An event, and the debate with it."""
-
     debate: Debate
     event: E
     #: The event's number in its debate.
@@ -97,7 +93,6 @@ class Post(Generic[E]):
     from_log: bool = False
 
     def posts(self, occasion: Occasion[E]) -> Iterable[NewPost]:
-        """Return what is to be sent, in order."""
         if not isinstance(occasion.event, self.on) or not self.when(occasion):
             return
         debate = occasion.debate
@@ -106,7 +101,9 @@ class Post(Generic[E]):
             self.where is PostPlace.OLDER and not older
         ):
             return
-        for part, content in enumerate(self._contents(occasion)):
+        # The content of a living post is made when it is sent.
+        contents: Iterable[Content] = self.view(occasion) if self.view else [{}]
+        for part, content in enumerate(contents):
             payload = content.payload if isinstance(content, MessageView) else dict(content)
             if self.broadcast:
                 payload["reply_broadcast"] = True
@@ -126,19 +123,9 @@ class Post(Generic[E]):
                 post=self.name,
             )
 
-    def _contents(self, occasion: Occasion[E]) -> Iterable[Content]:
-        """Its content; of a living post nothing: that is made when it is sent."""
-        return self.view(occasion) if self.view else [{}]
-
 
 def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
-    """An emoji on the message of a person's that an event is; none where it is no message.
-
-    Args:
-        on: The event.
-        emoji: Its name.
-        message: Returns the id of the message, as `bot.slack.ids.note_ts` reads it.
-    """
+    """An emoji on the message of a person's that an event is; none where it is no message."""
 
     def view(occasion: Occasion[E]) -> Sequence[Content]:
         ts = note_ts(message(occasion.event))

@@ -499,7 +499,6 @@ _BY_EVENT: Final[Mapping[type[Any], Sequence[Post[Any]]]] = {
 
 
 def posts_on(event: object) -> Sequence[Post[Any]]:
-    """The posts that may come of an event, in order."""
     return _BY_EVENT.get(type(event), ())
 
 

@@ -44,7 +44,6 @@ class Release:
 
     @property
     def events(self) -> Sequence[RecordedEvent]:
-        """All of these events."""
         return [event for group in self.groups for event in group]
 
 

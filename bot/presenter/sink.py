@@ -62,17 +62,11 @@ SLACK = "slack"
 
 
 class PostQueue(Protocol):
-    """Takes posts and sends them later, in order, each once."""
+    """Takes posts and sends them later, in order, each once; see `bot.queue.outbox.Outbox`."""
 
-    async def post(self, posts: Sequence[NewPost], progress: DebateProgress | None = None) -> None:
-        """Queue posts in this order, all or none; keys known already are left alone.
-
-        Living posts of the debate are brought to what `progress` says when Slack's pace allows.
-
-        Raises:
-            StoreDown: Nothing was queued.
-        """
-        ...
+    async def post(
+        self, posts: Sequence[NewPost], progress: DebateProgress | None = None
+    ) -> None: ...
 
 
 @dataclass
@@ -91,11 +85,7 @@ class Presenter:
     )
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Queue what the event lets people see, and have living posts brought up to date.
-
-        Raises:
-            StoreDown: The database failed; publish the event again.
-        """
+        """Queue what the event lets people see, and have living posts brought up to date."""
         if debate.setup.place.surface != SLACK:
             return
         # How far people had read before this event; from the log after a restart.
@@ -158,11 +148,7 @@ class LandingPosts:
     posts: PostQueue
 
     async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
-        """Say where the record is; nothing where there is none.
-
-        Raises:
-            StoreDown: Nothing was queued.
-        """
+        """Say where the record is; nothing where there is none."""
         if landed.place:
             view = landed_words(
                 landed.place,
@@ -176,11 +162,7 @@ class LandingPosts:
     async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
-        """Say what is undone, and why.
-
-        Raises:
-            StoreDown: Nothing was queued.
-        """
+        """Say what is undone, and why."""
         part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
         view = landing_failure_line(
             landing.debate, receiver.failure_text, why, again_after=again_after

@@ -34,11 +34,7 @@ _BROKEN = "Moot itself failed while working on this debate; its log says how."
 
 
 class DebateEngine(Protocol):
-    """The engine, as far as a runner needs it."""
-
-    async def run(self, debate_id: str) -> Debate:
-        """Advance the debate until it has ended."""
-        ...
+    async def run(self, debate_id: str) -> Debate: ...
 
     def wake(self, debate_id: str) -> bool:
         """Tell a running debate that its log has grown; False if it is not running."""
@@ -180,10 +176,7 @@ class Runner:
     async def _advance(self, debate_id: str, lane: str) -> Debate | None:
         """Advance one debate until it has ended or only people or a time can bring it on.
 
-        Returns None when there is nothing to hold: nobody knows it, or its log cannot be read.
-
-        Raises:
-            RunLost: Another run has it.
+        None: there is nothing to hold, as nobody knows it, or its log cannot be read.
         """
         bind_debate(debate_id)
         faults = 0

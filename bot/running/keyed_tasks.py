@@ -28,12 +28,7 @@ class KeyedTasks(Generic[K]):
     """
 
     def __init__(self, work: Callable[[K], Awaitable[None]], *, restart_after: float = 1.0) -> None:
-        """Keep what to do.
-
-        Args:
-            work: Does all there is to do for a key, then returns.
-            restart_after: Seconds before work that raised is begun again.
-        """
+        """Keep what to do; after a failure it is begun again, some seconds later."""
         self._work = work
         self._restart_after = restart_after
         self._tasks: dict[K, asyncio.Task[None]] = {}
@@ -42,11 +37,9 @@ class KeyedTasks(Generic[K]):
 
     @property
     def keys(self) -> tuple[K, ...]:
-        """What is being worked on."""
         return tuple(self._tasks)
 
     def wake(self, key: K) -> None:
-        """There is something to do for this key."""
         if self._closing:
             return
         self._news.add(key)

@@ -4,7 +4,5 @@ from typing import NamedTuple
 
 
 class Channel(NamedTuple):
-    """Where posts go."""
-
     workspace: str
     channel: str

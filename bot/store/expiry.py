@@ -18,14 +18,8 @@ _DAY_SECONDS = 24 * 60 * 60.0
 
 
 class Expiring(Protocol):
-    """Records that expire."""
-
     async def purge(self, before: datetime) -> Any:
-        """Delete what is older than that.
-
-        Raises:
-            StoreError: The database failed.
-        """
+        """Delete what is older than that."""
         ...
 
 

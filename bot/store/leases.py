@@ -33,8 +33,6 @@ _FOR_GOOD = 1e10
 
 
 class _DatabaseClock(FunctionElement[float]):
-    """The database's clock."""
-
     type = Float()
     inherit_cache = True
 
@@ -60,13 +58,7 @@ class Leases:
     """The lanes that this process holds. Methods that ask the database may raise `StoreDown`."""
 
     def __init__(self, database: Database, owner: str, holds: float = HOLDS) -> None:
-        """Hold nothing yet.
-
-        Args:
-            database: With tables that `bot.store.tables.prepare` has made.
-            owner: Drawn anew at every start.
-            holds: Seconds that a lease holds.
-        """
+        """Hold nothing yet. The owner is drawn anew at every start; a lease `holds` for seconds."""
         self._database = database
         self.owner = owner
         self.is_shared = database.is_shared
@@ -93,11 +85,9 @@ class Leases:
             await self._leave(self._ends)
 
     async def acquire(self, lane: str) -> bool | None:
-        """Hold a lane.
+        """Hold a lane; None: another process holds it.
 
-        Returns:
-            None: another process holds it. Else whether its last owner left it by itself, so that
-            no call of its can be under way.
+        Else whether its last owner left it by itself, so that no call of its can be under way.
         """
         self._busy.add(lane)
         if self.holds(lane):
@@ -131,10 +121,9 @@ class Leases:
         await self._database.write(lambda c: c.execute(_FORGET, values))
 
     async def confirm(self, lane: str) -> None:
-        """Ask the database whether this process holds a lane: others changed what it was to change.
+        """Ask the database whether this process held the lane all the time: else `LaneLost`.
 
-        Raises:
-            LaneLost: It does not, or did not meanwhile.
+        For when others changed what it was to change.
         """
         self._ends.pop(lane, None)
         if not await self.acquire(lane):
@@ -154,11 +143,7 @@ class Leases:
         return end - self._holds * _MARGIN if self.is_shared else end
 
     def check(self, lane: str) -> None:
-        """Make sure that this process holds a lane.
-
-        Raises:
-            LaneLost: It does not, or nobody knows.
-        """
+        """Raise `LaneLost` unless this process surely holds a lane."""
         if not self.holds(lane):
             raise LaneLost(f"Another process may serve {lane} now.")
 

@@ -34,12 +34,10 @@ class DebatePageGrants(TableUser):
         return str(await self._database.read(lambda c: c.execute(query).scalar()) or "")
 
     async def withdraw(self, debate_id: str) -> bool:
-        """Delete the debate's grant; whether it had one."""
         this = delete(PAGE_GRANTS).where(PAGE_GRANTS.c.debate_id == debate_id)
         return await self._database.write(lambda c: c.execute(this).rowcount > 0)
 
     async def leave(self, workspace: str) -> None:
-        """Delete every grant of a workspace."""
         these = delete(PAGE_GRANTS).where(PAGE_GRANTS.c.workspace == workspace)
         await self._database.write(lambda c: c.execute(these))
 

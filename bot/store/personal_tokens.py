@@ -46,8 +46,6 @@ class PersonalToken:
 
 
 class PersonalTokens(TableUser):
-    """Tokens of all workspaces."""
-
     async def make(self, token: PersonalToken, *, origin: str, most: int) -> str:
         """Make a token; return it in plain text, of which only a hash is stored.
 
@@ -124,12 +122,10 @@ class PersonalTokens(TableUser):
         return await self._database.write(lambda c: c.execute(these).rowcount)
 
     async def leave(self, workspace: str) -> None:
-        """Delete every token of a workspace."""
         these = delete(PERSONAL_TOKENS).where(_TABLE.workspace == workspace)
         await self._database.write(lambda c: c.execute(these))
 
     async def purge(self, before: datetime) -> None:
-        """Delete what expired before that."""
         these = delete(PERSONAL_TOKENS).where(_TABLE.expires_at < before)
         await self._database.write(lambda c: c.execute(these))
 

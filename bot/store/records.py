@@ -60,15 +60,12 @@ class Deliveries(TableUser):
 
 
 class Reminders(TableUser):
-    """Keeps dates until people were reminded."""
-
     async def put(self, reminder: Reminder) -> None:
         """Remember a date; where there is one for this decision, that one stays."""
         values = asdict(reminder)
         await self._database.write(lambda c: insert_new(c, REMINDERS, values))
 
     async def due(self, now: datetime) -> Sequence[Reminder]:
-        """Return what people are to be reminded of by now, oldest first."""
         query = select(REMINDERS).where(REMINDERS.c.due_at <= now).order_by(REMINDERS.c.due_at)
         rows = await self._database.read(lambda c: c.execute(query).mappings().all())
         return [Reminder(**row) for row in rows]
@@ -81,8 +78,6 @@ class Reminders(TableUser):
 
 
 class Organisations(TableUser):
-    """Remembers what requests and installations say."""
-
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._known: dict[str, str] = {}
@@ -131,7 +126,6 @@ class ChannelSettings(TableUser):
         return (await self.get(place)).stewards
 
     async def put(self, place: Place, choices: ChannelChoices) -> None:
-        """Set all of the channel's settings; the last writer wins."""
         settings = without_secrets(choices).model_dump(mode="json")
         row = {"workspace": place.workspace, "channel": place.channel, "settings": settings}
 
@@ -144,7 +138,6 @@ class ChannelSettings(TableUser):
 
 
 def _of(place: Place) -> Any:
-    """The condition: of this channel."""
     table = CHANNEL_SETTINGS.c
     return (table.workspace == place.workspace) & (table.channel == place.channel)
 
@@ -154,8 +147,6 @@ BACKUP = "backup"
 
 
 class RestoredIds(TableUser):
-    """Knows those debates."""
-
     async def mark(self, at: datetime) -> None:
         """Say that this database was restored; taken notice of at the next start."""
         values = {"name": BACKUP, "content": at.isoformat()}

@@ -12,11 +12,7 @@ from core.store.failures import explain
 
 
 def sdk_engine(url: str) -> AsyncEngine:
-    """Return connections for the SDK, which takes no `Database`.
-
-    Args:
-        url: The database as SQLAlchemy writes it.
-    """
+    """Return connections for the SDK, which takes no `Database`."""
     place = make_url(url)
     if _is_on_server(place):
         return postgres_engine(place)
@@ -25,11 +21,7 @@ def sdk_engine(url: str) -> AsyncEngine:
 
 @contextmanager
 def translated_errors(engine: AsyncEngine) -> Generator[None]:
-    """Turn what the driver raises into what our own tables raise.
-
-    Raises:
-        StoreError: The database failed; `StoreDown` if it may answer later.
-    """
+    """Turn what the driver raises into what our own tables raise."""
     try:
         yield
     except (SQLAlchemyError, OSError) as error:

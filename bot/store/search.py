@@ -60,7 +60,6 @@ class DebateWords(TableUser):
 
 
 def remove_words(connection: Connection, debate_id: str) -> None:
-    """Remove the words of a debate, if there are any."""
     if connection.dialect.name != "sqlite":
         connection.execute(delete(DEBATE_WORDS).where(_TABLE.debate_id == debate_id))
         return

@@ -227,15 +227,9 @@ class TableUser:
     """Reads and writes some of the tables. Every method may raise `StoreDown`."""
 
     def __init__(self, database: Database) -> None:
-        """Use tables that `prepare` has made."""
         self._database = database
 
 
 async def prepare(database: Database) -> None:
-    """Create the tables, or bring older ones up to date.
-
-    Raises:
-        StoreError: A newer version of the program made them.
-        StoreDown: The database does not answer.
-    """
+    """Create the tables, or bring older ones up to date."""
     await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.presenter.living import LivingPosts
 from bot.presenter.posts import posts_of, turn_of
-from bot.presenter.reading_order import ReadingPosition, release_after, release_all
+from bot.presenter.reading_order import release_all
 from bot.presenter.sink import Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from bot.slack.ids import (
@@ -23,24 +23,18 @@ from bot.slack.ids import (
 from bot.views.progress import order
 from bot.views.turn_groups import group_of, is_shown, post_key
 from core.debate.debate_events import (
-    DebateFailed,
     DebateStarted,
-    OutageBegan,
-    OutageEnded,
-    TimeRanOut,
 )
-from core.debate.gate import Gate, GateReason
 from core.debate.log import RecordedEvent, apply, fold
 from core.debate.people import Person
-from core.debate.people_events import DebatePaused, DebateResumed, DebateWanted, VoteCalled
+from core.debate.people_events import DebatePaused, DebateResumed, DebateWanted
 from core.debate.rules import When
 from core.debate.state import Status
-from core.debate.turn import ENGINE, Act, Turn
-from core.debate.turn_events import GatePassed
+from core.debate.turn import Act
 from core.errors import DebateUnknown, StoreDown
 from core.rules.formats.registry import format_of
 from core.testing import a_setup
-from tests.bot.plays import DEBATE_ID, Choose, a_debate, a_log, play
+from tests.bot.plays import DEBATE_ID, Choose, a_log, play
 
 SETUP = a_setup()
 
@@ -154,14 +148,6 @@ def test_inside_a_phase_posts_come_in_the_order_of_the_log(log: list[RecordedEve
     assert turns == sorted(turns)
 
 
-@given(logs())
-def test_no_post_is_made_of_a_summary(log: list[RecordedEvent]):
-    debate = fold(log)
-    turns = [(turn_of(event), event) for event in log]
-    summaries = [event for turn, event in turns if turn and turn.act is Act.SUMMARY]
-    assert not [post for event in summaries for post in posts_of(debate, event)]
-
-
 def test_a_pause_lets_nothing_jump_the_queue():
     begun = play(SETUP)
     critique = next(e.event for e in begun if "r1/critique" in e.event.key)
@@ -177,20 +163,37 @@ SETUP_EVENT = play(SETUP)[0].event
 # --- the sink -------------------------------------------------------------------------------------
 
 
+async def queued(log: Sequence[RecordedEvent], *parts: tuple[int, int]) -> Queue:
+    """What presenters queue that were told of these parts of a log, one after the other."""
+    queue = Queue()
+    for start, end in parts:
+        await publish(Presenter(queue, Log(log)), log, start, end)
+    return queue
+
+
+async def whole_however_restarted(log: Sequence[RecordedEvent], data: st.DataObject) -> Queue:
+    """What is queued of a log; the same posts in the same order, wherever it is begun anew."""
+    parts, place = list[tuple[int, int]](), 0
+    for _ in range(3):
+        first = data.draw(st.integers(0, place))
+        place = data.draw(st.integers(place, len(log)))
+        parts.append((first, place))
+    whole, again = await queued(log, (0, len(log))), await queued(log, *parts, (place, len(log)))
+    assert list(again.sent.items()) == list(whole.sent.items())
+    assert again.progress[-1] == whole.progress[-1]
+    return whole
+
+
 @given(logs(), st.data())
 async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
     log: list[RecordedEvent], data: st.DataObject
 ):
-    whole, parts = Queue(), Queue()
-    await publish(Presenter(whole, Log(log)), log, 0, len(log))
-    place = 0
-    for _ in range(3):
-        first = data.draw(st.integers(0, place))
-        place = data.draw(st.integers(place, len(log)))
-        await publish(Presenter(parts, Log(log)), log, first, place)
-    await publish(Presenter(parts, Log(log)), log, place, len(log))
-    assert list(parts.sent.items()) == list(whole.sent.items())
-    assert parts.progress[-1] == whole.progress[-1]
+    await whole_however_restarted(log, data)
+
+
+@given(st.data())
+async def test_what_is_debated_anyway_is_posted_once_wherever_it_is_restarted(data: st.DataObject):
+    await whole_however_restarted(SKIPPED, data)
 
 
 async def test_of_a_debate_nothing_is_kept_while_it_waits_for_people():
@@ -223,13 +226,7 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
         if (turn := turn_of(event)) and turn.act in format_of(debate).phases
     ]
     assert places == sorted(places)
-    whole, parts = Queue(), Queue()
-    await publish(Presenter(whole, Log(log)), log, 0, len(log))
-    cut = data.draw(st.integers(0, len(log)))
-    await publish(Presenter(parts, Log(log)), log, 0, cut)
-    again = data.draw(st.integers(0, cut))
-    await publish(Presenter(parts, Log(log)), log, again, len(log))
-    assert list(parts.sent.items()) == list(whole.sent.items())
+    whole = await whole_however_restarted(log, data)
     # Wherever a link to a turn leads, there is a post.
     spoken = [
         contribution.turn
@@ -244,21 +241,8 @@ async def test_a_quiet_debate_has_all_that_was_said_once_wherever_it_is_restarte
 SKIPPED = play(a_setup().model_copy(update={"when": When.SPLIT}), reopens=True)
 
 
-@given(st.data())
-async def test_what_is_debated_anyway_is_posted_once_wherever_it_is_restarted(data: st.DataObject):
-    whole, parts = Queue(), Queue()
-    await publish(Presenter(whole, Log(SKIPPED)), SKIPPED, 0, len(SKIPPED))
-    cut = data.draw(st.integers(0, len(SKIPPED)))
-    await publish(Presenter(parts, Log(SKIPPED)), SKIPPED, 0, cut)
-    again = data.draw(st.integers(0, cut))
-    await publish(Presenter(parts, Log(SKIPPED)), SKIPPED, again, len(SKIPPED))
-    assert list(parts.sent.items()) == list(whole.sent.items())
-    assert parts.progress[-1] == whole.progress[-1]
-
-
 async def test_a_second_verdict_has_keys_of_its_own_and_the_first_counts_no_more():
-    queue = Queue()
-    await publish(Presenter(queue, Log(SKIPPED)), SKIPPED, 0, len(SKIPPED))
+    queue = await queued(SKIPPED, (0, len(SKIPPED)))
     for key in (vote_key, headline_key, report_key):
         assert {key(DEBATE_ID), key(DEBATE_ID, 2)} <= set(queue.sent)
     for key in (vote_key, headline_key):
@@ -281,8 +265,8 @@ async def test_an_end_that_was_overtaken_is_told_to_nobody():
     events = [entry.event for entry in SKIPPED[: at + 1]]
     # The judge, the end and the person came in another order.
     overtaken = [*events[:verdict_at], events[at], events[verdict_at], events[at - 1]]
-    log, queue = a_log(overtaken), Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, len(log))
+    log = a_log(overtaken)
+    queue = await queued(log, (0, len(log)))
     assert fold(log).status is Status.RUNNING
     assert not {headline_key(DEBATE_ID), report_key(DEBATE_ID)} & set(queue.sent)
     board = await view_of(log, queue.sent[board_key(DEBATE_ID)])
@@ -303,8 +287,8 @@ async def test_an_event_that_could_not_be_queued_is_queued_when_it_comes_again()
 
 
 async def test_each_event_is_shown_by_living_posts_and_some_soon():
-    log, queue = play(SETUP), Queue()
-    await publish(Presenter(queue, Log(log)), log, 0, len(log))
+    log = play(SETUP)
+    queue = await queued(log, (0, len(log)))
     assert [progress.seq for progress in queue.progress] == [event.seq for event in log]
     hurried = {
         event.event.kind: set(progress.hurried)
@@ -312,48 +296,3 @@ async def test_each_event_is_shown_by_living_posts_and_some_soon():
     }
     assert not hurried["contribution_made"]
     assert hurried["verdict_reached"] == {"board", "session"}
-
-
-# --- what an event becomes ------------------------------------------------------------------------
-
-
-def posts_after(*events: object) -> Sequence[NewPost]:
-    log = a_log([SETUP_EVENT, *events])  # pyright: ignore[reportArgumentType]
-    return posts_of(fold(log), log[-1])
-
-
-def test_that_rebuttals_are_skipped_is_said_in_the_thread_with_its_figure():
-    turn = Turn(act=Act.GATE, round=1, agent=ENGINE, target=Act.REBUTTAL.value)
-    gate = Gate(turn=turn, reason=GateReason.AGREED, spread=0.1)
-    [post] = posts_after(GatePassed(gate=gate))
-
-    assert "probabilities within 10 points" in post.payload["text"]
-    assert "rebuttals were skipped" in post.payload["text"]
-
-
-@pytest.mark.parametrize(
-    ("event", "words"),
-    [
-        (VoteCalled(by=Person(id="U7")), "<@U7> called the vote"),
-        (DebatePaused(by=Person(id="U7"), origin="t1"), "<@U7> paused the debate"),
-        (DebateResumed(by=Person(id="U7"), origin="t2"), "<@U7> let the debate go on"),
-        (TimeRanOut(), "The debate's time was up"),
-        (TimeRanOut(of_outage=True), "No model could be reached for too long"),
-        (OutageBegan(reason="OpenAI failed (500).", origin="1"), "OpenAI failed (500). The debate"),
-        (OutageEnded(origin="1"), "The debate goes on"),
-        (DebateFailed(reason="No agent could take a position."), "No agent could take a position."),
-    ],
-)
-def test_what_people_do_to_a_debate_is_said_in_the_thread(event: object, words: str):
-    (post,) = posts_after(event)
-    assert words in post.payload["text"]
-
-
-def test_taking_events_in_one_by_one_is_taking_the_log_in():
-    log, position = play(SETUP), ReadingPosition()
-    for event in log:
-        debate = apply(position.debate, event)
-        position = release_after(position, debate, event).position
-    assert position == release_all(log).position
-    assert position.debate == apply(fold(log[:-1]), log[-1])
-    assert a_debate().seq == 1

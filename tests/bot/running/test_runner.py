@@ -1,82 +1,69 @@
-"""The runner: takes up, wakes, survives, gives up in words, stops cleanly, shares with others."""
+"""The runner: takes up, wakes, survives, gives up in words, shares with others."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import cast
 
 import pytest
 
-from bot.running.debates import STOP_SECONDS, Runner
+from bot.running.debates import Runner
 from bot.store.leases import Leases
 from bot.store.tables import prepare
-from core.acts.take import Turns
 from core.clock import SystemClock
-from core.debate.contributions import Failure
 from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
 from core.debate.log import fold
-from core.debate.state import Debate, Status
-from core.debate.turn import Act, Turn
-from core.debate.turn_events import TurnFailed
-from core.engine import Engine
+from core.debate.state import Debate
 from core.errors import DebateUnknown, RunLost, StoreDown
-from core.llm.call import ModelCalls
 from core.store.database import Database
 from core.store.memory import InMemoryStore
-from core.testing import ManualClock, RecordingSink, ScriptedProvider, a_setup
+from core.testing import ManualClock, a_setup
 
-Behaviour = Callable[[int], BaseException | None]
+ONE, TWO = "daaaaaaa", "dbbbbbbb"
 
 
-class StubbornEngine:
-    """Ends a debate on its first run, or raises what the test says for the run of that number."""
+class ParkingEngine:
+    """Leaves every debate to people, or raises what the test says for the run of that number."""
 
-    def __init__(self, store: InMemoryStore, behaviour: Behaviour = lambda _: None) -> None:
+    def __init__(
+        self, store: InMemoryStore, behaviour: Callable[[int], BaseException | None] | None = None
+    ) -> None:
         self.runs: list[str] = []
-        self.woken: list[str] = []
         self._store = store
         self._behaviour = behaviour
 
     async def run(self, debate_id: str) -> Debate:
         self.runs.append(debate_id)
-        error = self._behaviour(len(self.runs))
-        if error:
+        if self._behaviour and (error := self._behaviour(len(self.runs))):
             raise error
-        await self._store.append(debate_id, DebateConcluded(), at=ManualClock().now())
         return fold(await self._store.events(debate_id))
 
-    def wake(self, debate_id: str) -> bool:
-        self.woken.append(debate_id)
+    def wake(self, debate_id: str) -> bool:  # noqa: ARG002 - as a real one
         return True
-
-
-class SleepingEngine(StubbornEngine):
-    """Never ends a debate by itself."""
-
-    async def run(self, debate_id: str) -> Debate:
-        self.runs.append(debate_id)
-        await asyncio.sleep(3600)
-        raise AssertionError
-
-
-class ParkingEngine(StubbornEngine):
-    """Leaves every debate to people."""
-
-    async def run(self, debate_id: str) -> Debate:
-        self.runs.append(debate_id)
-        return fold(await self._store.events(debate_id))
 
 
 @pytest.fixture
 async def store() -> InMemoryStore:
     store = InMemoryStore()
-    for debate_id in ("daaaaaaa", "dbbbbbbb"):
+    for debate_id in (ONE, TWO):
         started = DebateStarted(setup=a_setup())
         await store.create(debate_id, started, origin=debate_id, at=ManualClock().now())
     return store
 
 
-def runner_of(engine: StubbornEngine, store: InMemoryStore) -> Runner:
-    return Runner(engine=engine, store=store, clock=ManualClock())
+@pytest.fixture
+async def shared(on_postgres: str) -> AsyncIterator[Database]:
+    """A database that several processes share."""
+    async with await Database.open(on_postgres) as database:
+        await prepare(database)
+        yield database
+
+
+def replica(
+    engine: ParkingEngine, store: InMemoryStore, leases: Leases, look_seconds: float = 0.02
+) -> Runner:
+    return Runner(
+        engine=engine, store=store, clock=SystemClock(), leases=leases, look_seconds=look_seconds
+    )
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -85,185 +72,124 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-@pytest.mark.parametrize("error", [StoreDown(), ConnectionError(), ValueError("a fault")])
-async def test_a_debate_goes_on_after_what_passes(store: InMemoryStore, error: Exception):
-    engine = StubbornEngine(store, lambda run: error if run <= 3 else None)
-    runner = runner_of(engine, store)
-    runner.wake("daaaaaaa")
+@pytest.mark.parametrize(
+    ("error", "failing", "runs"),
+    [
+        (StoreDown(), 3, 4),  # passes: tried again
+        (RunLost(), 9, 1),  # not ours: let go
+        (DebateUnknown(), 9, 1),
+        (ValueError("a fault"), 6, 7),  # given up in words
+    ],
+)
+async def test_a_debate_goes_on_after_what_passes_and_is_let_go_or_given_up_else(
+    store: InMemoryStore, error: Exception, failing: int, runs: int
+):
+    engine = ParkingEngine(store, lambda run: error if run <= failing else None)
+    runner = Runner(engine=engine, store=store, clock=ManualClock())
+    runner.wake(ONE)
     await until(lambda: not runner.held_ids)
-    assert len(engine.runs) == 4
+    assert len(engine.runs) == runs
+    last = (await store.events(ONE))[-1].event
+    is_fault = isinstance(error, ValueError)
+    assert isinstance(last, DebateFailed) is is_fault
+    assert not is_fault or "Moot itself failed" in cast("DebateFailed", last).reason
     await runner.close()
-
-
-@pytest.mark.parametrize("error", [RunLost(), DebateUnknown()])
-async def test_a_debate_that_is_not_ours_is_let_go(store: InMemoryStore, error: Exception):
-    engine = StubbornEngine(store, lambda _: error)
-    runner = runner_of(engine, store)
-    runner.wake("daaaaaaa")
-    await until(lambda: not runner.held_ids)
-    assert len(engine.runs) == 1
-    await runner.close()
-
-
-async def test_a_broken_log_is_left_alone_and_no_other_debate_is_held_up(store: InMemoryStore):
-    """An impossible event: the debate stays as it is, for a person to look at."""
-    nobody = Turn(act=Act.PROPOSAL, round=1, agent="eve")
-    lost = TurnFailed(failure=Failure(turn=nobody, reason="x"))
-    await store.append("daaaaaaa", lost, at=ManualClock().now())
-    turns = Turns(ModelCalls({"scripted": ScriptedProvider()}, SystemClock()))
-    sink = RecordingSink()
-    engine = Engine(store=store, turns=turns, sink=sink, clock=SystemClock())
-    runner = Runner(engine=engine, store=store, clock=SystemClock(), look_seconds=0.05)
-    await runner.start()
-    await until(lambda: any(debate.status is Status.CONCLUDED for debate in sink.debates))
-    await until(lambda: not runner.held_ids)
-    await runner.close()
-
-    assert fold(await store.events("dbbbbbbb")).status is Status.CONCLUDED
-    assert len(await store.events("daaaaaaa")) == 2
-
-
-async def test_a_debate_that_always_fails_ends_in_words(store: InMemoryStore):
-    engine = StubbornEngine(store, lambda run: ValueError("a fault") if run <= 6 else None)
-    runner = runner_of(engine, store)
-    runner.wake("daaaaaaa")
-    await until(lambda: not runner.held_ids)
-    last = (await store.events("daaaaaaa"))[-1].event
-    assert isinstance(last, DebateFailed)
-    assert "Moot itself failed" in last.reason
-    await runner.close()
-
-
-@pytest.mark.leaping
-async def test_closing_stops_everything_soon_and_nothing_begins_after(store: InMemoryStore):
-    engine = SleepingEngine(store)
-    runner = runner_of(engine, store)
-    await runner.start()
-    await until(lambda: len(engine.runs) == 2)
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    await runner.close()
-    assert loop.time() - began < STOP_SECONDS, "nothing was waited for"
-    runner.wake("daaaaaaa")
-    await asyncio.sleep(60)
-    assert len(engine.runs) == 2
-    assert not runner.held_ids
 
 
 async def test_a_debate_that_waits_for_people_is_one_replicas_until_that_stops(
-    store: InMemoryStore, on_postgres: str
+    store: InMemoryStore, shared: Database
 ) -> None:
-    debates = {"daaaaaaa", "dbbbbbbb"}
-    async with await Database.open(on_postgres) as database:
-        await prepare(database)
-        engines = ParkingEngine(store), ParkingEngine(store)
-        leases = Leases(database, "first"), Leases(database, "second")
-        first, second = (
-            Runner(engine=engine, store=store, clock=SystemClock(), leases=of_it, look_seconds=0.02)
-            for engine, of_it in zip(engines, leases, strict=True)
-        )
-        await first.start()
-        await until(lambda: set(engines[0].runs) == debates)
-        await second.start()
-        second.wake("daaaaaaa")
-        await until(lambda: not second.held_ids)
-        assert engines[1].runs == []
+    engines = ParkingEngine(store), ParkingEngine(store)
+    leases = Leases(shared, "first"), Leases(shared, "second")
+    first, second = (
+        replica(engine, store, of_it) for engine, of_it in zip(engines, leases, strict=True)
+    )
+    await first.start()
+    await until(lambda: set(engines[0].runs) == {ONE, TWO})
+    await second.start()
+    second.wake(ONE)
+    await until(lambda: not second.held_ids)
+    assert engines[1].runs == []
 
-        await first.close()
-        await leases[0].close()
-        await until(lambda: set(engines[1].runs) == debates)
-        await second.close()
-        await leases[1].close()
+    await first.close()
+    await leases[0].close()
+    await until(lambda: set(engines[1].runs) == {ONE, TWO})
+    await second.close()
+    await leases[1].close()
 
-        again = ParkingEngine(store)
-        third = Runner(
-            engine=again,
-            store=store,
-            clock=SystemClock(),
-            leases=Leases(database, "third"),
-            look_seconds=3600,
-        )
-        await third.start()
-        await until(lambda: set(again.runs) == debates and not third.held_ids)
-        assert len(again.runs) == 2, "each is taken up once"
-        await third.close()
+    again = ParkingEngine(store)
+    third = replica(again, store, Leases(shared, "third"), look_seconds=3600)
+    await third.start()
+    await until(lambda: set(again.runs) == {ONE, TWO} and not third.held_ids)
+    assert len(again.runs) == 2, "each is taken up once"
+    await third.close()
 
 
 async def test_what_is_new_after_the_end_waits_for_the_replica_that_holds_the_debate_still(
-    store: InMemoryStore, on_postgres: str
+    store: InMemoryStore, shared: Database
 ) -> None:
-    await store.append("daaaaaaa", DebateConcluded(), at=ManualClock().now())
-    async with await Database.open(on_postgres) as database:
-        await prepare(database)
-        other, leases = Leases(database, "other"), Leases(database, "ours")
-        await other.acquire("debate/daaaaaaa")
-        engine = ParkingEngine(store)
-        runner = Runner(
-            engine=engine, store=store, clock=SystemClock(), leases=leases, look_seconds=0.02
-        )
-        runner.wake("daaaaaaa")
-        await asyncio.sleep(0.1)
-        assert engine.runs == []
-        await other.forget("debate/daaaaaaa")
-        await until(lambda: engine.runs == ["daaaaaaa"])
-        await runner.close()
+    await store.append(ONE, DebateConcluded(), at=ManualClock().now())
+    other, engine = Leases(shared, "other"), ParkingEngine(store)
+    await other.acquire(f"debate/{ONE}")
+    runner = replica(engine, store, Leases(shared, "ours"))
+    runner.wake(ONE)
+    await asyncio.sleep(0.1)
+    assert engine.runs == []
+    await other.forget(f"debate/{ONE}")
+    await until(lambda: engine.runs == [ONE])
+    await runner.close()
 
 
 async def test_a_debate_that_another_replica_took_meanwhile_is_not_taken_back(
-    store: InMemoryStore, on_postgres: str
+    store: InMemoryStore, shared: Database
 ) -> None:
     """The database was away for longer than the lease holds."""
-    async with await Database.open(on_postgres) as database:
-        await prepare(database)
-        other, leases = Leases(database, "other"), Leases(database, "ours", holds=0.1)
+    other = Leases(shared, "other")
 
-        class CutOffEngine(StubbornEngine):
-            async def run(self, debate_id: str) -> Debate:
-                self.runs.append(debate_id)
-                while await other.acquire("debate/daaaaaaa") is None:  # noqa: ASYNC110 - its lease ends
-                    await asyncio.sleep(0.02)
-                raise StoreDown
+    class CutOffEngine(ParkingEngine):
+        async def run(self, debate_id: str) -> Debate:
+            self.runs.append(debate_id)
+            while await other.acquire(f"debate/{ONE}") is None:  # noqa: ASYNC110 - its lease ends
+                await asyncio.sleep(0.02)
+            raise StoreDown
 
-        engine = CutOffEngine(store)
-        runner = Runner(engine=engine, store=store, clock=SystemClock(), leases=leases)
-        runner.wake("daaaaaaa")
-        await until(lambda: not runner.held_ids)
-        assert len(engine.runs) == 1
-        assert other.holds("debate/daaaaaaa")
-        await runner.close()
+    engine = CutOffEngine(store)
+    runner = replica(engine, store, Leases(shared, "ours", holds=0.1))
+    runner.wake(ONE)
+    await until(lambda: not runner.held_ids)
+    assert len(engine.runs) == 1
+    assert other.holds(f"debate/{ONE}")
+    await runner.close()
 
 
 async def test_a_debate_lost_to_a_process_without_its_lease_is_taken_over(
-    store: InMemoryStore, on_postgres: str
+    store: InMemoryStore, shared: Database
 ) -> None:
     """That process may die while the debate waits for people: somebody must hold the lease."""
-    await store.mark_published("daaaaaaa", 1)
-    async with await Database.open(on_postgres) as database:
-        await prepare(database)
-        leases = Leases(database, "first", holds=6.0), Leases(database, "second")
-        is_taken = asyncio.Event()
+    await store.mark_published(ONE, 1)
+    is_taken = asyncio.Event()
 
-        class LosingEngine(StubbornEngine):
-            async def run(self, debate_id: str) -> Debate:
-                self.runs.append(debate_id)
-                await is_taken.wait()
-                raise RunLost
+    class LosingEngine(ParkingEngine):
+        async def run(self, debate_id: str) -> Debate:
+            self.runs.append(debate_id)
+            await is_taken.wait()
+            raise RunLost
 
-        engines = LosingEngine(store), ParkingEngine(store)
-        first, second = (
-            Runner(engine=engine, store=store, clock=SystemClock(), leases=of_it, look_seconds=0.02)
-            for engine, of_it in zip(engines, leases, strict=True)
-        )
-        await leases[0].start()
-        first.wake("daaaaaaa")
-        await until(lambda: engines[0].runs == ["daaaaaaa"])
-        await second.start()
-        await until(lambda: engines[1].runs == ["dbbbbbbb"])
-        is_taken.set()
-        await until(lambda: "daaaaaaa" in engines[1].runs)
-        await second.close()
-        await first.close()
-        await leases[0].close()
+    engines = LosingEngine(store), ParkingEngine(store)
+    leases = Leases(shared, "first", holds=6.0), Leases(shared, "second")
+    first, second = (
+        replica(engine, store, of_it) for engine, of_it in zip(engines, leases, strict=True)
+    )
+    await leases[0].start()
+    first.wake(ONE)
+    await until(lambda: engines[0].runs == [ONE])
+    await second.start()
+    await until(lambda: engines[1].runs == [TWO])
+    is_taken.set()
+    await until(lambda: ONE in engines[1].runs)
+    await second.close()
+    await first.close()
+    await leases[0].close()
 
 
 @pytest.mark.leaping
@@ -281,7 +207,7 @@ async def test_a_lease_that_could_not_be_renewed_is_soon_tried_again() -> None:
             return None, True
 
     leases = Leases(cast("Database", DatabaseAway()), "ours")
-    await leases.acquire("debate/daaaaaaa")
+    await leases.acquire(f"debate/{ONE}")
     await leases.start()
     await asyncio.sleep(7.5)
     await leases.close()

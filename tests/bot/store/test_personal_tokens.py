@@ -83,6 +83,8 @@ async def test_a_token_ends_with_its_time_and_makes_room(tokens: PersonalTokens)
     for _ in range(MOST):
         assert await new_token(tokens, later)
     assert not await new_token(tokens, later)
+    await tokens.purge(later.expires_at + timedelta(seconds=1))
+    assert not await tokens.of("T1", "U1", NOON)
 
 
 async def test_nobody_has_more_than_they_may_even_at_the_same_moment(
@@ -121,12 +123,6 @@ async def test_when_a_token_was_used_is_known_to_the_minute(tokens: PersonalToke
         await tokens.find(token, NOON + timedelta(seconds=seconds))
     (entry,) = await tokens.of("T1", "U1", NOON)
     assert entry.used_at == NOON + timedelta(seconds=61)
-
-
-async def test_what_has_expired_is_deleted(tokens: PersonalTokens) -> None:
-    await new_token(tokens)
-    await tokens.purge(WANTED.expires_at + timedelta(seconds=1))
-    assert not await tokens.of("T1", "U1", NOON)
 
 
 async def test_a_token_is_redacted_whole_or_cut_off(tokens: PersonalTokens) -> None:

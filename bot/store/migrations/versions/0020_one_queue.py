@@ -31,7 +31,13 @@ _LIVING = {
     "headline": r"[^/]+/headline(/\d+)?",
     "outcome": r"[^/]+/outcome/.*(?<!/refused)",
 }
-_LANES = {"ephemeral": "whisper", "react": "react", "pin": "pin", "session": "edit"}
+_LANES = {
+    "ephemeral": "whisper",
+    "react": "react",
+    "pin": "pin",
+    "unpin": "pin",
+    "session": "edit",
+}
 #: Methods that set a state.
 _STATES = frozenset({"pin", "unpin", "session"})
 _UNKNOWN = -1
@@ -189,28 +195,19 @@ def _state(row: Mapping[str, Any], head: int, *, runs: bool) -> dict[str, Any]:
 def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
     """What stays as it is; every row has the same columns."""
     names = ("key", "method", "workspace", "channel", "debate_id", "thread_key", "urgent")
-    at = row["attempted_at"]
+    at, workspace = row["attempted_at"], row["workspace"]
+    kind = _LANES.get(row["method"])
     return {
         **{name: row[name] for name in (*names, "state", "attempts", "ts", "error")},
-        "lane": _lane(row),
+        "lane": f"{kind}/{workspace}" if kind else f"post/{workspace}/{row['channel']}",
         "owner": row["life"],
         # SQLite forgets the zone, which is UTC.
-        "attempted_at": (at.timestamp() if at.tzinfo else _utc(at)) if at else None,
+        "attempted_at": (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() if at else None,
         "due": 0.0,
         "post": None,
         "edit_lane": None,
         "shown_seq": 0,
     }
-
-
-def _utc(at: Any) -> float:
-    return at.replace(tzinfo=UTC).timestamp()
-
-
-def _lane(row: Mapping[str, Any]) -> str:
-    kind = _LANES.get("pin" if row["method"] == "unpin" else row["method"])
-    workspace = row["workspace"]
-    return f"{kind}/{workspace}" if kind else f"post/{workspace}/{row['channel']}"
 
 
 def _living(row: Mapping[str, Any]) -> str | None:
