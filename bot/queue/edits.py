@@ -144,7 +144,7 @@ class Edits:
             return
         await self._note(row, seq, digest(content), refusal.words)
         if row.method == "pin" and row.thread_key:
-            await posts.make_stale(row.thread_key)  # the board says so
+            await posts.distrust(row.thread_key)  # the board says so
             self.outgoing.wake(f"edit/{row.workspace}")
 
     async def _carry_out(self, call: SlackCall, deadline: float) -> None:

@@ -275,10 +275,6 @@ class Posts:
         """Say that nobody knows what a living post shows: it leads to one more edit."""
         await self.database.write(lambda c: c.execute(_DISTRUST, {"with_key": key}))
 
-    async def make_stale(self, key: str) -> None:
-        """Have a living post rendered once more, and edited if it looks different then."""
-        await self.database.write(lambda c: c.execute(_MAKE_STALE, {"with_key": key}))
-
     async def put_off(self, row: PostRow, after: float) -> None:
         """Have a row wait so many seconds; what Slack said of it last stays."""
         values = {"of_id": row.id, "wait": after}
@@ -487,7 +483,6 @@ _NOTE_SAME = (
 )
 _WITH_KEY = QUEUE.c.key == bindparam("with_key")
 _DISTRUST = update(QUEUE).where(_WITH_KEY).values(shown_seq=UNKNOWN, shown_hash=None)
-_MAKE_STALE = update(QUEUE).where(_WITH_KEY).values(shown_seq=UNKNOWN)
 _PUT_OFF = update(QUEUE).where(QUEUE.c.id == bindparam("of_id")).values(due=NOW + _WAIT)
 _FAIL = (
     update(QUEUE)

@@ -27,7 +27,7 @@ from core.debate.debate_events import (
 )
 from core.debate.log import RecordedEvent, apply, fold
 from core.debate.people import Person
-from core.debate.people_events import DebatePaused, DebateResumed, DebateWanted
+from core.debate.people_events import DebatePaused, DebateWanted
 from core.debate.rules import When
 from core.debate.state import Status
 from core.debate.turn import Act
@@ -95,10 +95,8 @@ class Log:
 
     def __init__(self, log: Sequence[RecordedEvent]) -> None:
         self._log = log
-        self.reads = 0
 
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        self.reads += 1
         assert {event.debate_id for event in self._log} <= {debate_id}
         if not self._log:
             raise DebateUnknown(f"There is no debate {debate_id}.")
@@ -194,21 +192,6 @@ async def test_a_restart_anywhere_gives_the_same_posts_in_the_same_order(
 @given(st.data())
 async def test_what_is_debated_anyway_is_posted_once_wherever_it_is_restarted(data: st.DataObject):
     await whole_however_restarted(SKIPPED, data)
-
-
-async def test_of_a_debate_nothing_is_kept_while_it_waits_for_people():
-    begun = [recorded.event for recorded in play(SETUP)]
-    paused = DebatePaused(by=Person(id="U1"), origin="t1")
-    resumed = DebateResumed(by=Person(id="U1"), origin="t2")
-    events = a_log([*begun[:4], paused, resumed, *begun[4:]])
-    log = Log(events)
-    presenter = Presenter(Queue(), log)
-    await publish(presenter, events, 0, 5)
-    assert log.reads == 0
-    await publish(presenter, events, 5, 6)
-    assert log.reads == 1
-    await publish(presenter, events, 6, 9)
-    assert log.reads == 1
 
 
 @given(logs(), st.data())

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from sqlalchemy import update
 
 from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing, RenderedPosts
-from bot.queue.rate_limits import FAST, Pace
+from bot.queue.rate_limits import FAST, Pace, RateLimits
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.slack.client import slack_client, slack_session
 from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
@@ -328,45 +328,6 @@ async def begin(office: Office, key: str, attempted_at: float | None = None) -> 
 SHORT_LEASE = replace(FAST, lease=0.3)
 
 
-class FrozenOnce(Posts):
-    """The process is frozen once, between noting that it sends a post and sending it."""
-
-    thaw: Callable[[], Awaitable[None]] | None = None
-
-    async def claim(self, row: PostRow, owner: str) -> PostRow | None:
-        claimed = await super().claim(row, owner)
-        thaw, self.thaw = self.thaw, None
-        if thaw:
-            await asyncio.sleep(SHORT_LEASE.lease + 0.1)
-            await thaw()
-        return claimed
-
-
-async def test_a_frozen_process_does_not_post_what_another_one_has_posted(tmp_path: Path):
-    async with (
-        run_workspace(quick_workspace()) as workspace,
-        slack_session() as session,
-        await Database.open(f"sqlite+aiosqlite:///{tmp_path / 'posts.db'}") as database,
-    ):
-        await prepare(database)
-        posts = FrozenOnce(database)
-        office = Office(workspace, posts, SHORT_LEASE)
-        office.outbox = office.open(SHORT_LEASE, "process-1", session)
-        await office.outbox.start()
-        post = office.new("d1/e1/0")
-
-        async def another_posts() -> None:
-            metadata = {"event_type": METADATA_EVENT, "event_payload": {"key": post.key}}
-            client = slack_client(workspace.bot_token, workspace.api_url)
-            await client.chat_postMessage(channel=post.channel, text="sent", metadata=metadata)
-
-        posts.thaw = another_posts
-        await office.outbox.post([post])
-        await office.settled(post.key)
-        await office.outbox.close()
-        assert office.texts() == ["sent"]
-
-
 async def test_no_byte_goes_after_the_lease_of_its_lane_has_ended(tmp_path: Path):
     async with an_office(tmp_path) as office, slack_session() as session:
         await office.outbox.close()
@@ -403,3 +364,29 @@ async def test_a_post_in_doubt_is_found_though_the_clock_was_set_back(office: Of
     await office.settled(post.key)
     await after.close()
     assert office.texts() == ["sent"]
+
+
+# --- pace -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("lane", "a_minute"),
+    [("post/T1/C1", 60), ("edit/T1", 50), ("look/T1", 50), ("react/T1", 50), ("pin/T1", 20)],
+)
+def test_the_usual_pace_is_what_slack_allows_a_minute(lane: str, a_minute: int) -> None:
+    assert 60 / Pace().between(lane) == pytest.approx(a_minute)
+
+
+def test_holding_a_lane_never_lets_anybody_through_sooner() -> None:
+    limits = RateLimits(Pace())
+    limits.hold("post/T1/C1", 70.0)
+    limits.hold("post/T1/C1", 20.0)
+    limits.count_call("post/T1/C1")
+    assert 69 < limits.seconds_left("post/T1/C1") <= 70
+
+
+@pytest.mark.parametrize("method", ["post", "upload"])
+def test_a_post_in_doubt_is_looked_for_after_the_last_byte_of_its_call_can_have_left(
+    method: str,
+) -> None:
+    assert Pace().lease_of(method) < Pace().grace_of(method)

@@ -139,13 +139,6 @@ async def test_posts_are_sent_in_the_order_given_channel_by_channel(queue: Queue
     assert (await queue.next("post/T2/C1")).key == "a"
 
 
-async def test_a_key_is_enqueued_once(queue: Queue) -> None:
-    await queue.posts.enqueue([post("a", text="first")])
-    await queue.posts.enqueue([post("a", text="second"), post("b")])
-    assert (await queue.row("a")).payload == {"text": "first"}
-    assert await queue.drain() == ["a", "b"]
-
-
 async def test_what_is_urgent_overtakes_other_debates_but_nothing_of_its_own(queue: Queue) -> None:
     urgent = replace(post("d2/e2/0"), urgent=True)
     word = replace(post("word"), debate_id=None, urgent=True)
@@ -395,17 +388,6 @@ async def test_a_lease_that_is_renewed_holds_on_and_one_without_work_is_left(
         with pytest.raises(LaneLost):
             leases.check(EDITS)
         await leases.close()
-
-
-async def test_a_process_that_stood_still_knows_by_its_own_clock_that_it_holds_nothing(
-    on_postgres: str,
-) -> None:
-    async with await Database.open(on_postgres) as database:
-        await prepare(database)
-        leases = Leases(database, "one", holds=0.0)
-        await leases.acquire(LANE)
-        with pytest.raises(LaneLost):
-            leases.check(LANE)
 
 
 async def test_queues_read_no_row_that_is_done(tmp_path: Path) -> None:

@@ -15,8 +15,6 @@ from docx.opc.part import Part as WordPart
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from pptx import Presentation
-from pptx.chart.data import CategoryChartData
-from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from tests.core.evidence.office import raw_pdf
@@ -102,7 +100,7 @@ def controlled(document: Any) -> None:
 
 
 def deck() -> bytes:
-    """Slides with a chart and a table, a hidden one, and notes beside a group of shapes."""
+    """Slides with a table, a hidden one, and notes beside a group of shapes."""
     slides: Any = Presentation()
     layout = slides.slide_layouts[5]
 
@@ -111,11 +109,8 @@ def deck() -> bytes:
         slide.shapes.title.text = words
         return slide
 
-    figures: Any = CategoryChartData()
-    figures.categories = ["Kafka", "PostgreSQL"]
-    figures.add_series("Jobs per second", (48000, 2150))
+    titled("Load test")
     where = (Inches(1), Inches(2), Inches(6), Inches(4))
-    titled("Load test").shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *where, figures)
     table = titled("Costs").shapes.add_table(1, 2, *where).table
     table.cell(0, 0).text, table.cell(0, 1).text = "Kafka", "9,000"
     withdrawn = titled("Old plan")

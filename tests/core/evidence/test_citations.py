@@ -13,7 +13,7 @@ from core.debate.turn import Act, Turn
 from core.evidence.citations import check, check_citations, citations_in, render_citations
 from core.evidence.passages import passages_of
 from core.evidence.words import words_in
-from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES
+from core.rules.sources import MOST_CHARACTERS
 
 LOAD = """# Load test, March
 
@@ -378,20 +378,6 @@ def test_a_hostile_quote_costs_no_more_than_others() -> None:
         quotes = (f"END {number} " + "x … " * 250, f"END {number} " + "x x x x y " * 100)
         for quote in quotes:
             assert check("e1", quote, sources).status is CitationStatus.UNVERIFIED
-
-
-def test_long_hostile_text_is_read_in_time() -> None:
-    text = '[e1: "' * 5000 + "x" * 50_000
-    assert check_citations(text, SOURCES)[1] == ()
-
-
-def test_all_sources_of_a_debate_are_read_once_for_many_quotes() -> None:
-    sources = [a_source(at, f"Report {at}. {LOAD}") for at in range(1, MOST_SOURCES + 1)]
-    check("e1", "The queue took 9,000 jobs/s", sources)
-    read = [words_in(source.text) for source in sources]
-    for number in range(100):
-        check("e1", f"The queue took {number},000 jobs/s for ever", sources)
-    assert all(words_in(source.text) is words for source, words in zip(sources, read, strict=True))
 
 
 def test_long_texts_are_forgotten_before_they_take_much_memory() -> None:

