@@ -1,17 +1,14 @@
 """Makes the receivers that the settings name, with their secrets from the environment."""
 
-import ipaddress
 from collections.abc import Sequence
-from contextlib import suppress
-from urllib.parse import urlsplit
 
 from bot.addresses import fault_of, sends_openly
 from bot.landing.receivers import Receiver
 from bot.landing.record_files import FolderReceiver
 from bot.landing.repository_receiver import RepositoryReceiver
-from bot.landing.webhooks import WebhookReceiver, guard_of, secret_of
+from bot.landing.webhooks import WebhookReceiver, check_address, guard_of, secret_of
 from bot.settings import BotSettings
-from core.errors import ConfigurationBroken
+from core.errors import BadInput, ConfigurationBroken
 from core.landing import LandingPlaces, Webhook
 from core.ports import Clock
 
@@ -19,16 +16,7 @@ from core.ports import Clock
 def build_receivers(
     places: LandingPlaces, environment: BotSettings, clock: Clock
 ) -> Sequence[Receiver]:
-    """Return every receiver, ready to be used.
-
-    Args:
-        places: From the settings.
-        environment: Has the secrets.
-        clock: For timestamps of messages.
-
-    Raises:
-        ConfigurationBroken: A secret is missing or an address must not be called; names who has it.
-    """
+    """Raises `ConfigurationBroken` where a secret is missing or an address must not be called."""
     receivers: list[Receiver] = [
         _webhook(webhook, environment, clock) for webhook in places.webhooks
     ]
@@ -51,12 +39,13 @@ def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> Webhoo
     who = f"The webhook {webhook.name}"
     may_call = guard_of(webhook)
     _check_address(who, webhook.url)
-    with suppress(ValueError):
-        if not may_call(ipaddress.ip_address(urlsplit(webhook.url).hostname or "")):
-            raise ConfigurationBroken(
-                f"{who}: its address is one of a private network. If it is to be called, set "
-                "private_address: true."
-            )
+    try:
+        check_address(webhook.url, may_call)
+    except BadInput:
+        raise ConfigurationBroken(
+            f"{who}: its address is one of a private network. If it is to be called, set "
+            "private_address: true."
+        ) from None
     secrets = list[bytes]()
     for variable in filter(None, (webhook.secret_variable, webhook.old_secret_variable)):
         try:
@@ -67,7 +56,6 @@ def _webhook(webhook: Webhook, environment: BotSettings, clock: Clock) -> Webhoo
 
 
 def _check_address(who: str, url: str) -> None:
-    """Make sure that an address may be called, and that nobody on the way can read along."""
     if why := fault_of(url):
         raise ConfigurationBroken(f"{who}: its address cannot be used: {why}.")
     if sends_openly(url):

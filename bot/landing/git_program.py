@@ -33,8 +33,6 @@ class GitFailed(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Git:
-    """Git in a folder of its own."""
-
     folder: Path
     #: PATH and the like; `BotSettings.for_program`.
     usual: Mapping[str, str]
@@ -46,11 +44,7 @@ class Git:
     author: tuple[str, str] = ("Moot", "moot@localhost")
 
     async def __call__(self, *arguments: str, stdin: bytes = b"") -> str:
-        """Run git with these arguments; return its standard output.
-
-        Args:
-            arguments: No secret.
-            stdin: Its standard input.
+        """Run git; return its standard output. No argument is a secret.
 
         Raises:
             GitFailed: It ended with an error.
@@ -59,12 +53,7 @@ class Git:
         return (await self._run(arguments, stdin))[0]
 
     async def push(self, commit: str, ref: str) -> str:
-        """Add a commit to a branch of the server; return what the server said.
-
-        Raises:
-            GitFailed: It ended with an error: the branch went on meanwhile, for example.
-            LandingFailed: It is not installed.
-        """
+        """Add a commit to a branch of the server; return what the server said. Raises as above."""
         return (await self._run(["push", "--no-verify", "origin", f"{commit}:{ref}"], b""))[1]
 
     async def _run(self, arguments: Sequence[str], stdin: bytes) -> tuple[str, str]:
@@ -176,12 +165,7 @@ _REFUSALS = (
 
 
 def refusal_of(errors: str, records: RecordPlace) -> LandingFailed:
-    """Return the failure for git's error output, which is not quoted, as a server wrote it.
-
-    Args:
-        errors: Git's standard error.
-        records: The repository, its token's variable, its branches.
-    """
+    """The failure for git's standard error, which is not quoted, as a server wrote it."""
     where, words = records.repository, errors.lower()
     for parts, sentence in _REFUSALS:
         if any(part in words for part in parts):

@@ -31,42 +31,29 @@ TOLD_AFTER = 2
 class LandingReporter(Protocol):
     """Tells people in a debate's thread what became of a landing. Telling twice tells once."""
 
-    async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
-        """Say where it is.
-
-        Raises:
-            StoreDown: Nothing was queued.
-        """
-        ...
+    async def report_landing(
+        self, receiver: str, landing: Landing, landed: LandedRecord
+    ) -> None: ...
 
     async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
-        """Say what is undone and why, and when it is tried again; None: not by itself.
-
-        Raises:
-            StoreDown: Nothing was queued.
-        """
+        """`again_after` None: it is not tried again by itself."""
         ...
-
-
-async def _no_link(debate: Debate) -> str:  # noqa: ARG001 - takes what a real one takes
-    """Know no address."""
-    return ""
 
 
 @dataclass
 class LandingQueue:
-    """An `EventSink` that brings events to receivers."""
+    """An `EventSink` that brings events to receivers. Methods raise `StoreDown`."""
 
     outbox: Outbox
     store: DebateStore
     receivers: Mapping[str, Receiver]
-    tell: LandingReporter | None = None
+    tell: LandingReporter
     #: Finds the address of a debate's thread; empty: there is none.
-    link_of: Callable[[Debate], Awaitable[str]] = _no_link
+    link_of: Callable[[Debate], Awaitable[str]]
     #: Told of every attempt: "landed", "failed" or "dead".
-    on_outcome: Callable[[str], None] = lambda _outcome: None
+    on_outcome: Callable[[str], None]
     landings: Landings = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,11 +61,7 @@ class LandingQueue:
         self.outbox.steps[LANDING] = self._step
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Queue an event for every receiver that wants it; what is known already is left alone.
-
-        Raises:
-            StoreDown: Nothing was queued.
-        """
+        """Queue an event for every receiver that wants it; what is known already is left alone."""
         rows = [
             new_landing(name, debate.id, recorded.seq)
             for name, receiver in self.receivers.items()
@@ -91,11 +74,7 @@ class LandingQueue:
         """Nothing: receivers get what was recorded."""
 
     async def retry(self) -> int:
-        """Send dead letters again, and what waits at once; how many.
-
-        Raises:
-            StoreDown: Nothing was changed.
-        """
+        """Send dead letters again, and what waits at once; how many."""
         lanes = await self.landings.retry()
         for lane in lanes:
             self.outbox.wake(lane)
@@ -129,7 +108,7 @@ class LandingQueue:
             words = f"It failed unexpectedly ({type(error).__name__}); the log says more."
             await self._handle_failure(receiver, row, landing, LandingFailed(words))
         else:
-            if self.tell and receiver.failure_text:
+            if receiver.failure_text:
                 await self.tell.report_landing(receiver.name, landing, landed)
             await self._settle(row, PostState.SENT, "landed", ts=landed.place)
         return 0.0
@@ -155,7 +134,6 @@ class LandingQueue:
     async def _handle_failure(
         self, receiver: Receiver, row: PostRow, landing: Landing, error: LandingFailed
     ) -> None:
-        """Try again later, or give it up."""
         why = str(error)
         _log.warning("not landed", receiver=receiver.name, debate=row.debate_id, reason=why)
         state, wait = PostState.FAILED, None
@@ -164,8 +142,7 @@ class LandingQueue:
         elif not error.is_final and row.attempts <= len(WAITS):
             pause = min(error.after or 0.0, LONGEST_PAUSE)
             state, wait = PostState.WAITING, max(WAITS[row.attempts - 1], pause)
-        is_due = wait is None or row.attempts == TOLD_AFTER
-        if self.tell and receiver.failure_text and is_due:
+        if receiver.failure_text and (wait is None or row.attempts == TOLD_AFTER):
             await self.tell.report_failure(receiver, landing, why, again_after=wait)
         outcome = "dead" if wait is None else "failed"
         await self._settle(row, state, outcome, error=why, after=wait or 0.0)

@@ -19,13 +19,7 @@ class LandingFailed(MootError):
         after: float | None = None,
         is_final: bool = False,
     ) -> None:
-        """Say why, and whether it makes sense to try again.
-
-        Args:
-            message: A sentence for people, without secrets.
-            after: Seconds the place asks us to wait.
-            is_final: Only a person can mend it.
-        """
+        """`message` has no secrets; `after` are seconds the place asks us to wait."""
         super().__init__(message)
         self.after = after
         self.is_final = is_final
@@ -37,8 +31,6 @@ class ReceiverClosed(LandingFailed):
 
 @dataclass(frozen=True, kw_only=True)
 class Landing:
-    """One event on its way to one receiver."""
-
     #: The same for every attempt, and for no other event.
     id: str
     recorded: RecordedEvent
@@ -54,8 +46,6 @@ class Landing:
 
 @dataclass(frozen=True, kw_only=True)
 class LandedRecord:
-    """Where something is now."""
-
     #: Path of a record; empty where there is none, as with webhooks.
     place: str = ""
     #: What it is in: a folder, or the address of a repository.
@@ -71,17 +61,15 @@ class Receiver(Protocol):
     """A place outside Slack. Gets what it wants one after the other, each at least once."""
 
     @property
-    def name(self) -> str:
-        """Unique among all receivers."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def failure_text(self) -> str:
-        """The sentence that tells the thread what could not be done; empty: it is told nothing."""
+        """Tells the thread what could not be done; empty: it is told nothing."""
         ...
 
     def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
-        """Whether it is to get this event; `debate` is the debate right after it."""
+        """`debate` is the debate right after the event."""
         ...
 
     async def check(self) -> str:

@@ -28,7 +28,7 @@ _ADDRESS = re.compile(r"https://[^\s\"'<>|]{1,500}")
 
 
 def suggested_link(repository: str, output: str) -> str:
-    """Return the page that a server suggests after a push, if it belongs to the repository."""
+    """The page that a server suggests after a push, if it belongs to the repository."""
     page = repository.removesuffix("/").removesuffix(".git")
     addresses = (branch.rstrip(".,)") for branch in _ADDRESS.findall(output))
     return next((branch for branch in addresses if branch.startswith(f"{page}/")), "")
@@ -60,22 +60,12 @@ class RepositoryReceiver(RecordReceiver):
     usual: Mapping[str, str]
 
     async def deliver(self, landing: Landing) -> LandedRecord:
-        """Have the repository say what the log says; what it says already is not pushed again.
-
-        Raises:
-            LandingFailed: It was not pushed, or nobody knows.
-        """
         with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
             git = self.git_in(Path(folder))
             async with self._in_words():
                 return await self._land(git, landing)
 
     async def check(self) -> str:
-        """Ask the server for its branches, with the token.
-
-        Raises:
-            LandingFailed: It does not answer, or refuses.
-        """
         with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
             git = self.git_in(Path(folder))
             async with self._in_words():
@@ -84,7 +74,6 @@ class RepositoryReceiver(RecordReceiver):
 
     @asynccontextmanager
     async def _in_words(self) -> AsyncGenerator[None]:
-        """Say in words for people what goes wrong in the block, within the time there is."""
         address = self.records.repository
         try:
             async with asyncio.timeout(self.records.seconds):
@@ -100,7 +89,6 @@ class RepositoryReceiver(RecordReceiver):
             raise LandingFailed(words, is_final=True) from None
 
     def git_in(self, folder: Path) -> Git:
-        """Return git for this repository, working in a folder."""
         name, _, address = self.records.author.partition(" <")
         return Git(
             folder=folder,
@@ -130,7 +118,6 @@ class RepositoryReceiver(RecordReceiver):
         return self._landed_record(replace(tip, commit=commit), base, name, text)
 
     async def _commit(self, git: Git, parents: Sequence[str], name: str, debate: Debate) -> str:
-        """Commit the record to what is in the first parent; return the commit."""
         await self._check_path(git, parents[0])
         await git("checkout", "--quiet", "--force", "--detach", parents[0])
         folder = git.folder / self.records.path
@@ -149,11 +136,6 @@ class RepositoryReceiver(RecordReceiver):
         ).strip()
 
     async def _check_path(self, git: Git, commit: str) -> None:
-        """Make sure that nothing but folders is where the folder of records is to be.
-
-        Raises:
-            LandingFailed: A file or a link is there.
-        """
         parts = self.records.path.strip("/").split("/")
         above = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
         listed = await git("ls-tree", commit, "--", *above)
@@ -162,7 +144,6 @@ class RepositoryReceiver(RecordReceiver):
             raise LandingFailed(words, is_final=True)
 
     async def _fetch(self, git: Git, branch: str) -> tuple[Tip, Tip]:
-        """Fetch the newest commits of the base and of the branch, if there is one."""
         address = self.records.repository
         heads = [f"{_HEADS}{item}" for item in (self.records.base, branch) if item]
         listed = await git("ls-remote", "--symref", "--", address, "HEAD", *heads)
@@ -184,11 +165,6 @@ class RepositoryReceiver(RecordReceiver):
         return tips[base], tips[branch]
 
     def _branches(self, listed: str) -> tuple[str, set[str]]:
-        """The base, and those branches that are there, of what the server lists.
-
-        Raises:
-            LandingFailed: There is no base.
-        """
         address, own = self.records.repository, self.records.base
         head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)
         there = set(re.findall(r"^[0-9a-f]{40,64}\trefs/heads/(\S+)$", listed, re.MULTILINE))
@@ -214,7 +190,6 @@ class RepositoryReceiver(RecordReceiver):
         return RecordFolder(path, folder.records)
 
     def _name_of(self, debate: Debate, tips: Sequence[Tip], places: Mapping[str, str]) -> str:
-        """The file of a debate's record: as it is, or was, called; else the next free number."""
         names = [tip.records.name_of(debate.id) for tip in tips]
         names.append(places.get(debate.id, "").rpartition("/")[2])
         if name := next(filter(None, names), ""):

@@ -39,15 +39,7 @@ _SHORTEST, _LONGEST = 24, 64
 
 
 def secret_of(text: str, variable: str) -> bytes:
-    """Return the bytes of a secret: `whsec_` and base64.
-
-    Args:
-        text: The variable's value.
-        variable: Its name, for the error.
-
-    Raises:
-        ConfigurationBroken: It is missing or no such secret; the secret is not in the words.
-    """
+    """Raises `ConfigurationBroken` where it is missing or of another form, without showing it."""
     how = (
         f"Put `{_PREFIX}` and {_SHORTEST} to {_LONGEST} random bytes in base64 there, for example "
         f"with: echo {_PREFIX}$(openssl rand -base64 32)"
@@ -57,7 +49,7 @@ def secret_of(text: str, variable: str) -> bytes:
     try:
         secret = base64.b64decode(text.strip().removeprefix(_PREFIX), validate=True)
     except (binascii.Error, ValueError):
-        raise ConfigurationBroken(f"{variable} is no secret of a webhook. {how}") from None
+        secret = b""
     if not text.strip().startswith(_PREFIX) or not _SHORTEST <= len(secret) <= _LONGEST:
         raise ConfigurationBroken(f"{variable} is no secret of a webhook. {how}")
     return secret
@@ -66,14 +58,7 @@ def secret_of(text: str, variable: str) -> bytes:
 def signed_headers(
     message_id: str, timestamp: int, body: bytes, secrets: Sequence[bytes]
 ) -> Mapping[str, str]:
-    """Return the headers of a message.
-
-    Args:
-        message_id: The same for every attempt.
-        timestamp: Seconds since 1970, of this attempt.
-        body: As it is sent.
-        secrets: The newest first; during a change of secrets both sign.
-    """
+    """`message_id` is the same for every attempt; during a change of secrets both sign."""
     signed = f"{message_id}.{timestamp}.".encode() + body
     signatures = [hmac.new(secret, signed, hashlib.sha256).digest() for secret in secrets]
     return {
@@ -95,7 +80,7 @@ _GONE, _TOO_MANY, _UNAVAILABLE = 410, 429, 503
 
 
 def event_of(debate: Debate, recorded: RecordedEvent) -> WebhookEvent | None:
-    """What a webhook calls this event; None: it is told nothing of it."""
+    """What webhooks call the event; None: they are not told of it."""
     match recorded.event:
         case DebateStarted():
             return WebhookEvent.STARTED
@@ -116,13 +101,7 @@ def event_of(debate: Debate, recorded: RecordedEvent) -> WebhookEvent | None:
 
 
 def message_of(landing: Landing, event: WebhookEvent, *, whole_text: bool) -> Mapping[str, Any]:
-    """Return the message about an event; docs/landing.md says what is in it.
-
-    Args:
-        landing: The event and its debate.
-        event: What it is called.
-        whole_text: With people's reasons and the decision record.
-    """
+    """docs/landing.md says what is in it."""
     debate, setup, verdict = landing.debate, landing.debate.setup, landing.debate.verdict
     fields: dict[str, Any] = {
         "debate": debate.id,
@@ -172,25 +151,17 @@ class WebhookReceiver:
 
     @property
     def name(self) -> str:
-        """As the settings have it."""
         return self.webhook.name
 
     @property
     def failure_text(self) -> str:
-        """It is administrators' business, not the thread's."""
         return ""
 
     def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
-        """Whether the settings name this kind of event and the debate's channel."""
         event = event_of(debate, recorded)
         return event in self.webhook.events and self.webhook.serves(debate.setup.place)
 
     async def check(self) -> str:
-        """Connect, with TLS where the address has it, and hang up.
-
-        Raises:
-            LandingFailed: It cannot be reached, or must not be called.
-        """
         parts = urlsplit(self.webhook.url)
         is_tls, host = parts.scheme == "https", parts.hostname or ""
         async with self._in_words():
@@ -209,12 +180,6 @@ class WebhookReceiver:
         return "can be reached"
 
     async def deliver(self, landing: Landing) -> LandedRecord:
-        """Post the message once.
-
-        Raises:
-            ReceiverClosed: It answers 410 Gone.
-            LandingFailed: It answers anything but 2xx, or not in time, or must not be called.
-        """
         event = event_of(landing.debate, landing.recorded)
         if event is None:
             raise LandingFailed("There is no message about this event.", is_final=True)
@@ -231,7 +196,6 @@ class WebhookReceiver:
 
     @asynccontextmanager
     async def _in_words(self) -> AsyncGenerator[None]:
-        """Say in words for people what goes wrong in the block, within the time there is."""
         seconds = self.webhook.seconds
         try:
             async with asyncio.timeout(seconds):
@@ -275,21 +239,14 @@ class WebhookReceiver:
 
 
 def check_address(url: str, may_call: Callable[[Ip], bool]) -> None:
-    """Make sure that an address in figures may be called: it is not looked up, so not guarded.
-
-    Raises:
-        BadInput: It may not.
-    """
+    """An address in figures is not looked up, so the resolver does not guard it."""
     with suppress(ValueError):
         if not may_call(ipaddress.ip_address(urlsplit(url).hostname or "")):
             raise BadInput("its address is not public")
 
 
 def guard_of(webhook: Webhook) -> Callable[[Ip], bool]:
-    """Return what says which addresses a webhook may have.
-
-    Never one where machines get their own credentials.
-    """
+    """Never one where machines get their own credentials."""
     if not webhook.private_address:
         return is_public
     return lambda ip: not fault_of(f"http://[{ip}]/" if ip.version == 6 else f"http://{ip}/")  # noqa: PLR2004 - IPv6

@@ -15,7 +15,7 @@ from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
 from bot.slack.access import UNREACHED, Accesses
 from bot.slack.clients import WorkspaceClients
-from bot.slack.payloads import Interaction, Opener, refusal_of
+from bot.slack.payloads import Interaction, Opener, code_of
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import Deliveries
@@ -169,8 +169,7 @@ class ListenerContext:
             client = (await self.clients.of(act.team_id)).client
             await client.views_open(trigger_id=act.trigger_id, view=dict(form))
         except (SlackApiError, *UNREACHED) as error:
-            code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
-            _log.warning("form not opened", reason=code or type(error).__name__)
+            _log.warning("form not opened", reason=code_of(error) or type(error).__name__)
             raise BadInput(answers.FORM_TOO_LATE) from None
 
     async def link_to(self, here: Place, ts: str, thread: str = "") -> str:

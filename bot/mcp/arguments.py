@@ -35,11 +35,7 @@ _FAULTS = {"missing": "is needed", "extra_forbidden": "is no argument of this to
 
 
 def _readable(text: str) -> str:
-    """Refuse what no keyboard types and no database keeps.
-
-    Raises:
-        ValueError: There is such a sign; says which and where.
-    """
+    """Refuse what no keyboard types and no database keeps."""
     if match := _UNREADABLE.search(text):
         sign, at = f"U+{ord(match[0]):04X}", match.start() + 1
         raise ValueError(f"holds the control character {sign} at position {at}; take it out")
@@ -71,8 +67,6 @@ class _Arguments(BaseModel):
 
 
 class StartArguments(_Arguments):
-    """Of `start_debate`."""
-
     question: Annotated[str, Field(max_length=_QUESTION), AfterValidator(_readable)] = Field(
         description='What to debate, as a question: "Kafka or SQS for the job queue?"'
     )
@@ -116,8 +110,6 @@ class StartArguments(_Arguments):
 
 
 class StatusArguments(_Arguments):
-    """Of `debate_status`."""
-
     debate_id: DebateId
     wait_seconds: Annotated[float, Field(ge=0, le=LONGEST_WAIT, allow_inf_nan=False)] = Field(
         default=0,
@@ -127,8 +119,6 @@ class StatusArguments(_Arguments):
 
 
 class GivenArgument(_Arguments):
-    """One answer."""
-
     number: Annotated[int, Field(ge=1, le=999)] = Field(description="The question's number.")
     answer: Annotated[str, Field(max_length=_SAYING), AfterValidator(_readable)] = Field(
         description="The person's answer; empty: skip, the agents' assumption holds."
@@ -136,8 +126,6 @@ class GivenArgument(_Arguments):
 
 
 class AnswerArguments(_Arguments):
-    """Of `answer_question`."""
-
     debate_id: DebateId
     answers: Annotated[tuple[GivenArgument, ...], BeforeValidator(_from_json)] = Field(
         min_length=1, max_length=50, description="One answer or several."
@@ -145,8 +133,6 @@ class AnswerArguments(_Arguments):
 
 
 class RevisionArguments(_Arguments):
-    """Of `submit_revision`."""
-
     debate_id: DebateId
     sources: Annotated[tuple[_Line, ...], BeforeValidator(_from_json)] = Field(
         default=(),
@@ -160,8 +146,6 @@ class RevisionArguments(_Arguments):
 
 
 class DecisionArguments(_Arguments):
-    """Of `decide_on_verdict`."""
-
     debate_id: DebateId
     decision: Literal["accept", "reject", "revisit"]
     because: Annotated[str, Field(max_length=_SAYING), AfterValidator(_readable)] = Field(
@@ -173,8 +157,6 @@ class DecisionArguments(_Arguments):
 
 
 class NoteArguments(_Arguments):
-    """Of `add_note`."""
-
     debate_id: DebateId
     text: Annotated[str, Field(min_length=1, max_length=_SAYING), AfterValidator(_readable)] = (
         Field(description="What the agents should know from their next turn on.")
@@ -182,28 +164,22 @@ class NoteArguments(_Arguments):
 
 
 class DebateArguments(_Arguments):
-    """Of tools that take a debate and nothing else."""
-
     debate_id: DebateId
 
 
 class SearchArguments(_Arguments):
-    """Of `search_decisions`."""
-
     query: Annotated[str, Field(min_length=1, max_length=_LINE), AfterValidator(_readable)] = Field(
         description='A question or words: "what did we decide about the job queue?"'
     )
 
 
 class ListArguments(_Arguments):
-    """Of `list_debates`."""
-
     limit: Annotated[int, Field(ge=1, le=50)] = Field(default=10, description="How many at most.")
     running_only: bool = Field(default=False, description="Only debates that have not ended.")
 
 
 def faults_in(error: ValidationError) -> str:
-    """Return what is wrong with the arguments, a sentence each, without repeating what was sent."""
+    """A sentence for each of the first faults, without repeating what was sent."""
     errors = error.errors(include_url=False, include_input=False)
     texts = list[str]()
     for fault in errors[:_MOST_FAULTS]:
@@ -215,12 +191,9 @@ def faults_in(error: ValidationError) -> str:
 
 
 def named_by_words(what: str, request: BaseModel, *where: str) -> str:
-    """An id made from the request's content, so that the same request sent again changes nothing.
+    """An id made from a request, so that it changes nothing when it is sent again.
 
-    Args:
-        what: The kind of request.
-        request: Its arguments.
-        where: Further context that tells requests apart: the person, the folder.
+    `where` tells equal requests apart: the person, the folder.
     """
     text = "\0".join((request.model_dump_json(), *where))
     return f"{what}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"

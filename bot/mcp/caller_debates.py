@@ -20,8 +20,6 @@ from core.use_cases.steer import SteerDebate
 
 @dataclass(frozen=True, kw_only=True)
 class CallerActions:
-    """What a caller may do to debates."""
-
     #: Begins a debate; raises `BadInput` where it cannot be held.
     start: Callable[[StartArguments], Awaitable[StartedDebate]]
     #: What a program names as sources of a debate, and what tells this state of them from others;
@@ -37,29 +35,17 @@ class CallerDebates(Protocol):
     """Debates as one caller sees and changes them. Every method may raise `StoreDown`."""
 
     @property
-    def person(self) -> Person:
-        """On whose behalf the program calls."""
-        ...
+    def person(self) -> Person: ...
 
     @property
-    def clock(self) -> Clock:
-        """Tells how long somebody has waited."""
-        ...
+    def clock(self) -> Clock: ...
 
     async def actions(self) -> CallerActions:
-        """Return what may be done.
-
-        Raises:
-            BadInput: Nothing can be changed from here now; says who can.
-        """
+        """Return what may be done; raises `BadInput` where nothing can be changed from here now."""
         ...
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
         """Return the events of a debate the caller may see, asked for anew with each call.
-
-        Args:
-            debate_id: Its id, as the program named it.
-            to_change: Whether the caller means to change it.
 
         Raises:
             BadInput: There is none, the same words whether it exists or not; or it is held
@@ -67,16 +53,14 @@ class CallerDebates(Protocol):
         """
         ...
 
-    async def has_grown(self, debate_id: str, after: int) -> bool:
-        """Return whether a debate that the caller was shown has events after that number."""
-        ...
+    async def has_grown(self, debate_id: str, after: int) -> bool: ...
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
-        """Return the newest debates the caller may see; what cannot be read is left out."""
+        """What cannot be read is left out."""
         ...
 
     async def recall(self, question: str) -> Sequence[RecalledDecision]:
-        """Return the decisions that fit a question best, of what the caller may see.
+        """The decisions that fit a question best, of what the caller may see.
 
         Raises:
             BadInput: The question is too long, or nobody says what the caller may see.
@@ -84,9 +68,9 @@ class CallerDebates(Protocol):
         ...
 
     async def address(self, debate: Debate) -> str:
-        """Return where people find the debate; empty where there is no such place."""
+        """Where people find the debate; empty where there is no such place."""
         ...
 
     def origin(self, request: str) -> str:
-        """Return the origin of what the caller does: the same on every delivery of a request."""
+        """The origin of what the caller does: the same on every delivery of a request."""
         ...

@@ -36,16 +36,13 @@ class SlackCallerDebates:
 
     @property
     def person(self) -> Person:
-        """Whose token it is."""
         return self.caller.person
 
     @property
     def clock(self) -> Clock:
-        """The bot's."""
         return self.context.clock
 
     async def actions(self) -> CallerActions:
-        """Return the bot's own use cases: who may do what is checked there and in `log`."""
         return CallerActions(
             start=self._start,
             sources=self._sources,
@@ -56,11 +53,6 @@ class SlackCallerDebates:
         )
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
-        """Return the events of a debate of a channel that the person is in now.
-
-        Raises:
-            BadInput: There is none; the same words whether it exists or not.
-        """
         del to_change  # who sees a debate in Slack may answer and add to it there
         try:
             debate = await self.context.acts.find.visible(
@@ -76,38 +68,27 @@ class SlackCallerDebates:
         return await self.context.acts.find.store.events(debate.id)
 
     async def has_grown(self, debate_id: str, after: int) -> bool:
-        """Return whether the log has news."""
         return bool(await self.context.acts.find.store.events(debate_id, after=after))
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
-        """Return the newest debates of the channels that the person is in now."""
         hits = await self.context.acts.find.everywhere(
             self.caller.workspace, self.person.id, limit, open_only=running_only
         )
         return [hit.debate for hit in hits]
 
     async def recall(self, question: str) -> Sequence[RecalledDecision]:
-        """Return the decisions of the person's channels that fit best."""
         return await self.context.acts.recall.for_person(
             question, person=self.person.id, workspace=self.caller.workspace
         )
 
     async def address(self, debate: Debate) -> str:
-        """Return the address of its board in Slack; empty before that is posted."""
         rows = await self.context.lists.rows([FoundDebate(debate=debate)])
         return rows[0].address if rows else ""
 
     def origin(self, request: str) -> str:
-        """Return an origin that names the token."""
-        return self.caller.origin(request)
+        return f"mcp/{self.caller.token_id}/{request}"
 
     async def _start(self, arguments: StartArguments) -> StartedDebate:
-        """Begin a debate in a channel, as its command there would.
-
-        Raises:
-            BadInput: The person or the bot is not in the channel, a source cannot be used, or the
-                token's money is spent; nothing was started.
-        """
         here = place(self.caller.workspace, await self._channel(arguments.channel))
         # By the channel that is meant: another one may have this name by now.
         named = named_by_words("start", arguments.model_copy(update={"channel": here.channel}))
@@ -143,11 +124,7 @@ class SlackCallerDebates:
     async def _sources(
         self, debate: Debate, named: Sequence[str]
     ) -> tuple[Sequence[SourceReference], str]:
-        """Return what is linked to; a link has one state.
-
-        Raises:
-            BadInput: One cannot be a source.
-        """
+        """A link has one state."""
         return await self._linked_references(named, debate.setup.place.channel), ""
 
     async def _linked_references(
@@ -163,12 +140,6 @@ class SlackCallerDebates:
         )
 
     async def _channel(self, named: str) -> str:
-        """Return the id of the channel that was named, by #name or id.
-
-        Raises:
-            BadInput: None was named, or the person is in no such channel (the message is the same
-                whether the channel exists or not).
-        """
         if not named:
             raise BadInput(
                 'Say in which channel the debate is to be held: channel "#name" or its id. '
@@ -189,11 +160,7 @@ class SlackCallerDebates:
         raise BadInput(f"{NOT_A_MEMBER} Or Moot is not: in Slack, type “/invite @Moot” there.")
 
     def _cap(self, usual: Decimal | str | None) -> Decimal | None:
-        """Return the cap on a debate's cost that the token sets; None: as usual.
-
-        Raises:
-            BadInput: Its money is spent.
-        """
+        """The cap on a debate's cost that the token sets; None: as usual."""
         cap = self.caller.cap
         if cap is not None and cap <= 0:
             raise BadInput(

@@ -14,15 +14,11 @@ _LONGEST_NAME = 80
 
 
 def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
-    """Return the sources that a program named: the terminal's rules, limited to a folder.
+    """The sources that a program named: the terminal's rules, limited to a folder.
 
-    Stricter than at a terminal, as text that the program has read may make it name files.
-
-    Args:
-        folder: Only files below it can be sources, without hidden ones. No file at all where it is
-            the root or contains the home folder: some editors start servers there.
-        named: Files, folders and addresses of pages.
-        by: On whose behalf.
+    Stricter than at a terminal, as text that the program has read may make it name files: only
+    files below the folder, without hidden ones; no file at all where it is the root or contains
+    the home folder, where some editors start servers.
 
     Raises:
         BadInput: One cannot be a source; says which and why.

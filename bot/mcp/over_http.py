@@ -61,11 +61,9 @@ class McpRoutes:
     )
 
     def add_to(self, application: web.Application) -> None:
-        """Add the path. Only POST: nothing is sent to a program but answers."""
         application.router.add_post(MCP_PATH, self._answer)
 
     async def start(self) -> None:
-        """Begin to serve."""
         local = [name for host in _LOCAL_HOSTS for name in (host, f"{host}:*")]
         origins = [f"http://{name}" for name in local] + [f"https://{host}" for host in self.hosts]
         manager = self._manager = StreamableHTTPSessionManager(
@@ -90,7 +88,6 @@ class McpRoutes:
         await begun.wait()
 
     async def close(self) -> None:
-        """End what is still being answered."""
         self._stopped.set()
         if self._serving is not None:
             await self._serving
@@ -178,7 +175,6 @@ class _Reply:
         return {"type": "http.disconnect"}
 
     async def send(self, message: Any) -> None:
-        """Hand on a piece of the answer."""
         if message["type"] == "http.response.start":
             self.response = web.StreamResponse(status=message["status"])
             for name, value in message.get("headers", ()):

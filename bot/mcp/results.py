@@ -32,8 +32,6 @@ Shown = Annotated[str, BeforeValidator(visible)]
 
 
 class StartResult(Value):
-    """Of `start_debate`."""
-
     debate_id: str
     fresh: bool = Field(description="False: the same was asked before; here it is.")
     agents: tuple[Shown, ...] = Field(description="Names of who debates; casting may change them.")
@@ -46,8 +44,6 @@ class StartResult(Value):
 
 
 class OpenQuestion(Value):
-    """A question that agents ask the person."""
-
     number: int
     finding: int | None = Field(
         description="Of a review: the finding it is about, by its number there; null: none."
@@ -58,8 +54,6 @@ class OpenQuestion(Value):
 
 
 class ReadSource(Value):
-    """Something that agents read and cite."""
-
     label: str = Field(description="How it is cited: e1.")
     kind: SourceKind
     title: Shown
@@ -70,8 +64,6 @@ class ReadSource(Value):
 
 
 class StatusResult(Value):
-    """Of `debate_status`."""
-
     debate_id: str
     state: DebateState
     playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
@@ -91,8 +83,6 @@ class StatusResult(Value):
 
 
 class AnswerResult(Value):
-    """Of `answer_question`."""
-
     debate_id: str
     recorded: tuple[int, ...] = Field(description="Numbers of the questions that are answered.")
     skipped: tuple[int, ...] = Field(
@@ -106,8 +96,6 @@ class AnswerResult(Value):
 
 
 class RevisionResult(Value):
-    """Of `submit_revision`."""
-
     debate_id: str
     sources: tuple[str, ...] = Field(description="How the agents name the changed texts: e2.")
     still_open: tuple[int, ...] = Field(
@@ -116,29 +104,21 @@ class RevisionResult(Value):
 
 
 class NoteResult(Value):
-    """Of `add_note`."""
-
     debate_id: str
     taken: bool = Field(description="False: the debate has ended; nobody will read the note.")
 
 
 class DecisionResult(Value):
-    """Of `decide_on_verdict`."""
-
     debate_id: str
     standing: Shown = Field(description="How the verdict stands with the team now.")
 
 
 class StopResult(Value):
-    """Of `stop_debate`."""
-
     debate_id: str
     state: DebateState
 
 
 class ListedFinding(Value):
-    """A finding of a review."""
-
     number: int = Field(description="Counted from 1, the gravest first; 0: not merged yet.")
     severity: Severity
     status: FindingStatus
@@ -156,8 +136,6 @@ class ListedFinding(Value):
 
 
 class VerdictResult(Value):
-    """Of `get_verdict`."""
-
     debate_id: str
     state: DebateState
     question: Shown
@@ -180,8 +158,6 @@ class VerdictResult(Value):
 
 
 class FoundDecision(Value):
-    """A decision of an earlier debate."""
-
     debate_id: str
     question: Shown
     decision: Shown
@@ -191,15 +167,11 @@ class FoundDecision(Value):
 
 
 class SearchResult(Value):
-    """Of `search_decisions`."""
-
     found: tuple[FoundDecision, ...]
     sure: bool = Field(description="Whether the first surely is what was meant.")
 
 
 class ListedDebate(Value):
-    """A debate in a list."""
-
     debate_id: str
     question: Shown
     state: DebateState
@@ -209,13 +181,10 @@ class ListedDebate(Value):
 
 
 class ListResult(Value):
-    """Of `list_debates`."""
-
     debates: tuple[ListedDebate, ...]
 
 
 def start_result(begun: StartedDebate) -> StartResult:
-    """Return what a debate was begun with."""
     setup = begun.setup
     cap = firm_cap(setup, setup.forecast.cost if setup.forecast else None)
     return StartResult(
@@ -229,7 +198,6 @@ def start_result(begun: StartedDebate) -> StartResult:
 
 
 def status(debate: Debate, address: str) -> StatusResult:
-    """Return how far a debate has come and what its agents ask."""
     state, reached, playbook = state_of(debate), progress(debate), debate.setup.playbook
     cost = debate.usage.cost
     return StatusResult(
@@ -260,7 +228,6 @@ def status(debate: Debate, address: str) -> StatusResult:
 
 
 def _waits_for(debate: Debate, state: DebateState) -> str:
-    """Who or what the debate waits for; empty where it has ended."""
     match state:
         case DebateState.WAITING_FOR_ANSWERS:
             numbers = [str(question.number) for question in schedule.open_questions(debate)]
@@ -279,7 +246,6 @@ def _waits_for(debate: Debate, state: DebateState) -> str:
 
 
 def verdict(debate: Debate, address: str) -> VerdictResult:
-    """Return the verdict of a debate; why there is none else."""
     result, cost = debate.verdict, debate.usage.cost
     return VerdictResult(
         debate_id=debate.id,
@@ -333,7 +299,6 @@ def _sources(debate: Debate) -> tuple[ReadSource, ...]:
 
 
 def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
-    """Return the decisions that were found, the best fit first."""
     decisions = tuple(
         FoundDecision(
             debate_id=item.debate.id,
@@ -350,7 +315,6 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
 
 
 def list_result(debates: Sequence[Debate]) -> ListResult:
-    """Return debates in a list, in their order."""
     return ListResult(
         debates=tuple(
             ListedDebate(

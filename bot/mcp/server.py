@@ -11,7 +11,7 @@ from mcp_types import (
     PaginatedRequestParams,
     TextContent,
 )
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from bot.log import logger
 from bot.mcp.arguments import faults_in
@@ -45,29 +45,28 @@ _OURS = "Moot failed while doing this; its log says how. Try again in a moment."
 
 
 def build_server(debates_of: Callable[[Any], CallerDebates]) -> Server[Any]:
-    """Return the server.
-
-    Args:
-        debates_of: Returns debates as the caller of a request sees them; is handed what the
-            transport says of the request: over HTTP the request, else None.
-    """
+    """`debates_of` is handed what the transport says of the request: over HTTP it, else None."""
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult:
-        tool = next((kind for kind in TOOLS if kind.name == params.name), None)
-        if tool is None:
-            names = ", ".join(kind.name for kind in TOOLS)
-            return _refusal(f"There is no tool “{params.name[:80]}”. Tools: {names}.")
+        name = params.name
+        if (tool := TOOLS.get(name)) is None:
+            return _refusal(f"There is no tool “{name[:80]}”. Tools: {', '.join(TOOLS)}.")
         try:
-            result = await tool.call(debates_of(context.request), params.arguments or {})
+            arguments = tool.arguments.model_validate(params.arguments or {})
+            result = await tool.perform(debates_of(context.request), arguments)
         except ValidationError as error:
-            return _refusal(f"{tool.name} cannot be called so. {faults_in(error)}")
+            return _refusal(f"{name} cannot be called so. {faults_in(error)}")
         except MootError as error:
             return _refusal(str(error))
         except Exception:  # noqa: BLE001 - whatever it is, nobody shall read a traceback
-            _log.exception("a tool failed", tool=tool.name)
+            _log.exception("a tool failed", tool=name)
             return _refusal(_OURS)
+        text = result.model_dump_json()
+        if isinstance(result, VerdictResult):  # as it reads, quoted as data
+            text = "\n".join(f"> {line}".rstrip() for line in result.text.splitlines())
         return CallToolResult(
-            content=[TextContent(text=_text(result))],
+            # For clients that read text only.
+            content=[TextContent(text=text)],
             structured_content=result.model_dump(mode="json"),
         )
 
@@ -82,14 +81,7 @@ def build_server(debates_of: Callable[[Any], CallerDebates]) -> Server[Any]:
 
 
 async def _list_tools(_context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
-    return ListToolsResult(tools=[tool.definition for tool in TOOLS])
-
-
-def _text(result: BaseModel) -> str:
-    """A result for clients that read text only: JSON; a verdict as it reads, quoted as data."""
-    if isinstance(result, VerdictResult):
-        return "\n".join(f"> {line}".rstrip() for line in result.text.splitlines())
-    return result.model_dump_json()
+    return ListToolsResult(tools=[tool.definition for tool in TOOLS.values()])
 
 
 def _refusal(words: str) -> CallToolResult:

@@ -25,7 +25,7 @@ _log = logger(__name__)
 
 @asynccontextmanager
 async def readable_messages(incoming: Any, outgoing: Any) -> AsyncGenerator[Any]:
-    """Yield the messages of a client; the SDK drops a line it cannot read, and the client waits.
+    """The messages of a client; the SDK drops a line it cannot read, and the client waits.
 
     Such a line is read leniently, or an error on `outgoing` says that it is no message.
     """
@@ -64,15 +64,9 @@ def read_line(fault: Exception) -> SessionMessage | JSONRPCError | None:
 async def serve(environment: BotSettings, config: Path | None) -> None:
     """Serve until standard input ends. Nothing but the protocol goes to standard output.
 
-    Args:
-        environment: Read without the working folder's `.env`: an editor starts the server in the
-            folder of whatever project is open, and a stranger's project could send our keys to an
-            address of its own.
-        config: A configuration file; None: the one the environment names, if it names one.
-
-    Raises:
-        ConfigurationBroken: Settings or database cannot be used.
-        StoreDown: The database cannot be opened.
+    `environment` is read without the working folder's `.env`: an editor starts the server in the
+    folder of whatever project is open, and a stranger's project could send our keys to an address
+    of its own.
     """
     set_up_logs(environment.moot_log_level, environment.moot_log_format, environment.secrets)
     plugins = find_plugins(environment)

@@ -60,8 +60,6 @@ _MOST_OPEN = 200
 
 @dataclass(frozen=True, kw_only=True)
 class _OwnDatabase:
-    """The database that is ours, and what works on it."""
-
     store: DebateStore
     runner: Runner
     actions: CallerActions
@@ -82,18 +80,7 @@ class ThisMachine:
         clock: Clock,
         folder: Path,
     ) -> None:
-        """Take nothing yet.
-
-        Args:
-            environment: Where the database is, and keys.
-            settings: What holds for debates.
-            calls: Asks models.
-            tools: Asks tools of MCP servers as sources.
-            embedder: Finds decisions by meaning, too; None: by words only.
-            person: Whose machine it is.
-            clock: Time.
-            folder: Only files below it can be sources.
-        """
+        """`folder`: only files below it can be sources."""
         self.person = person
         self.clock = clock
         self._environment = environment
@@ -123,11 +110,6 @@ class ThisMachine:
                 await asyncio.gather(waiting, return_exceptions=True)
 
     async def actions(self) -> CallerActions:
-        """Return the actions on the database; take it for this process first.
-
-        Raises:
-            BadInput: Another process uses it.
-        """
         try:
             database = await self._take()
         except StoreInUse as error:
@@ -138,7 +120,6 @@ class ThisMachine:
         return database.actions
 
     async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
-        """Return the events of a debate of this database."""
         try:
             log = await (await self._reading()).events(debate_id)
         except DebateUnknown:
@@ -154,11 +135,9 @@ class ThisMachine:
         return log
 
     async def has_grown(self, debate_id: str, after: int) -> bool:
-        """Return whether the log has news."""
         return bool(await (await self._reading()).events(debate_id, after=after))
 
     async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
-        """Return the newest debates of this database."""
         store = await self._reading()
         debates = list[Debate]()
         for entry in await store.find(DebateFilter(limit=limit, open_only=running_only)):
@@ -171,8 +150,6 @@ class ThisMachine:
         return debates
 
     async def recall(self, question: str) -> Sequence[RecalledDecision]:
-        """Return the decisions of the whole database that fit best."""
-
         def on_unreadable(debate_id: str, error: StoreError) -> None:
             _log.warning("cannot show", debate=debate_id, reason=str(error))
 
@@ -182,21 +159,14 @@ class ThisMachine:
         return await register.anywhere(question)
 
     async def address(self, debate: Debate) -> str:
-        """Nowhere: there is no page of it."""
         del debate
         return ""
 
     def origin(self, request: str) -> str:
-        """Return an origin that tells debates of this server from the terminal's."""
         return f"{ORIGIN}{request}"
 
     async def _take(self) -> _OwnDatabase:
-        """Return the database opened by this process; open it if it is not.
-
-        Raises:
-            StoreInUse: Another process uses it.
-            StoreError: It cannot be opened.
-        """
+        """Raises `StoreInUse` where another process uses the database."""
         async with self._taking:
             if self._held is None:
                 database = self._held = await self._open_database()
@@ -242,11 +212,7 @@ class ThisMachine:
     async def _sources(
         self, _debate: Debate, named: Sequence[str]
     ) -> tuple[Sequence[SourceReference], str]:
-        """Return the files and pages that were named, and the sizes and times of the files.
-
-        Raises:
-            BadInput: One may not be read.
-        """
+        """Files and pages, and the sizes and times of the files."""
         references = references_below(self._folder, named, self.person)
         files = [
             Path(reference.fetch) for reference in references if reference.kind is SourceKind.FILE
@@ -258,12 +224,6 @@ class ThisMachine:
         return references, " ".join(f"{state.st_size}/{state.st_mtime_ns}" for state in states)
 
     async def _start(self, starting: StartDebate, arguments: StartArguments) -> StartedDebate:
-        """Begin a debate of this machine.
-
-        Raises:
-            BadInput: It cannot be held; says why.
-            ConfigurationBroken: A model it needs is not set up.
-        """
         if arguments.channel:
             raise BadInput(
                 "Debates of this server are held on this machine, in no channel: leave “channel” "
@@ -302,7 +262,7 @@ class ThisMachine:
         return await starting.begin(setup, origin=origin)
 
     async def _running(self, store: DebateStore) -> Sequence[str]:
-        """Return the debates that this person began here and nobody ended, oldest first."""
+        """The debates that this person began here and nobody ended, oldest first."""
         entries = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
         return [
             entry.debate_id
@@ -311,7 +271,6 @@ class ThisMachine:
         ]
 
     async def _reading(self) -> DebateStore:
-        """Return the log of debates to read from: ours, or the one another process writes to."""
         if self._held is not None:
             return self._held.store
         if self._reader is None:
@@ -320,7 +279,6 @@ class ThisMachine:
         return self._reader
 
     async def _wait_for_it(self) -> None:
-        """Take the database as soon as the process that has it lets it go."""
         while self._held is None:
             await self.clock.sleep(LOOK_AGAIN)
             try:

@@ -22,14 +22,6 @@ class Caller:
     #: token's money is spent, and nothing can be started with it.
     cap: Decimal | None = None
 
-    def origin(self, request: str) -> str:
-        """Return the origin of what this caller does, so that it can be told by its token.
-
-        Args:
-            request: Names the call: the same on every delivery, no two calls share it.
-        """
-        return f"mcp/{self.token_id}/{request}"
-
 
 @dataclass(frozen=True, kw_only=True)
 class TokenCallers:
@@ -46,14 +38,10 @@ class TokenCallers:
     day_cost: Decimal | None = None
 
     async def caller(self, bearer: str) -> Caller | None:
-        """Return the owner of a token; None: unknown, or no longer in the workspace.
-
-        Args:
-            bearer: What stood after `Bearer` in the request's `Authorization`; anything at all.
+        """The owner of a token; None: unknown, or no longer in the workspace.
 
         Raises:
             SlackSilent: Slack did not say in time whether its owner is still there.
-            StoreDown: The database does not answer.
         """
         now = self.clock.now()
         token = await self.tokens.find(bearer, now)

@@ -1,6 +1,6 @@
 """The tools: what each is called and promises, and how it is done with the use cases."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_type_hints
 
@@ -46,44 +46,17 @@ _LOOK_AGAIN = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class ToolKind:
-    """One tool."""
-
     definition: Tool
     arguments: type[BaseModel]
     perform: Callable[[CallerDebates, Any], Awaitable[BaseModel]]
 
-    @property
-    def name(self) -> str:
-        """What programs call it by."""
-        return self.definition.name
 
-    async def call(self, debates: CallerDebates, arguments: Mapping[str, Any]) -> BaseModel:
-        """Validate the arguments and run the tool.
-
-        Args:
-            debates: Debates as the caller sees them.
-            arguments: As they were sent.
-
-        Raises:
-            ValidationError: The arguments cannot be used.
-            BadInput: It cannot be done; says why and what to do.
-            StoreError: The database failed.
-        """
-        return await self.perform(debates, self.arguments.model_validate(arguments))
-
-
-#: In the order in which clients are told of them.
-TOOLS = list[ToolKind]()
+#: By name, in the order in which clients are told of them.
+TOOLS = dict[str, ToolKind]()
 
 
 def _tool(title: str, *, reads_only: bool = False, ends: bool = False) -> Callable[[P], P]:
-    """Make a tool of a function: of its name, its docstring, the types it takes and returns.
-
-    Args:
-        title: Its title.
-        reads_only: It changes nothing.
-        ends: It ends something that cannot be begun again.
-    """
+    """Make a tool of a function: of its name, its docstring, the types it takes and returns."""
 
     def register(perform: P) -> P:
         types = get_type_hints(perform)
@@ -103,7 +76,9 @@ def _tool(title: str, *, reads_only: bool = False, ends: bool = False) -> Callab
                 open_world_hint=types["arguments"] is StartArguments,
             ),
         )
-        TOOLS.append(ToolKind(definition=definition, arguments=types["arguments"], perform=perform))
+        TOOLS[perform.__name__] = ToolKind(
+            definition=definition, arguments=types["arguments"], perform=perform
+        )
         return perform
 
     return register
@@ -144,7 +119,6 @@ async def debate_status(debates: CallerDebates, arguments: StatusArguments) -> r
 
 
 def _waits(debate: Debate) -> bool:
-    """Whether something may come by itself."""
     return state_of(debate) in {
         DebateState.RUNNING,
         DebateState.WAITING_FOR_MODELS,
@@ -153,7 +127,6 @@ def _waits(debate: Debate) -> bool:
 
 
 def _moment(debate: Debate) -> tuple[object, ...]:
-    """State, open questions and stage: a change of these ends the waiting."""
     numbers = tuple(question.number for question in open_questions(debate))
     return state_of(debate), numbers, stage(debate) if _waits(debate) else ""
 
@@ -314,7 +287,6 @@ async def list_debates(debates: CallerDebates, arguments: ListArguments) -> resu
 
 
 def _can_show(debate_id: str, show: Callable[[Sequence[S]], object], items: Sequence[S]) -> bool:
-    """Whether its log can be shown; where not, log a warning."""
     try:
         with reading(debate_id):
             show(items)

@@ -32,13 +32,6 @@ class GuardedProvider:
     """A `ModelProvider` that asks another one; whatever that raises becomes a `ProviderError`."""
 
     def __init__(self, name: str, provider: ModelProvider, package: str) -> None:
-        """Keep who answers.
-
-        Args:
-            name: What settings call it.
-            provider: Answers.
-            package: Who brings it, for people.
-        """
         self.name = name
         self._provider = provider
         self._package = package
@@ -46,12 +39,6 @@ class GuardedProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer as the other provider does.
-
-        Raises:
-            ProviderError: The other provider's own; or what it raised or returned is none of what
-                a provider may.
-        """
         try:
             reply = cast("object", await self._provider.complete(request, on_first_token))
         except ProviderError:
@@ -69,7 +56,6 @@ class GuardedProvider:
         )
 
     async def close(self) -> None:
-        """Close the other provider; what it raises is logged."""
         try:
             await self._provider.close()
         except (Exception, SystemExit):  # noqa: BLE001 - whatever another's code does
@@ -93,8 +79,6 @@ class PluginKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
-    """One entry point, and what became of it."""
-
     kind: PluginKind
     #: The entry point's name: that of the role, format, provider or sink.
     name: str
@@ -107,14 +91,12 @@ class Plugin:
 
     @property
     def title(self) -> str:
-        """What it is called in lists: `role wcag of moot-wcag 1.0`."""
+        """As `role wcag of moot-wcag 1.0`."""
         return f"{self.kind.name.lower()} {self.name} of {self.package}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plugins:
-    """All plugins there are, and what those bring that can be used."""
-
     found: tuple[Plugin, ...] = ()
     roles: tuple[Role, ...] = ()
     agendas: tuple[Agenda, ...] = ()
@@ -124,7 +106,6 @@ class Plugins:
 
     @property
     def left_out(self) -> Sequence[str]:
-        """A sentence for each plugin that cannot be used."""
         return [
             f"The {plugin.title} is left out: {plugin.fault}."
             for plugin in self.found
@@ -137,7 +118,7 @@ NO_PLUGINS = Plugins()
 
 
 def installed_entry_points() -> Sequence[EntryPoint]:
-    """Every entry point of a plugin in this Python environment; nothing of them is imported."""
+    """Nothing of them is imported."""
     everything = entry_points()  # once: it reads a file of every package that is installed
     entries = (entry for kind in PluginKind for entry in everything.select(group=kind.value))
     return sorted(entries, key=lambda entry: (entry.group, _package(entry), entry.name))
@@ -151,11 +132,7 @@ def discover(
 ) -> Plugins:
     """Load the plugins that are allowed, and leave out those that cannot be used.
 
-    Args:
-        entries: Of installed packages.
-        allowed: `all`, `none`, or names of packages with commas between.
-        variable: Reads variables of the environment for plugins.
-        reserved: Names of built-in parts.
+    `allowed` is `all`, `none`, or names of packages; `reserved` are names of built-in parts.
 
     Raises:
         ConfigurationBroken: `allowed` names a package that is not there.
@@ -192,7 +169,6 @@ def discover(
 
 
 def _let_in(packages: Iterable[str], allowed: str) -> Collection[str]:
-    """Those of the packages, with their versions, that may bring plugins."""
     words, there = allowed.strip().lower(), set(packages)
     if words in {ALL, NONE}:
         return there if words == ALL else ()
@@ -210,7 +186,6 @@ def _let_in(packages: Iterable[str], allowed: str) -> Collection[str]:
 
 
 def _package(entry: EntryPoint) -> str:
-    """Name and version of the package that brings it."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown package"
 
 
@@ -275,7 +250,6 @@ def _sink(entry: EntryPoint, package: str, variable: Variable) -> QueuedSink:
 
 
 def _waits(value: object, *methods: str) -> bool:
-    """Whether it has these methods, and they can be awaited."""
     return all(iscoroutinefunction(getattr(value, name, None)) for name in methods)
 
 

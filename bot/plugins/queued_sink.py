@@ -22,19 +22,12 @@ _LAST_WORDS = 5.0
 
 
 class QueuedSink:
-    """A plugin's sink, and what waits to be told to it."""
+    """A plugin's sink, and what waits to be told to it while `run` runs."""
 
     def __init__(
         self, name: str, sink: EventSink, *, room: int = ROOM, patience: float = PATIENCE
     ) -> None:
-        """Keep the sink; it hears what is published once `run` runs.
-
-        Args:
-            name: What people call it.
-            sink: Listens.
-            room: Events that may wait for it.
-            patience: Seconds it may take for one event.
-        """
+        """`room` is in events, `patience` in seconds for one."""
         self.name = name
         #: Events it did not hear, because too many waited already.
         self.lost = 0
@@ -45,11 +38,9 @@ class QueuedSink:
         self._patience = patience
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Tell it an event as soon as it listens; never waits."""
         self._put(partial(self._sink.publish, debate, recorded))
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Tell it the turns that began as soon as it listens; never waits."""
         self._put(partial(self._sink.turns_began, debate, turns))
 
     def _put(self, tell: Callable[[], Awaitable[None]]) -> None:
@@ -61,7 +52,6 @@ class QueuedSink:
             self.lost += 1
 
     async def run(self) -> None:
-        """Tell it what is published, in order, until it is cancelled."""
         while True:
             tell = await self._queue.get()
             try:
@@ -76,7 +66,6 @@ class QueuedSink:
                 self._queue.task_done()
 
     async def heard_all(self) -> None:
-        """Wait until it was told all that was published."""
         await self._queue.join()
 
     def _failed(self, cause: str, error: BaseException | None) -> None:
@@ -88,7 +77,6 @@ class QueuedSink:
 
 @asynccontextmanager
 async def listening(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
-    """Let these sinks hear what is published for as long as the block lasts."""
     tasks = [asyncio.create_task(plugin.run(), name=f"plugin/{plugin.name}") for plugin in plugins]
     try:
         yield

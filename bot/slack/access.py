@@ -21,7 +21,7 @@ from bot.slack.payloads import (
     PostedMessage,
     SlackUser,
     body_of,
-    refusal_of,
+    code_of,
 )
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.debate.people import Place
@@ -50,8 +50,6 @@ class SlackSilent(BadInput):
 
 
 class Standing(Enum):
-    """How the bot stands in a channel."""
-
     MEMBER = auto()
     OUTSIDE = auto()
     ARCHIVED = auto()
@@ -61,14 +59,18 @@ class Standing(Enum):
 
 @dataclass(frozen=True)
 class Access:
-    """Asks Slack about the channels and people of one workspace."""
+    """Asks Slack about the channels and people of one workspace.
+
+    Where Slack does not answer in time, methods raise `SlackSilent` unless they say otherwise.
+    """
 
     clients: WorkspaceClients
     team: str
     timeouts: Timeouts = DEFAULT_TIMEOUTS
     #: Names of a person's channels by id, and until when that is believed.
-    _channels: dict[str, tuple[float, Mapping[str, str]]] = field(
-        default_factory=dict[str, tuple[float, Mapping[str, str]]], init=False
+    _channels: Recent[str, tuple[float, Mapping[str, str]]] = field(
+        default_factory=lambda: Recent[str, tuple[float, Mapping[str, str]]](_REMEMBERED),
+        init=False,
     )
     #: What Slack said of people, and when.
     _people: Recent[str, tuple[float, SlackUser]] = field(
@@ -77,11 +79,7 @@ class Access:
 
     @asynccontextmanager
     async def _asking(self, about: str, seconds: float) -> AsyncGenerator[AsyncWebClient]:
-        """Give the client for calls that take so many seconds at most.
-
-        Raises:
-            SlackSilent: Slack did not answer; why is its cause.
-        """
+        """The client for calls that take so many seconds at most."""
         try:
             async with asyncio.timeout(seconds):
                 yield (await self.clients.of(self.team)).client
@@ -90,7 +88,6 @@ class Access:
             raise SlackSilent from error
 
     async def standing(self, channel: str) -> Standing:
-        """Return how the bot stands in a channel."""
         try:
             async with self._asking("a channel", self.timeouts.call) as client:
                 answer = await client.conversations_info(channel=channel)
@@ -102,41 +99,23 @@ class Access:
         return Standing.MEMBER if facts.is_member else Standing.OUTSIDE
 
     async def may_see(self, person: str, channel: str) -> bool:
-        """Return whether a person is in a channel.
-
-        Membership is cached for 15 s; non-membership is not cached, because people join.
-
-        Raises:
-            SlackSilent: Slack did not say in time.
-        """
+        """Membership is cached for 15 s; non-membership is not cached, because people join."""
         if channel in self._cached_channels(person):
             return True
         async with self._asking("who is in a channel", self.timeouts.membership) as client:
             return await self._is_member(client, person, channel)
 
     async def channels_of(self, person: str) -> frozenset[str]:
-        """Return the channels that both this person and the bot are in.
-
-        The answer is cached for 15 s.
-
-        Raises:
-            SlackSilent: Slack did not say in time.
-        """
         return frozenset(await self.names_of(person))
 
     async def names_of(self, person: str) -> Mapping[str, str]:
-        """Return the names of these channels, by id; cached alike.
-
-        Raises:
-            SlackSilent: Slack did not say in time.
-        """
+        """The names, by id, of the channels that a person and the bot are in; cached for 15 s."""
         if names := self._cached_channels(person):
             return names
         async with self._asking("a person's channels", self.timeouts.call) as client:
             return await self._ask_channels(client, person)
 
     def _cached_channels(self, person: str) -> Mapping[str, str]:
-        """The channels a person was in a moment ago; none if nobody asked."""
         until, channels = self._channels.get(person, (0.0, dict[str, str]()))
         return channels if until > time.monotonic() else {}
 
@@ -151,22 +130,18 @@ class Access:
         async for answer in pages:
             page = Page.model_validate(answer.data)
             names |= {channel.id: channel.name for channel in page.channels}
-        now = time.monotonic()
-        for other in [item for item, (until, _) in self._channels.items() if until <= now]:
-            del self._channels[other]
-        self._channels[person] = (now + CACHE_SECONDS, names)
+        self._channels[person] = (time.monotonic() + CACHE_SECONDS, names)
         return names
 
     async def name_of(self, person: str) -> str:
-        """Return what people call somebody; empty when Slack does not say in time."""
+        """What people call somebody; empty where Slack is silent."""
         return (await self._who(person)).name
 
     async def is_person(self, message: PostedMessage) -> bool:
-        """Return whether a person wrote a message, or an app in the name of one.
+        """Whether a person wrote a message, or an app in the name of one.
 
         An app may post under its own account or, with somebody's consent, under theirs: what it
-        posts names the app in both cases. Where Slack does not say whose account it is, it counts
-        as the app's.
+        posts names the app in both cases. Where Slack is silent, the account counts as the app's.
         """
         if not message.may_be_of_person:
             return False
@@ -176,18 +151,11 @@ class Access:
         return bool(author.name) and not author.is_bot
 
     async def active(self, person: str) -> SlackUser | None:
-        """Return who somebody is as long as they are in the workspace; None once they are not.
-
-        Presence is cached for 15 s; absence is not cached.
-
-        Raises:
-            SlackSilent: Slack did not say in time.
-        """
+        """The profile of somebody who is in the workspace; None of others, which is not cached."""
         try:
             user = await self._user(person, CACHE_SECONDS)
         except SlackSilent as silence:
-            error = silence.__cause__
-            if isinstance(error, SlackApiError) and refusal_of(error.response).error in _NOBODY:
+            if code_of(silence.__cause__) in _NOBODY:
                 return None
             raise
         if user.is_gone:
@@ -196,21 +164,13 @@ class Access:
         return user
 
     async def is_admin(self, person: str) -> bool:
-        """Return whether somebody is an owner or admin of the workspace.
-
-        Raises:
-            SlackSilent: Slack did not say in time.
-        """
         return (await self._user(person, 0.0)).is_admin
 
     async def is_colleague(self, person: str) -> bool:
-        """Return whether somebody is of this workspace or its organisation.
+        """Whether somebody is of this workspace or its organisation.
 
         Others are in a channel that is shared with their company (Slack Connect).
         Source: https://docs.slack.dev/apis/slack-connect
-
-        Raises:
-            SlackSilent: Slack did not say in time.
         """
         user = await self._who(person)
         if not user.team_id:
@@ -221,22 +181,16 @@ class Access:
         return bool(user.enterprise_id) and user.enterprise_id == identity.enterprise_id
 
     async def zone_of(self, person: str) -> tzinfo:
-        """Return somebody's time zone; UTC when Slack does not say in time."""
+        """Somebody's time zone; UTC where Slack is silent."""
         return (await self._who(person)).zone
 
     async def _who(self, person: str) -> SlackUser:
-        """A person's profile; the earlier or an empty one when Slack does not answer in time."""
+        """A profile; an earlier one where Slack is silent: an old name is better than none."""
         with suppress(SlackSilent):
             return await self._user(person, _NAMES_SECONDS)
-        # An old name is better than none.
         return self._people.get(person, (0.0, SlackUser()))[1]
 
     async def _user(self, person: str, seconds: float) -> SlackUser:
-        """A person's profile, at most so many seconds old.
-
-        Raises:
-            SlackSilent: Slack did not answer in time.
-        """
         at, user = self._people.get(person, (-math.inf, SlackUser()))
         if time.monotonic() - at < seconds:
             return user
@@ -246,25 +200,21 @@ class Access:
         return user
 
     async def _is_member(self, client: AsyncWebClient, person: str, channel: str) -> bool:
-        """Ask for the person's channels first: they are fewer than the members of a large channel.
-
-        They leave out channels the bot is not in, and Slack does not say whether they are told of
-        people from other organisations (Slack Connect): then the channel's own list decides.
-        """
+        # The person's channels are fewer than the members of a large channel. They leave out
+        # channels the bot is not in, and Slack does not say whether they are told of people from
+        # other organisations (Slack Connect): then the channel's own list decides.
         try:
             if channel in await self._ask_channels(client, person):
                 return True
         except SlackApiError as error:
-            reason = refusal_of(error.response).error
-            _log.warning("channels of a person refused", reason=reason)
+            _log.warning("channels of a person refused", reason=code_of(error))
         try:
             async for answer in await client.conversations_members(channel=channel, limit=_PAGE):
                 if person in body_of(answer)["members"]:
                     return True
         except SlackApiError as error:
-            if _standing_after(error) is Standing.OUTSIDE:
-                return False
-            raise
+            if _standing_after(error) is Standing.UNKNOWN:
+                raise
         return False
 
 
@@ -277,29 +227,24 @@ class Accesses:
     _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
 
     def of(self, team: str) -> Access:
-        """Return who may see and do what in a workspace."""
         return self._known.setdefault(team, Access(self.clients, team, self.timeouts))
 
     async def may_see(self, person: str, place: Place) -> bool:
-        """Return whether a person is in a channel; see `Access.may_see`."""
         return await self.of(place.workspace).may_see(person, place.channel)
 
     async def channels_of(self, person: str, workspace: str) -> frozenset[str]:
-        """Return the channels that both a person and the bot are in."""
         return await self.of(workspace).channels_of(person)
 
     async def zone_of(self, person: str, workspace: str) -> tzinfo:
-        """Return somebody's time zone; UTC when Slack does not say in time."""
         return await self.of(workspace).zone_of(person)
 
     async def has_place(self, place: Place) -> bool:
-        """Return whether the bot can write in a channel; True when Slack does not answer."""
+        """Whether the bot can write in a channel; True where Slack is silent."""
         membership = await self.of(place.workspace).standing(place.channel)
         return membership in {Standing.MEMBER, Standing.UNKNOWN}
 
 
 def _standing_after(error: BaseException | None) -> Standing:
     """A private channel the bot is not in cannot even be found."""
-    code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
-    outside = code in {"channel_not_found", "not_in_channel"}
+    outside = code_of(error) in {"channel_not_found", "not_in_channel"}
     return Standing.OUTSIDE if outside else Standing.UNKNOWN

@@ -33,15 +33,7 @@ def button(
     style: str = "",
     confirm: Block | None = None,
 ) -> Block:
-    """Return a button.
-
-    Args:
-        text: What it says.
-        action: What is done.
-        value: What it is done to, at most 2,000 characters.
-        label: What screen readers say.
-        style: `primary` or `danger`.
-        confirm: What is asked first, as `confirmation` makes it.
+    """A button; `label` is for screen readers, `style` is `primary` or `danger`.
 
     Raises:
         ValueError: The value is too long: cut, it would name something else.
@@ -60,7 +52,6 @@ def button(
 
 
 def confirmation(title: str, text: str, *, confirm: str, deny: str) -> Block:
-    """Return what is asked before a button does something."""
     return {
         "title": plain_text(title),
         "text": {"text": text, "type": "mrkdwn"},
@@ -70,10 +61,9 @@ def confirmation(title: str, text: str, *, confirm: str, deny: str) -> Block:
 
 
 def actions(block: BlockId | str, *elements: Block) -> Block:
-    """Return a row of buttons."""
     return {"block_id": str(block), "elements": list[Block](elements), "type": "actions"}
 
 
 def row(block: BlockId, elements: Sequence[Block]) -> list[Block]:
-    """Return a row of buttons; no block where there are none."""
+    """A row of buttons; no block where there are none."""
     return [actions(block, *elements)] if elements else []

@@ -23,10 +23,8 @@ IDLE_SECONDS = 5
 async def slack_session(seconds: float = CALL_SECONDS) -> AsyncGenerator[aiohttp.ClientSession]:
     """Keep connections to Slack open between calls, for as long as the block lasts.
 
-    Every connection to Slack but Socket Mode's is made here.
-
-    Without it the SDK makes a connection for each call, and with Slack itself agrees on keys anew.
-    Right before the bytes of a call go out, the deadline of `leaving_before` is looked at.
+    Without it the SDK makes a connection for each call, and agrees on keys anew. Every connection
+    to Slack but Socket Mode's is made here, so that `leaving_before` holds for all.
     """
     trace = aiohttp.TraceConfig()
     # aiohttp tells of head and body just before it writes them.

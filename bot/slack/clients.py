@@ -16,39 +16,28 @@ class NotInstalled(MootError):
 
 @dataclass(frozen=True)
 class WorkspaceClient:
-    """The Slack client for one workspace, and who the bot is there."""
-
     client: AsyncWebClient
     identity: Identity
 
 
 class WorkspaceClients(Protocol):
-    """The clients of all workspaces that the bot is installed in."""
+    """The clients of all workspaces with the bot. Methods may raise `StoreError`."""
 
     async def of(self, team_id: str) -> WorkspaceClient:
         """Return the client for a workspace.
 
         Raises:
             NotInstalled: Moot is not installed there.
-            StoreError: The database does not answer.
             SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
         """
         ...
 
     async def teams(self) -> Sequence[str]:
-        """Return the ids of all workspaces; none of an organisation that has it as a whole.
-
-        Raises:
-            StoreError: The database does not answer.
-        """
+        """Return the ids of all workspaces."""
         ...
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
-        """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None.
-
-        Raises:
-            StoreError: The database does not answer.
-        """
+        """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
         ...
 
 
@@ -64,7 +53,6 @@ class SingleWorkspaceClient:
         return self.workspace
 
     async def teams(self) -> Sequence[str]:
-        """Return the only workspace."""
         return (self.workspace.identity.team_id,)
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:

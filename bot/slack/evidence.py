@@ -17,8 +17,8 @@ from bot.slack.access import UNREACHED, Accesses
 from bot.slack.client import slack_session
 from bot.slack.clients import WorkspaceClient, WorkspaceClients
 from bot.slack.outcomes import Retry, outcome_of
-from bot.slack.payloads import Page, PostedMessage, SharedFile, body_of, refusal_of
-from bot.slack.typed_text import links_in, people_in, readable
+from bot.slack.payloads import Page, PostedMessage, SharedFile, body_of, code_of
+from bot.slack.typed_text import links_in, mentioned_in, readable
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.people import Person, Place
 from core.errors import BadInput, MootError
@@ -64,16 +64,7 @@ def thread_reference(
     address: str = "",
     title: str = "the thread in which the debate was asked for",
 ) -> SourceReference:
-    """Return a thread as a reference.
-
-    Args:
-        channel: Where it is.
-        thread_ts: Its first message.
-        without: The message that asked for the debate: it is the question. Empty: none did.
-        by: Who asked.
-        address: Leads to it.
-        title: What people call it.
-    """
+    """Return a thread as a reference; `without` is the message that is the question itself."""
     return SourceReference(
         kind=SourceKind.THREAD,
         title=title,
@@ -84,7 +75,6 @@ def thread_reference(
 
 
 def file_references(files: Sequence[SharedFile], by: Person) -> tuple[SourceReference, ...]:
-    """Return the files of a message as references."""
     return tuple(
         SourceReference(
             kind=SourceKind.FILE,
@@ -102,12 +92,7 @@ def linked_references(
 ) -> tuple[SourceReference, ...]:
     """Return what somebody pasted links to: messages with their threads, files, pages.
 
-    Args:
-        typed: Links, with spaces or line breaks between them.
-        channel: Where the debate is held.
-        workspace_url: The workspace's own address.
-        hosts: Hosts whose pages are read.
-        by: Who pasted them.
+    `typed` has spaces or line breaks between the links, `hosts` those whose pages are read.
 
     Raises:
         BadInput: One cannot be a source; says which and why.
@@ -140,15 +125,9 @@ def written_links(
     by: Person,
     thread: str = "",
 ) -> WrittenLinks:
-    """Return the sources that a text links to, within the bounds of links given as sources.
+    """The sources that a text links to, within the bounds of links given as sources.
 
-    Args:
-        text: As Slack sent it.
-        channel: Where the debate is held.
-        workspace_url: The workspace's own address.
-        hosts: Hosts whose pages are read.
-        by: Who wrote it.
-        thread: The first message of the thread it was written in, which is no source of its own.
+    `thread` begins with the message of this timestamp: where it was written, no source of its own.
     """
     links = links_in(text)
     references, refusals = dict[str, SourceReference](), dict[str, None]()
@@ -179,12 +158,6 @@ def _host_of(link: str) -> str:
 def _linked_reference(
     word: str, channel: str, *, workspace_url: str, hosts: Sequence[str], by: Person
 ) -> SourceReference:
-    """What a link leads to.
-
-    Raises:
-        BadInput: Nowhere, into another channel or to a host that is not read; or it holds a secret,
-            which would be stored.
-    """
     link = word.strip("<>,;").partition("|")[0]
     if any(redact(address) != address for address in (link, unquote(link))):
         raise BadInput(_NOT_PUBLIC)
@@ -226,7 +199,7 @@ def _linked_reference(
 
 
 class SlackSources:
-    """Fetches files and threads."""
+    """Fetches files and threads; raises `BadInput` where they cannot be had."""
 
     def __init__(self, clients: WorkspaceClients, accesses: Accesses) -> None:
         self._clients = clients
@@ -235,11 +208,6 @@ class SlackSources:
     async def fetch_file(
         self, reference: SourceReference, place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
-        """A file that was shared in the channel.
-
-        Raises:
-            BadInput: It cannot be had.
-        """
         workspace = await self._workspace(place)
         answer = await patient_answer(lambda: workspace.client.files_info(file=reference.fetch))
         file = SharedFile.model_validate(body_of(answer)["file"])
@@ -255,11 +223,6 @@ class SlackSources:
     async def fetch_thread(
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> FetchedFile | SourceText:
-        """The messages of a thread of the channel, one section each.
-
-        Raises:
-            BadInput: It cannot be had.
-        """
         channel, thread_ts, without = reference.fetch.split("/")
         if channel != place.channel:
             raise BadInput("it is in another channel")
@@ -270,7 +233,14 @@ class SlackSources:
             for message in messages
             if message.ts != without and (message.words or message.files)
         ]
-        names = await self._names(posts, place.workspace)
+        if not posts:
+            raise BadInput("nobody has written anything in it")
+        access, names = self._accesses.of(place.workspace), dict[str, str]()
+        authors = (post.user for post in posts if post.user)
+        mentioned = mentioned_in(post.all_text for post in posts)
+        for person in dict.fromkeys((*authors, *mentioned)):  # sequentially: there may be hundreds
+            if name := await access.name_of(person):
+                names[person] = name
         link_to = workspace.identity.link_to
         sections = [
             _section(post, names, link_to(channel, post.ts, thread_ts))
@@ -279,8 +249,6 @@ class SlackSources:
         cut = f"only the first {_MOST_MESSAGES} messages were read"
         warnings = (cut,) if len(posts) > _MOST_MESSAGES else ()
         whole = await asyncio.to_thread(joined_sections, sections, warnings=warnings)
-        if not sections:
-            raise BadInput("nobody has written anything in it")
         files = [
             reference
             for message in posts
@@ -291,16 +259,8 @@ class SlackSources:
         ]
         return whole.model_copy(update={"references": tuple(files)})
 
-    async def _names(self, posts: Sequence[PostedMessage], workspace: str) -> Mapping[str, str]:
-        """The names of who wrote these messages and of whom they mention, by id."""
-        access, names = self._accesses.of(workspace), dict[str, str]()
-        for person in dict.fromkeys(people_in(posts)):  # sequentially: there may be hundreds
-            if name := await access.name_of(person):
-                names[person] = name
-        return names
-
     async def link_to(self, place: Place, ts: str) -> str:
-        """Return the address of a message; empty where it cannot be known."""
+        """The address of a message; empty where it cannot be known."""
         try:
             return (await self._workspace(place)).identity.link_to(place.channel, ts)
         except BadInput:
@@ -314,7 +274,7 @@ class SlackSources:
 
 
 def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> tuple[str, str, str, str]:
-    """A message as a section of a source: its title, its address, its text, uncounted lines."""
+    """Title, address, text and uncounted lines."""
     who = names.get(post.user, post.user) or post.username or "an app"
     at = when(datetime.fromtimestamp(float(post.ts), UTC))
     attached = ", ".join(file.name for file in post.files)
@@ -323,7 +283,6 @@ def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> tuple[
 
 
 async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:
-    """The messages of a thread, the first ones where it is long."""
     messages = list[PostedMessage]()
     arguments = dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE)
     while True:
@@ -336,7 +295,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
 
 
 async def patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
-    """The answer of Slack, asked again when it asks for patience.
+    """Slack's answer, asked for again when Slack asks for patience.
 
     Raises:
         BadInput: Slack refuses, or does not answer.
@@ -346,7 +305,7 @@ async def patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> A
         try:
             return await call()
         except (SlackApiError, *UNREACHED) as error:
-            code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+            code = code_of(error)
             if code == "missing_scope":
                 raise BadInput(_NO_SCOPE) from None
             if code in {"file_not_found", "file_deleted", "thread_not_found"}:
@@ -360,11 +319,6 @@ async def patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> A
 
 
 async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
-    """The content of a file.
-
-    Raises:
-        BadInput: It cannot be had.
-    """
     parts, own = urlsplit(url), urlsplit(client.base_url)
     is_slack = parts.scheme == "https" and (parts.hostname or "").endswith(_SLACK_HOSTS)
     if not is_slack and (parts.scheme, parts.netloc) != (own.scheme, own.netloc):

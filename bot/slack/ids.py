@@ -139,7 +139,6 @@ def further(field: FieldId, number: int) -> str:
 
 
 def board_key(debate_id: str) -> str:
-    """The key of the root message of a debate."""
     return f"{debate_id}/board"
 
 
@@ -149,105 +148,90 @@ def _of_edition(key: str, edition: int) -> str:
 
 
 def pin_key(debate_id: str) -> str:
-    """The key of what says whether the board is pinned."""
     return f"{debate_id}/board/pin"
 
 
 def session_key(debate_id: str) -> str:
-    """The key of what Slack is told of the debate as an agent's session."""
+    """For what Slack is told of the debate as an agent's session."""
     return f"{debate_id}/session"
 
 
 def question_field(number: int) -> str:
-    """The id of the field that answers this question."""
     return f"question-{number}"
 
 
 def rank_field(place: int) -> str:
-    """The id of the field for this place of a ballot; 0 is the first."""
+    """`place` 0 is the first."""
     return f"place-{place + 1}"
 
 
 def name_field(option: str) -> str:
-    """The id of the field that renames this option."""
     return f"name-{option}"
 
 
 def report_key(debate_id: str, edition: int = 1) -> str:
-    """The key of the post with the files."""
     return _of_edition(f"{debate_id}/report", edition)
 
 
 def card_key(debate_id: str, turn_key: str) -> str:
-    """The key of the card that puts the questions of this turn to people."""
     return f"{debate_id}/{turn_key}/card"
 
 
 def turn_key(debate_id: str, turn: str, part: int = 0) -> str:
-    """The key of one post of what was said on the turn with this key."""
     return f"{debate_id}/{turn}/{part}"
 
 
 def vote_key(debate_id: str, edition: int = 1) -> str:
-    """The key of the post that shows the vote."""
     return _of_edition(f"{debate_id}/vote", edition)
 
 
 def headline_key(debate_id: str, edition: int = 1) -> str:
-    """The key of the verdict's short form, which the channel sees too."""
+    """For the verdict's short form, which the channel sees too."""
     return _of_edition(f"{debate_id}/headline", edition)
 
 
 def outcome_key(debate_id: str, decision: str, number: int) -> str:
-    """The key of a post about how a decision turned out; 0: nobody had asked."""
+    """`number` 0: nobody had asked."""
     return f"{debate_id}/outcome/{decision}/{number}"
 
 
 def continued_key(debate_id: str, newer: str) -> str:
-    """The key of the line in a debate's thread that leads to a newer debate that goes on."""
+    """For the line in a debate's thread that leads to a newer debate that goes on."""
     return f"{debate_id}/continued/{newer}"
 
 
 def after_end_key(debate_id: str, person: str) -> str:
-    """The key of the word to a person who replies after the end."""
     return f"{debate_id}/after-end/{person}"
 
 
 def asked_key(debate_id: str, what: str) -> str:
-    """The key of what is posted in the thread that asked for the debate: eyes, link, verdict."""
+    """For what is posted in the thread that asked for the debate: eyes, link, verdict."""
     return f"{debate_id}/asked/{what}"
 
 
 def address_of(key: str) -> str:
-    """Stands for the address of our post with this key until that is known, when it is sent.
-
-    Only as the address of a link, `<address|label>`.
-    """
+    """Stands for the address of our post until that is known, in a link `<address|label>`."""
     return f"{_ADDRESSES}{key}"
 
 
 def address_keys(text: str) -> frozenset[str]:
-    """The keys of all posts whose addresses are to be filled in."""
     return frozenset(_ADDRESS.findall(text))
 
 
 def fill_in(text: str, addresses: Mapping[str, str]) -> str:
-    """Return the text with the true addresses: key → address."""
     return _ADDRESS.sub(lambda match: f"<{addresses[match.group(1)]}", text)
 
 
 def without_addresses(text: str) -> str:
-    """The text with the labels of such links only, for a window: nothing is filled in there."""
+    """The labels of such links only, for a window: nothing is filled in there."""
     return _LINKED_POST.sub(r"\1", text)
 
 
 def event_key(debate_id: str, seq: int, part: str | int) -> str:
-    """The key of one post made from the event with this sequence number."""
     return f"{debate_id}/e{seq}/{part}"
 
 
 def note_id(channel: str, ts: str) -> str:
-    """The id of a note that is a message: the same on every delivery of it."""
     return f"{channel}:{ts}"
 
 

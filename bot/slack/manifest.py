@@ -16,11 +16,6 @@ _PLACES = (_HERE.parents[1] / "manifest.yaml", _HERE / "manifest.yaml")
 
 @cache
 def manifest() -> Mapping[str, Any]:
-    """The manifest as Slack would read it. Read once, and the same for all: nobody changes it.
-
-    Raises:
-        ConfigurationBroken: It is not where it belongs.
-    """
     for place in _PLACES:
         if place.is_file():
             return cast("Mapping[str, Any]", yaml.safe_load(place.read_text(encoding="utf-8")))

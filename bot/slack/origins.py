@@ -51,7 +51,6 @@ _WORD = re.compile(r"\w+")
 
 
 def text_at(body: Any, *path: str | int) -> str:
-    """Return the text at a path of JSON; empty where there is none."""
     value = value_at(body, *path)
     return value if isinstance(value, str) else ""
 
@@ -103,23 +102,19 @@ class Origin(NamedTuple):
 
 
 class Author(NamedTuple):
-    """Who did something."""
-
     id: str
     #: Empty where the payload does not say it.
     name: str
 
 
 class MessageWords(NamedTuple):
-    """What a message says, with Slack's marks."""
-
     text: str
     #: Messages of others that it passes on, each with the name of its author.
     forwarded: tuple[str, ...] = ()
 
 
 def installation_of(body: Mapping[str, Any]) -> Origin:
-    """Return the installation that a payload was sent to; empty where it names none.
+    """The installation that a payload was sent to; empty where it names none.
 
     Ids of workspaces begin with T; an organisation's, which may stand in their place, with E.
     """
@@ -139,12 +134,11 @@ def installation_of(body: Mapping[str, Any]) -> Origin:
 
 
 def person_of(body: Mapping[str, Any]) -> Author:
-    """Return who typed, clicked or wrote what a payload tells of."""
     return Author(_first(body, _PEOPLE), _first(body, _NAMES))
 
 
 def words_of(message: Mapping[str, Any]) -> MessageWords:
-    """Return what a message says: its text, and what stands in its blocks and attachments only.
+    """What a message says: its text, and what stands in its blocks and attachments only.
 
     People's blocks repeat their text. Apps may put all of an alert into blocks or attachments, with
     a shorter text for notifications, or none. The preview of a page that a message links to is
@@ -167,10 +161,6 @@ def words_of(message: Mapping[str, Any]) -> MessageWords:
 
 
 def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:
-    """Whether an attachment is a message that somebody forwarded.
-
-    A link that stands in the text is shown in the same way, but nobody chose to pass it on.
-    """
     if not (value_at(attachment, "is_share") or value_at(attachment, "is_msg_unfurl")):
         return False
     return bool(value_at(attachment, "is_share")) or text_at(attachment, "from_url") not in text
@@ -226,7 +216,6 @@ def _first(body: Mapping[str, Any], paths: Iterable[tuple[str | int, ...]]) -> s
 
 
 def value_at(body: Any, *path: str | int) -> Any:
-    """Return what is at a path of JSON; None where there is nothing."""
     for step in path:
         if isinstance(step, int):
             body = body[step] if is_list(body) and len(body) > step else None
@@ -240,10 +229,8 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def is_list(value: Any) -> TypeGuard[Sequence[Any]]:
-    """Return whether it is a list of JSON."""
     return isinstance(value, list | tuple)
 
 
 def is_object(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Return whether it is an object of JSON."""
     return isinstance(value, dict)

@@ -113,10 +113,10 @@ _WORDS: Mapping[str, str] = {
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """Return the outcome of a call from an exception of the SDK.
+    """What an exception of the SDK means.
 
-    After a timeout or a lost connection it is unknown; without a connection the call was not made
-    and is retried. Any other exception is a fault of Moot, which is not retried.
+    After a timeout or a lost connection the call may have happened; without a connection it was
+    not made. Any other exception is a fault of Moot, which is not retried.
     """
     if isinstance(error, SlackApiError):
         # The SDK passes its own response, or aiohttp's when the body was not JSON.
@@ -140,7 +140,6 @@ def outcome_of(error: BaseException) -> Outcome:
 
 
 def in_words(refusal: Refusal) -> str:
-    """Return what people may read about a refusal."""
     if refusal.error == "missing_scope":
         scope = refusal.needed or "one that this needs"
         return f"Moot lacks the permission {scope}; reinstall it with the current manifest."

@@ -21,6 +21,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from slack_sdk.errors import SlackApiError
 
 from bot.slack.origins import (
     DELETED,
@@ -53,8 +54,6 @@ def plain(text: str) -> str:
 
 
 class Payload(BaseModel):
-    """Something Slack sent."""
-
     # Errors do not quote what was sent: they end in logs.
     model_config = ConfigDict(
         frozen=True, extra="ignore", coerce_numbers_to_str=True, hide_input_in_errors=True
@@ -62,8 +61,6 @@ class Payload(BaseModel):
 
 
 class Delivery(Payload):
-    """What Slack delivers, with the installation that it is for."""
-
     #: The workspace that the app is installed in.
     team_id: str
     #: The organisation that the workspace belongs to; None: to none.
@@ -83,13 +80,11 @@ class Delivery(Payload):
 
     @property
     def installed_in(self) -> str | None:
-        """The workspace the app was installed in; None: in the whole organisation."""
+        """None where the app was installed in the whole organisation."""
         return None if self.is_everywhere else self.team_id
 
 
 class Interaction(Delivery):
-    """What somebody did: typed a command, clicked, sent a form."""
-
     user_id: str
     user_name: str = ""
 
@@ -103,35 +98,25 @@ class Interaction(Delivery):
 
 
 class Command(Interaction):
-    """A slash command.
-
-    Source: https://docs.slack.dev/interactivity/implementing-slash-commands
-    """
+    """Source: https://docs.slack.dev/interactivity/implementing-slash-commands."""
 
     command: str
     #: What was typed after the command.
     text: str = ""
     channel_id: str
-    #: "directmessage" in a conversation of two.
-    channel_name: str = ""
     trigger_id: str
 
     @property
     def words(self) -> str:
-        """The text as it was typed."""
         return plain(self.text).strip()
 
     @property
     def is_direct(self) -> bool:
-        """Whether it was typed in a direct message, where there is no team to decide."""
         return self.channel_id.startswith("D")
 
 
 class SharedFile(Payload):
-    """A file at a message, or the answer of `files.info`.
-
-    Source: https://docs.slack.dev/reference/objects/file-object
-    """
+    """Source: https://docs.slack.dev/reference/objects/file-object."""
 
     id: str
     name: str = ""
@@ -148,12 +133,10 @@ class SharedFile(Payload):
 
     @property
     def url(self) -> str:
-        """Where its content is, for who has a token."""
         return self.url_private_download or self.url_private
 
     @property
     def shared_in(self) -> frozenset[str]:
-        """The conversations it was shared in, as far as the bot sees them."""
         return frozenset((*self.channels, *self.groups, *self.ims))
 
 
@@ -176,8 +159,6 @@ class PostedMessage(Payload):
     files: tuple[SharedFile, ...] = ()
     #: When it was edited last; empty: it was not.
     edited_at: str = Field(default="", validation_alias=AliasPath("edited", "ts"))
-    #: Of a message that began a thread: how many there are below it.
-    reply_count: int = 0
     #: What the bot wrote into the metadata of a post of its own: its key.
     key: str = Field(default="", validation_alias=AliasPath("metadata", "event_payload", "key"))
     #: In a list of a channel's messages: the newest reply of the thread it began; empty: none.
@@ -197,38 +178,30 @@ class PostedMessage(Payload):
 
     @property
     def all_text(self) -> str:
-        """Its own words, and those that it passes on."""
         return "\n".join(filter(None, (self.text, *self.forwarded)))
 
     @property
     def words(self) -> str:
-        """All words as they were typed; none of a notice in place of a deleted message."""
+        """As they were typed; none of the notice in place of a deleted message."""
         return "" if self.subtype == DELETED else plain(self.all_text).strip()
 
     @property
     def may_be_of_person(self) -> bool:
-        """Whether a person wrote it, or an app in the name of one.
-
-        Which of the two an app's account is, `Access.is_person` asks Slack.
-        """
+        """Or of an app in the name of one: which of the two, `Access.is_person` asks Slack."""
         return bool(self.user) and self.user != SLACKBOT and self.subtype in WRITTEN_BY_PEOPLE
 
     def mentions(self, user: str) -> bool:
-        """Whether it calls this user; a mention in code or in a quoted line calls nobody."""
+        """A mention in code or in a quoted line calls nobody."""
         text = _QUOTED.sub("", self.text)
         return re.search(rf"<@{re.escape(user)}[|>]", text) is not None
 
     @property
     def is_reply(self) -> bool:
-        """Whether somebody who may be a person replied in a thread."""
         return self.may_be_of_person and bool(self.thread_ts) and self.thread_ts != self.ts
 
 
 class MessageEvent(Delivery):
-    """The envelope around a `message` or `app_mention` event.
-
-    Source: https://docs.slack.dev/apis/events-api
-    """
+    """A `message` or `app_mention` event. Source: https://docs.slack.dev/apis/events-api."""
 
     message: PostedMessage = Field(validation_alias="event")
 
@@ -246,17 +219,13 @@ class SessionStopped(Delivery):
 
     @property
     def as_reply(self) -> PostedMessage:
-        """The same as if they had replied in the thread."""
         return PostedMessage(
             channel=self.channel, user=self.user, ts=self.event_ts, thread_ts=self.thread_ts
         )
 
 
 class ChangeOfMessage(Payload):
-    """What a `message_changed` or `message_deleted` event says about a message.
-
-    Source: https://docs.slack.dev/reference/events/message/message_changed
-    """
+    """Source: https://docs.slack.dev/reference/events/message/message_changed."""
 
     subtype: str = ""
     channel: str = ""
@@ -279,7 +248,6 @@ class ChangeOfMessage(Payload):
 
     @property
     def deletion(self) -> PostedMessage | None:
-        """The reply that was deleted; None for all other changes."""
         before = self.previous_message
         if self.subtype != "message_deleted" or before is None or not before.thread_ts:
             return None
@@ -287,8 +255,6 @@ class ChangeOfMessage(Payload):
 
 
 class ChangeEvent(Delivery):
-    """The envelope around a `message` event that may tell of a change."""
-
     change: ChangeOfMessage = Field(validation_alias="event")
 
 
@@ -310,34 +276,29 @@ class FormValues(Interaction):
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the form kept for us; nothing where it is not as we wrote it."""
+        """Nothing where it is not as we wrote it."""
         try:
             return _KEPT.validate_json(self.private_metadata)
         except ValidationError:
             return {}
 
     def text_of(self, field: str) -> str:
-        """What was typed into a field; empty if nothing."""
         return self._text(field, "value").strip()
 
     def choice(self, field: str) -> str:
-        """The value chosen in a menu; empty if none."""
         return self._text(field, "selected_option", "value")
 
     def choices(self, field: str) -> tuple[str, ...]:
-        """The values chosen in a menu of several, or the boxes ticked."""
         return tuple(text_at(option, "value") for option in self._list(field, "selected_options"))
 
     def people(self, field: str) -> tuple[str, ...]:
-        """The ids of the people chosen."""
         return tuple(map(str, self._list(field, "selected_users")))
 
     def conversation(self, field: str) -> str:
-        """The id of the channel chosen; empty if none."""
         return self._text(field, "selected_conversation")
 
     def date(self, field: str) -> str:
-        """The date chosen, as 2026-03-01; empty if none."""
+        """As 2026-03-01; empty if none."""
         return self._text(field, "selected_date")
 
     def block_of(self, field: str) -> str:
@@ -356,7 +317,7 @@ _KEPT = TypeAdapter(dict[str, str])
 
 
 class Click(FormValues):
-    """A click on one element of a message or form: the first action of `block_actions`.
+    """The first action of `block_actions`.
 
     Source: https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
     """
@@ -389,14 +350,11 @@ class Click(FormValues):
 
 
 class FormSubmission(FormValues):
-    """A submitted form: a `view_submission` payload.
-
-    Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
-    """
+    """Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload."""
 
 
 class MessageShortcut(Interaction):
-    """A shortcut used on a message: a `message_action` payload.
+    """A `message_action` payload.
 
     Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
     """
@@ -408,7 +366,6 @@ class MessageShortcut(Interaction):
 
     @property
     def is_direct(self) -> bool:
-        """Whether it was used in a direct message."""
         return self.channel_id.startswith("D")
 
 
@@ -417,10 +374,7 @@ Opener = Command | Click | MessageShortcut
 
 
 class ChannelEvent(Delivery):
-    """A channel was archived, can be used again, or somebody joined it.
-
-    Source: https://docs.slack.dev/reference/events/channel_archive
-    """
+    """A channel was archived, can be used again, or somebody joined it."""
 
     kind: str = Field(validation_alias=AliasPath("event", "type"))
     channel: str = Field(validation_alias=AliasPath("event", "channel"))
@@ -429,15 +383,11 @@ class ChannelEvent(Delivery):
 
     @property
     def is_unarchived(self) -> bool:
-        """Whether it was archived, and is so no more."""
         return self.kind in {"channel_unarchive", "group_unarchive"}
 
 
 class SlackUser(Payload):
-    """Who somebody is: the answer of `users.info`.
-
-    Source: https://docs.slack.dev/reference/methods/users.info
-    """
+    """The answer of `users.info`."""
 
     display_name: str = Field(
         default="", validation_alias=AliasPath("user", "profile", "display_name")
@@ -461,12 +411,11 @@ class SlackUser(Payload):
 
     @property
     def name(self) -> str:
-        """What people call them."""
         return self.display_name or self.real_name or self.handle
 
     @property
     def zone(self) -> tzinfo:
-        """Their time zone, with its summer time; UTC where nobody knows it."""
+        """UTC where nobody knows it."""
         try:
             return ZoneInfo(self.tz or "UTC")
         except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -474,15 +423,11 @@ class SlackUser(Payload):
 
 
 class SlackChannel(Payload):
-    """A channel of a list."""
-
     id: str
     name: str = ""
 
 
 class Page(Payload):
-    """One page of a list of messages or of channels."""
-
     messages: tuple[PostedMessage, ...] = ()
     channels: tuple[SlackChannel, ...] = ()
     next_cursor: str = Field(
@@ -491,14 +436,14 @@ class Page(Payload):
 
 
 class ChannelFacts(Payload):
-    """What `conversations.info` says about a channel."""
+    """The answer of `conversations.info`."""
 
     is_member: bool = Field(default=False, validation_alias=AliasPath("channel", "is_member"))
     is_archived: bool = Field(default=False, validation_alias=AliasPath("channel", "is_archived"))
 
 
 class Identity(Payload):
-    """Who we are: the answer of `auth.test`."""
+    """The answer of `auth.test`."""
 
     team_id: str
     team: str = ""
@@ -528,11 +473,15 @@ class Refusal(Payload):
 
 
 def body_of(answer: Any) -> Mapping[str, Any]:
-    """Return the JSON object of an answer of the SDK, which leaves its type open."""
     return answer.data
 
 
+def code_of(error: BaseException | None) -> str:
+    """Slack's code of a refusal; empty for every other error."""
+    return refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+
+
 def refusal_of(answer: Any) -> Refusal:
-    """Return Slack's "no" from an answer of the SDK; empty where the body was not JSON."""
+    """The refusal in an answer of the SDK; empty where the body was not JSON."""
     body = getattr(answer, "data", None)
     return Refusal.model_validate(body) if isinstance(body, dict) else Refusal()

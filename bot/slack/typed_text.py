@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from bot.slack.access import Access
-from bot.slack.payloads import PostedMessage, plain
+from bot.slack.payloads import plain
 
 #: People whose names are asked for.
 _MOST_NAMES = 40
@@ -27,7 +27,6 @@ _AFTER_LINK = tuple(".,;:!?]}'’*_~")
 
 
 def mentioned_in(texts: Iterable[str]) -> Sequence[str]:
-    """The ids of the people that texts mention, each once."""
     marks = (mark for text in texts for mark in _MARK.finditer(text))
     return list(dict.fromkeys(mark["what"] for mark in marks if mark["sign"] == "@"))
 
@@ -53,17 +52,8 @@ def links_in(text: str) -> Sequence[str]:
     return list(dict.fromkeys(addresses))
 
 
-def people_in(messages: Iterable[PostedMessage]) -> list[str]:
-    """Return who wrote messages, and whom they mention, by id."""
-    posts = list(messages)
-    return [
-        *(message.user for message in posts if message.user),
-        *mentioned_in(message.all_text for message in posts),
-    ]
-
-
 async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
-    """Names of people by id, as far as Slack answers in time; of forty at most."""
+    """Names by id, as far as Slack answers in time; of forty people at most."""
     names: dict[str, str] = {}
 
     async def ask(person: str) -> None:
@@ -79,7 +69,7 @@ async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
 
 
 def readable(text: str, names: Mapping[str, str]) -> str:
-    """Return what was typed with names and addresses in place of Slack's marks.
+    """Names and addresses in place of Slack's marks.
 
     Source: https://docs.slack.dev/messaging/formatting-message-text (which marks there are).
     """
@@ -105,12 +95,11 @@ def readable(text: str, names: Mapping[str, str]) -> str:
 
 
 async def with_names(access: Access, text: str) -> str:
-    """Return the same with the names that Slack tells in time."""
     return readable(text, await names_of(access, mentioned_in([text])))
 
 
 def told_bot(text: str, bot: str) -> str:
-    """Return a message to the bot without the bot's mention before or after the words.
+    """A message to the bot without the bot's mention before or after the words.
 
     Other mentions belong to the words: "@Moot should @alex own this?"
     """
@@ -124,7 +113,7 @@ def told_bot(text: str, bot: str) -> str:
 
 
 def split_addressee(text: str) -> tuple[str, str]:
-    """Return whom a text is for, as the mentions before its first word, and what it says."""
+    """Whom a text is for, as the mentions before its first word, and what it says."""
     end = 0
     while match := _LEADING_MENTION.match(text, end):
         end = match.end()
@@ -132,5 +121,4 @@ def split_addressee(text: str) -> tuple[str, str]:
 
 
 def has_words(text: str) -> bool:
-    """Whether a text says more than whom it is for."""
     return bool(_MENTION.sub("", text).strip())

@@ -45,49 +45,49 @@ class AtOnce:
 
 
 class Bursts:
-    """Counts what people send, by person and kind."""
-
     def __init__(
         self,
-        tell: Callable[[Body], Awaitable[None]] | None = None,
-        at_once: AtOnce | None = None,
+        tell: Callable[[Body], Awaitable[None]],
+        at_once: AtOnce,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with nobody known.
-
-        Args:
-            tell: Tells the author of an event that it was not taken.
-            at_once: How many are taken; as `AtOnce` has it if None.
-            now: Seconds of a clock that never goes back.
-        """
-        self._tell, self._now, self._at_once = tell, now, at_once or AtOnce()
-        #: By kind and person, when they will have waited for all that was taken.
+        """`tell` tells the author of an event that it was not taken."""
+        self._tell, self._now, self._at_once = tell, now, at_once
+        #: By kind, workspace and person, when they will have waited for all that was taken.
         self._due = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
+        #: By workspace, person and thread, when they were told.
         self._told = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
         self._telling = set[asyncio.Task[None]]()
 
     def refusal(self, body: Body) -> BoltResponse | None:
-        """Return the answer to what comes too fast; None: it is to be taken.
+        """The answer to what comes too fast; None: it is to be taken.
 
         A click or a form is not acknowledged: Slack says that it failed, and keeps what was typed.
         """
         event = body.get("event")
         if is_object(event):
-            kind, most = "events", self._at_once.events
-            if event.get("type") not in _EVENTS or _takes_away(event):
+            kind, most = "event", self._at_once.events
+            is_deleted = _changed(event).get("subtype") == DELETED  # and has replies
+            is_deleted |= event.get("subtype") == "message_deleted"
+            if event.get("type") not in _EVENTS or is_deleted:  # few can delete many messages
                 return None
+        elif "command" in body:
+            kind, most = "command", self._at_once.commands
         else:
-            is_command = "command" in body
-            kind, most = "", self._at_once.clicks
-            if is_command:
-                kind, most = "commands", self._at_once.commands
-        who = installation_of(body).workspace, person_of(body).id
-        if not who[1] or self._is_within((kind, *who), most):
+            kind, most = "click", self._at_once.clicks
+        workspace, person = installation_of(body).workspace, person_of(body).id
+        if not person:
+            return None
+        now, whose = self._now(), (kind, workspace, person)
+        due = max(now, self._due.get(whose, now)) + 1
+        if due <= now + most:
+            self._due[whose] = due
             return None
         if is_object(event):
-            self._begin_to_tell((*who, _thread(event)), body)
+            thread = event.get("thread_ts") or _changed(event).get("thread_ts") or ""
+            self._begin_to_tell((workspace, person, str(thread)), body)
             return BoltResponse(status=200)
-        if kind == "commands":
+        if kind == "command":
             text = _TOO_MANY_COMMANDS.format(most)
             answer = json.dumps({"response_type": "ephemeral", "text": text})
             return BoltResponse(status=200, body=answer, headers=_JSON)
@@ -96,52 +96,36 @@ class Bursts:
     async def check(
         self, body: dict[str, Any], next_: Callable[[], Awaitable[None]]
     ) -> BoltResponse | None:
-        """Answer for Bolt, as a middleware, what comes too fast."""
+        """As a middleware of Bolt."""
         if refused := self.refusal(body):
             return refused
         await next_()
         return None
 
     async def close(self) -> None:
-        """Stop telling people."""
         for task in self._telling:
             task.cancel()
         await asyncio.gather(*self._telling, return_exceptions=True)
 
-    def _is_within(self, whose: tuple[str, str, str], most: int) -> bool:
-        now = self._now()
-        due = max(now, self._due.get(whose, now)) + 1
-        if due > now + most:
-            return False
-        self._due[whose] = due
-        return True
-
     def _begin_to_tell(self, who: tuple[str, str, str], body: Body) -> None:
         now = self._now()
-        if self._tell is None or len(self._telling) >= _TOLD_AT_ONCE:
-            return
-        if self._told.get(who, -_TELL_SECONDS) + _TELL_SECONDS > now:
+        is_told = self._told.get(who, -_TELL_SECONDS) + _TELL_SECONDS > now
+        if is_told or len(self._telling) >= _TOLD_AT_ONCE:
             return
         self._told[who] = now
-        task = asyncio.create_task(self._told_by(self._tell, body))
+
+        async def tell() -> None:
+            try:
+                await self._tell(body)
+            except Exception as error:  # noqa: BLE001 - the next one tells it
+                _log.warning("a person was not told", reason=type(error).__name__)
+
+        task = asyncio.create_task(tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 
-    async def _told_by(self, tell: Callable[[Body], Awaitable[None]], body: Body) -> None:
-        try:
-            await tell(body)
-        except Exception as error:  # noqa: BLE001 - the next one tells it
-            _log.warning("a person was not told", reason=type(error).__name__)
 
-
-def _thread(event: Mapping[str, Any]) -> str:
-    """The thread in which something was written or changed; empty: in none."""
+def _changed(event: Body) -> Body:
+    """The message that an event tells a change of."""
     changed = event.get("message")
-    return str(event.get("thread_ts") or (is_object(changed) and changed.get("thread_ts")) or "")
-
-
-def _takes_away(event: Mapping[str, Any]) -> bool:
-    """Whether an event tells that a message is gone: few can make many of those."""
-    changed = event.get("message")
-    is_left = is_object(changed) and changed.get("subtype") == DELETED
-    return is_left or event.get("subtype") == "message_deleted"
+    return changed if is_object(changed) else {}

@@ -57,7 +57,7 @@ def answer_failures(app: AsyncApp) -> None:
 
 
 async def dispatch(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
-    """Return Bolt's answer; a status where a malformed request throws Bolt itself."""
+    """Bolt's answer; a status where a malformed request throws Bolt itself."""
     try:
         return await app.async_dispatch(request)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not be logged whole
@@ -65,7 +65,7 @@ async def dispatch(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
 
 
 def log_failure(error: Exception) -> int:
-    """Log a failure; return the status for Slack."""
+    """Returns the status for Slack."""
     status = status_of(error)
     # An error's message may quote what people typed, so it is not logged.
     fields = {"reason": type(error).__name__, "at": place_of(error), "status": status}
@@ -77,7 +77,6 @@ def log_failure(error: Exception) -> int:
 
 
 def status_of(error: Exception) -> int:
-    """Return the status for Slack: nobody listens to it, it is malformed, or we failed."""
     if isinstance(error, BoltUnhandledRequestError):
         return NOBODY_LISTENS
     # Half a surrogate pair is no text: JSON can spell it, no database holds it.
@@ -87,7 +86,7 @@ def status_of(error: Exception) -> int:
 
 
 def place_of(error: Exception) -> str:
-    """Return where in our code the error arose; empty if it never got there."""
+    """Where in our code the error arose; empty if it never got there."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
         if any(map(path.is_relative_to, _OWN)) and not path.is_relative_to(_CONNECTION):

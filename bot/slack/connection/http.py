@@ -59,23 +59,15 @@ _UNSIGNED = (
 
 
 class HealthReport(Protocol):
-    """What `/health` answers."""
-
     @property
-    def healthy(self) -> bool:
-        """Whether all is well."""
-        ...
+    def healthy(self) -> bool: ...
 
-    def as_json(self) -> Mapping[str, Any]:
-        """What was looked at, for machines."""
-        ...
+    def as_json(self) -> Mapping[str, Any]: ...
 
 
 class HealthCheck(Protocol):
-    """Looks whether all is well."""
-
     async def report(self) -> HealthReport:
-        """What was found; never raises."""
+        """Never raises."""
         ...
 
 
@@ -93,14 +85,7 @@ class WebServer:
     def __init__(
         self, application: web.Application, host: str, port: int, variable: str = "MOOT_PORT"
     ) -> None:
-        """Serve an application that has its routes.
-
-        Args:
-            application: What is served.
-            host: Where it listens.
-            port: 0 for any free one.
-            variable: The environment variable that sets the port, for errors.
-        """
+        """`port` 0 is any free one; `variable` is the environment variable that sets it."""
         self.host, self.port, self._variable = host, port, variable
         self._runner = web.AppRunner(
             application,
@@ -111,15 +96,10 @@ class WebServer:
 
     @property
     def address(self) -> str:
-        """Where it listens, once it does."""
         return f"http://{self.host}:{self.port}"
 
     async def start(self) -> None:
-        """Listen.
-
-        Raises:
-            ConfigurationBroken: The port is taken, or the host is not ours.
-        """
+        """Raises `ConfigurationBroken` where the port is taken, or the host is not ours."""
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self.host, self.port).start()
@@ -133,7 +113,6 @@ class WebServer:
         self.port = int(self._runner.addresses[0][1])
 
     async def close(self) -> None:
-        """Answer what is being answered, then stop."""
         await self._runner.cleanup()
 
 
@@ -150,16 +129,7 @@ class HttpServer(WebServer):
         installing: AsyncOAuthFlow | None = None,
         routes: Sequence[AddRoutes] = (),
     ) -> None:
-        """Serve these.
-
-        Args:
-            host: Where it listens.
-            port: 0 for any free one.
-            health: Looks whether all is well.
-            app: Takes Slack's requests; None in Socket Mode.
-            installing: Installs the app in more workspaces; None: there is one.
-            routes: What else is served.
-        """
+        """`app` is None in Socket Mode, `installing` where there is one workspace."""
         self.health = health
         #: Whether everything has begun and nothing is ending yet.
         self.is_ready = False
@@ -183,7 +153,6 @@ class HttpServer(WebServer):
 
     @contextmanager
     def ready(self) -> Generator[None]:
-        """Say that work may be sent here, for as long as the block lasts."""
         self.is_ready = True
         try:
             yield
@@ -197,7 +166,6 @@ class HttpServer(WebServer):
         return web.json_response(report.as_json(), status=status)
 
     async def _readiness(self, request: web.Request) -> web.Response:
-        """Say whether work may be sent here: begun, not ending, and healthy."""
         del request
         ready = self.is_ready and (await self.health.report()).healthy
         return web.json_response({"ready": ready}, status=200 if ready else _UNHEALTHY)
@@ -223,7 +191,7 @@ class HttpServer(WebServer):
 
 
 def figures_server(host: str, port: int, figures: Callable[[], Awaitable[bytes]]) -> WebServer:
-    """Return what shows Prometheus the figures, on a port of its own: they are for nobody else."""
+    """Shows Prometheus the figures, on a port of its own: they are for nobody else."""
 
     async def show(_request: web.Request) -> web.Response:
         return web.Response(body=await figures(), headers={"Content-Type": _PROMETHEUS})
@@ -236,7 +204,6 @@ def figures_server(host: str, port: int, figures: Callable[[], Awaitable[bytes]]
 async def _show(
     step: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], request: web.Request
 ) -> web.StreamResponse:
-    """Return the page of a step of the installation."""
     try:
         return await to_aiohttp_response(await step(await to_bolt_request(request)))
     except Exception as error:  # noqa: BLE001 - whatever it is, nobody shall read a traceback

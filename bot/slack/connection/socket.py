@@ -25,7 +25,7 @@ from bot.log import logger
 from bot.slack.access import UNREACHED
 from bot.slack.connection.bursts import Bursts
 from bot.slack.outcomes import REFUSED_TOKENS, Rejection, outcome_of
-from bot.slack.payloads import Identity, body_of, refusal_of
+from bot.slack.payloads import Identity, body_of, code_of
 from core.errors import ConfigurationBroken, MootError
 from core.retry import RetryPolicy, retry
 
@@ -61,12 +61,7 @@ async def identify(client: AsyncWebClient, retries: RetryPolicy = _ONCE) -> Iden
 
 
 async def open_socket(client: AsyncWebClient, app_token: str, retries: RetryPolicy = _ONCE) -> str:
-    """Return the address of a new WebSocket.
-
-    Raises:
-        ConfigurationBroken: Slack refuses the app token.
-        MootError: Slack cannot be reached.
-    """
+    """Return the address of a new WebSocket; raises as `identify` does."""
     call = partial(client.apps_connections_open, app_token=app_token)
     return str((await _answer(client, call, _SOCKET_REFUSED, retries))["url"])
 
@@ -77,13 +72,13 @@ async def _answer(
     refused: str,
     retries: RetryPolicy,
 ) -> Mapping[str, Any]:
-    """Return the body of the answer to one of several tries; a refused token is tried once."""
+    """A refused token is tried once."""
 
     async def ask() -> Mapping[str, Any]:
         try:
             return body_of(await call())
         except (SlackApiError, *UNREACHED) as error:
-            code = refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
+            code = code_of(error)
             outcome = outcome_of(error)
             if code and (isinstance(outcome, Rejection) or code in REFUSED_TOKENS):
                 raise ConfigurationBroken(f"{refused} ({code})") from None
@@ -106,12 +101,9 @@ def _tasks_of(client: Any) -> set[asyncio.Future[Any]]:
 
 
 class _BoundedHandler(AsyncSocketModeHandler):
-    """Hands to Bolt what does not come too fast."""
-
     bursts: Bursts
 
     async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:
-        """Take a request, or answer at once that it is not taken."""
         if refused := self.bursts.refusal(cast("dict[str, Any]", req.payload)):
             await send_async_response(client, req, refused, time.time())
         else:
@@ -119,27 +111,17 @@ class _BoundedHandler(AsyncSocketModeHandler):
 
 
 class SocketGateway:
-    """Holds the connection for as long as the bot runs."""
-
     def __init__(
         self,
         app: AsyncApp,
         app_token: str,
         *,
-        bursts: Bursts | None = None,
+        bursts: Bursts,
         watch_seconds: float = WATCH_SECONDS,
     ) -> None:
-        """Keep what to connect with.
-
-        Args:
-            app: Takes what Slack sends.
-            app_token: Opens connections.
-            bursts: Says what comes too fast.
-            watch_seconds: Between two looks at the connection.
-        """
         self._app = app
         self._app_token = app_token
-        self._bursts = bursts or Bursts()
+        self._bursts = bursts
         self._watch_seconds = watch_seconds
         self._handler: _BoundedHandler | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -147,12 +129,7 @@ class SocketGateway:
         self.on_connected: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
-        """Connect.
-
-        Raises:
-            ConfigurationBroken: Slack refuses the app token.
-            MootError: Slack cannot be reached.
-        """
+        """Connect; raises as `identify` does."""
         # The SDK would try a refused token for ever.
         address = await open_socket(self._app.client, self._app_token, AT_START)
         quiet = logging.getLogger("slack_sdk.socket_mode")
@@ -167,11 +144,9 @@ class SocketGateway:
         self._watch = asyncio.create_task(self._look_after(self._handler), name="socket-watch")
 
     async def is_connected(self) -> bool:
-        """Whether the connection is there and answers."""
         return self._handler is not None and await self._handler.client.is_connected()
 
     async def close(self) -> None:
-        """Hang up."""
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
@@ -190,7 +165,6 @@ class SocketGateway:
         await client.aiohttp_client_session.close()
 
     async def _hear_hello(self, _client: Any, message: dict[str, Any], _raw: str | None) -> None:
-        """Call `on_connected`: `hello` is the first message on every connection."""
         if message.get("type") == "hello":
             self.on_connected()
 

@@ -29,28 +29,17 @@ class Cipher:
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
-        """Use these keys.
-
-        Args:
-            keys: Each 32 random bytes in URL-safe base64.
-
-        Raises:
-            ConfigurationBroken: There is none, or one cannot be used.
-        """
+        """Raises `ConfigurationBroken` where there is no key, or one cannot be used."""
         if not keys:
             raise ConfigurationBroken(f"MOOT_TOKEN_KEYS is missing or empty. {_HOW}")
         fernets = [_fernet(key) for key in keys]
         self._newest, self._fernet = fernets[0], MultiFernet(fernets)
 
     def encrypt(self, token: str) -> str:
-        """Return the token as it may be stored."""
         return self._fernet.encrypt(token.encode()).decode()
 
     def renew(self, stored: str) -> str:
-        """Return a stored token encrypted with the first key.
-
-        It stays as it is if the first key opens it, or none does.
-        """
+        """Encrypt it with the first key; unchanged where the first opens it, or none does."""
         with suppress(InvalidToken):
             self._newest.decrypt(stored.encode())
             return stored
@@ -59,11 +48,7 @@ class Cipher:
         return stored
 
     def decrypt(self, stored: str) -> str:
-        """Return the token.
-
-        Raises:
-            TokenUnreadable: It was encrypted with a key that is not here.
-        """
+        """Raises `TokenUnreadable`."""
         try:
             return self._fernet.decrypt(stored.encode()).decode()
         except InvalidToken:
@@ -74,7 +59,6 @@ class Cipher:
 
 
 def _fernet(key: str) -> Fernet:
-    """The cipher of a key; refuses placeholders."""
     try:
         raw_key = base64.urlsafe_b64decode(key.encode("ascii"))
     except (binascii.Error, ValueError):

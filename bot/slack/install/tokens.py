@@ -51,8 +51,6 @@ _STOP_SECONDS = 3.0
 
 
 class _WorkspaceIds(NamedTuple):
-    """A workspace: its organisation's id and its own, either of which may be missing."""
-
     enterprise: str | None
     team: str | None
 
@@ -62,7 +60,6 @@ class _WideTokens(AsyncSQLAlchemyInstallationStore):
 
     @classmethod
     def build_bots_table(cls, metadata: MetaData, table_name: str) -> Table:
-        """Return the SDK's table with tokens as long as they need to be."""
         table = super().build_bots_table(metadata, table_name)
         for name in _SECRETS:
             table.c[name].type = Text()
@@ -76,11 +73,6 @@ class States(AsyncSQLAlchemyOAuthStateStore):
     """
 
     async def purge(self, before: datetime) -> None:
-        """Delete what expired before that.
-
-        Raises:
-            StoreError: The database failed.
-        """
         table = self.oauth_states
         expired = table.c.expire_at < before.astimezone(UTC).replace(tzinfo=None)  # as the SDK does
         with translated_errors(self.engine):
@@ -103,7 +95,6 @@ class Tokens(AsyncInstallationStore):
         rotator: AsyncTokenRotator,
         client: Callable[[str], AsyncWebClient],
     ) -> None:
-        """Wrap the SDK's store; `client` makes the client of a token."""
         self._inner = inner
         self._cipher = cipher
         self._rotator = rotator
@@ -119,13 +110,7 @@ class Tokens(AsyncInstallationStore):
     # --- clients of workspaces ---
 
     async def of(self, team_id: str) -> WorkspaceClient:
-        """Return the client for a workspace, its token cached for `CACHE_SECONDS` seconds at most.
-
-        Raises:
-            NotInstalled: Moot is not installed there.
-            StoreError: The database does not answer.
-            SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
-        """
+        """Return the client for a workspace; see `WorkspaceClients.of`."""
         where = _WorkspaceIds(await self._organisations.of(team_id), team_id)
         token = (await self._bot(where)).bot_token
         client_token, workspace = self._clients.get(where, ("", None))
@@ -147,7 +132,6 @@ class Tokens(AsyncInstallationStore):
 
         Raises:
             TokenUnreadable: Its key is not here.
-            StoreError: The database does not answer.
         """
         try:
             bot = await self._bot(_WorkspaceIds(enterprise_id, team_id))
@@ -180,7 +164,6 @@ class Tokens(AsyncInstallationStore):
         return sorted(own.union(await self._organisations.workspaces_of(whole)))
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
-        """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
         await self.async_delete_all(enterprise_id=enterprise_id, team_id=team_id)
         self._cached, self._clients = {}, {}
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
@@ -220,7 +203,6 @@ class Tokens(AsyncInstallationStore):
             return bot
 
     async def _installation_of(self, where: _WorkspaceIds) -> Bot | None:
-        """The installation of a workspace, else that of its organisation."""
         own = await self.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
         if own or not where.enterprise:
             return own
@@ -229,7 +211,6 @@ class Tokens(AsyncInstallationStore):
         )
 
     async def _fresh_bot(self, where: _WorkspaceIds, bot: Bot) -> Bot:
-        """The installation with a token that is good for a while yet."""
         try:
             rotated = await self._rotator.perform_bot_token_rotation(
                 bot=bot, minutes_before_expiration=ROTATE_MINUTES
@@ -263,13 +244,11 @@ class Tokens(AsyncInstallationStore):
     # --- the SDK's interface of an installation store ---
 
     async def async_save(self, installation: Installation) -> None:
-        """Keep the bot's part of an installation."""
         if installation.enterprise_id and installation.team_id:
             await self._organisations.note(installation.team_id, installation.enterprise_id)
         await self.async_save_bot(installation.to_bot())
 
     async def async_save_bot(self, bot: Bot) -> None:
-        """Keep a bot, its tokens encrypted with the newest key. Doing it twice does no harm."""
         with translated_errors(self._inner.engine):
             await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
 
@@ -280,11 +259,7 @@ class Tokens(AsyncInstallationStore):
         team_id: str | None,
         is_enterprise_install: bool | None = False,
     ) -> Bot | None:
-        """Return the newest bot of a workspace, or of a whole organisation.
-
-        Raises:
-            TokenUnreadable: Its key is not here any more.
-        """
+        """Raises `TokenUnreadable` where its key is not here any more."""
         with translated_errors(self._inner.engine):
             bot = await self._inner.async_find_bot(
                 enterprise_id=enterprise_id,
@@ -294,7 +269,6 @@ class Tokens(AsyncInstallationStore):
         return _with_secrets(bot, self._cipher.decrypt) if bot else None
 
     async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
-        """Forget every token of a workspace, or of an organisation (`team_id` None)."""
         with translated_errors(self._inner.engine):
             await self._inner.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
 
@@ -333,11 +307,7 @@ async def token_tables(
     rotator: AsyncTokenRotator,
     client: Callable[[str], AsyncWebClient],
 ) -> AsyncGenerator[tuple[Tokens, States]]:
-    """Open the tables of installations and of states, made if they are not there.
-
-    Raises:
-        StoreError: The database does not answer.
-    """
+    """Open the tables of installations and of states; raises `StoreError`."""
     engine = sdk_engine(url)
     try:
         bots = _WideTokens(client_id, engine)
@@ -357,7 +327,6 @@ async def token_tables(
 
 
 def _with_secrets(bot: Bot, turn: Any) -> Bot:
-    """A copy of the bot with its tokens turned into something else."""
     copied = Bot(**bot.to_dict_for_copying())
     for name in _SECRETS:
         value = getattr(bot, name)

@@ -30,8 +30,6 @@ from core.errors import ConfigurationBroken
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """The app as it is installed: how requests are authorized, and a client per workspace."""
-
     #: For the log: the workspace, or that there are many.
     name: str
     clients: WorkspaceClients
@@ -47,12 +45,7 @@ class Installation:
 
 @asynccontextmanager
 async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
-    """Use the one workspace whose token is in the settings.
-
-    Raises:
-        ConfigurationBroken: Slack refuses the token.
-        MootError: Slack cannot be reached.
-    """
+    """Use the one workspace whose token is in the settings; raises as `identify` does."""
     async with slack_session() as session:
         client = slack_client(access.bot_token, access.api_url, session)
         identity = await identify(client, AT_START)
@@ -79,11 +72,7 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
 async def many_workspaces(
     access: SlackAccess, organisations: Organisations, url: str
 ) -> AsyncGenerator[Installation]:
-    """Serve every workspace that installs the app.
-
-    Raises:
-        ConfigurationBroken: A key for the tokens cannot be used.
-    """
+    """Raises `ConfigurationBroken` where a key for the tokens cannot be used."""
     if access.oauth is None:
         raise ConfigurationBroken("Many workspaces need SLACK_CLIENT_ID.")
     oauth, cipher = access.oauth, Cipher(access.oauth.token_keys)
@@ -110,6 +99,12 @@ async def many_workspaces(
         ) -> AuthorizeResult | None:
             return await tokens.authorize(enterprise_id, team_id)
 
+        async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+            origin = installation_of(body)
+            if origin.workspace and origin.organisation:
+                await organisations.note(origin.workspace, origin.organisation)
+            await next_()
+
         settings = _settings(access.api_url, oauth, tokens, states)
         quiet = logging.getLogger("slack_bolt")
         yield Installation(
@@ -117,27 +112,14 @@ async def many_workspaces(
             clients=tokens,
             client=nobody,
             authorize=authorize,
-            watch=_noting(organisations),
+            watch=note,
             installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
         )
-
-
-def _noting(organisations: Organisations) -> Callable[..., Awaitable[None]]:
-    """Return a middleware that keeps which organisation a workspace belongs to."""
-
-    async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
-        origin = installation_of(body)
-        if origin.workspace and origin.organisation:
-            await organisations.note(origin.workspace, origin.organisation)
-        await next_()
-
-    return note
 
 
 def _settings(
     api_url: str, oauth: OAuthAccess, tokens: Tokens, states: AsyncOAuthStateStore
 ) -> AsyncOAuthSettings:
-    """The settings of the SDK's installation flow."""
     # None: the SDK's own choice, Slack itself.
     authorization_url = None
     if api_url != SLACK_API_URL:

@@ -34,20 +34,16 @@ _Node = SyntaxTreeNode
 
 
 def mrkdwn(text: str) -> str:
-    """Return a model's Markdown as safe mrkdwn."""
     tree = _tree(text)
     return plain(text) if tree is None else _blocks(tree.children).strip("\n")
 
 
 @lru_cache(maxsize=512)
 def gist(text: str, limit: int) -> str:
-    """Return the beginning of a model's Markdown as one safe line without formatting.
+    """The beginning of a model's Markdown as one safe line without formatting.
 
-    Headings, code and tables are left out where anything else is there.
-
-    Args:
-        text: Markdown.
-        limit: Characters at most, entities counted as they are spelled.
+    Headings, code and tables are left out where anything else is there. `limit` counts entities as
+    they are spelled.
     """
     return _shortened(literal(plain_line(_source(text, limit), is_prose=True)), limit)
 
@@ -60,7 +56,6 @@ def bare_gist(text: str, limit: int) -> str:
 
 
 def _tree(text: str) -> _Node | None:
-    """The text parsed; None where it is no formatting."""
     tokens = parse(clean(text))
     return None if tokens is None else _Node(tokens)
 

@@ -42,7 +42,7 @@ _AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
 
 
 def clean(text: str) -> str:
-    """Return the text without signs that nobody sees, with plain line ends."""
+    """The text without signs that nobody sees, with plain line ends."""
     if text.isascii() and text.isprintable():
         return text  # names and short lines, mostly
     text = _NEW_LINES.sub("\n", _SURROGATE.sub("\ufffd", text))
@@ -52,7 +52,7 @@ def clean(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Return clean text as mrkdwn that shows it as it is and pings nobody.
+    """Clean text as mrkdwn that shows it as it is and pings nobody.
 
     Every `&`, `<` and `>` becomes an entity, so `<!channel>`, `<@U…>` and `<!subteam^…>` are only
     letters; `@here` and the like are broken up; three backticks do not open a block of code.
@@ -62,13 +62,9 @@ def literal(text: str) -> str:
 
 
 def bare(text: str, limit: int) -> str:
-    """Return text on one line for places where Slack shows signs as they are (names, cells).
+    """One line for places where Slack shows signs as they are (names, cells).
 
-    Nothing is escaped there, so angle brackets are left out.
-
-    Args:
-        text: Any text.
-        limit: Characters at most, at least one; what is left out shows as "…".
+    Nothing is escaped there, so angle brackets are left out. `limit` is at least 1.
     """
     line = " ".join(clean(text).replace("<", " ").replace(">", " ").split())
     line = _BEGUN_GROUP_MENTION.sub(f"@{GAP}", line)
@@ -76,7 +72,7 @@ def bare(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Return what a person typed as safe mrkdwn; addresses become links, blocks of code stay."""
+    """What a person typed as safe mrkdwn; addresses become links, blocks of code stay."""
     *pieces, last = clean(text).split(_FENCE)
     if len(pieces) % 2:  # the last fence closes nothing: it is only a sign
         last = _FENCE.join((pieces.pop(), last))
@@ -91,7 +87,7 @@ def plain(text: str) -> str:
 
 
 def with_links(text: str) -> str:
-    """Return clean text as safe mrkdwn in which bare addresses are links."""
+    """Clean text as safe mrkdwn in which bare addresses are links."""
     end, result = 0, ""
     for match in _BARE_URL.finditer(text):
         url = match.group()
@@ -104,15 +100,11 @@ def with_links(text: str) -> str:
 
 
 def link(url: str, label: str = "") -> str:
-    """Return a link that leads where it says; text where that cannot be had.
+    """A link that leads where it says; text where that cannot be had. `label` is clean text.
 
     Only http, https and mailto become links; none to a host under `.invalid`, with which links
     to posts of ours begin until they are filled in. A label that names another address than the
     link's is dropped, so that the address itself is seen.
-
-    Args:
-        url: The address, as written.
-        label: Clean text, no mrkdwn.
     """
     label = " ".join(label.split())
     if not _may_link(url) or len(label) > _LONGEST_LABEL:

@@ -32,12 +32,11 @@ def read_all_button(value: str) -> Block:
 
 
 def newer_in(payload: Mapping[str, Any]) -> frozenset[str]:
-    """The types of blocks in a message that not every workspace takes."""
     return frozenset(block["type"] for block in _blocks(payload) if is_newer(block))
 
 
 def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, Any]:
-    """Return a message with older blocks in place of newer ones of these types.
+    """A message with older blocks in place of newer ones of these types.
 
     Equal blocks are dropped: a message has one button that shows everything.
     """
@@ -51,7 +50,6 @@ def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, 
 
 
 def is_newer(block: Block) -> bool:
-    """Whether there is something to show in the place of a block."""
     row = _FALLBACKS.get(str(block.get("type")))
     return row is not None and str(block.get("block_id", "")).startswith(row[0])
 
@@ -63,11 +61,11 @@ def older(block: Block) -> Block | None:
 
 
 def _progress_of(block: Block, value: str) -> Block:
-    """The plan as its title and a bar of text."""
     count, total = map(int, value.split("/"))
     full = _PLAN_WIDTH * count // total
     bar = "█" * full + "░" * (_PLAN_WIDTH - full)
-    return _section(f"*{literal(block['title'])}*\n`{bar}`")
+    text = verbatim(f"*{literal(block['title'])}*\n`{bar}`")
+    return {"expand": True, "text": text, "type": "section"}
 
 
 #: Type of a newer block → how its `block_id` begins, and what makes an older block of it.
@@ -77,10 +75,6 @@ _FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block | None]]] = {
     # The vote's table has the figures of its chart.
     "data_visualization": (CHART, lambda _block, _value: None),
 }
-
-
-def _section(text: str) -> Block:
-    return {"expand": True, "text": verbatim(text), "type": "section"}
 
 
 def _blocks(payload: Mapping[str, Any]) -> Sequence[Block]:

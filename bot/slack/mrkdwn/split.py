@@ -39,15 +39,7 @@ class _BreakKind(IntEnum):
 
 
 def split(text: str, limit: int) -> list[str]:
-    """Return the text in pieces of at most `limit` characters; no piece for no text.
-
-    Args:
-        text: Safe mrkdwn.
-        limit: Characters at most; at least `SMALLEST_LIMIT`.
-
-    Raises:
-        ValueError: The limit is too small.
-    """
+    """Safe mrkdwn in pieces of at most `limit` characters, which is `SMALLEST_LIMIT` at least."""
     if limit < SMALLEST_LIMIT:
         raise ValueError(f"a piece needs at least {SMALLEST_LIMIT} characters, not {limit}")
     longest = limit // 2
