@@ -32,11 +32,11 @@ class LandingReporter(Protocol):
     """Tells people in a debate's thread what became of a landing. Telling twice tells once."""
 
     async def report_landing(
-        self, receiver: str, landing: Landing, landed: LandedRecord
+        self, receiver: str, landing: Landing, landed: LandedRecord, /
     ) -> None: ...
 
     async def report_failure(
-        self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
+        self, receiver: Receiver, landing: Landing, why: str, /, *, again_after: float | None
     ) -> None:
         """`again_after` None: it is not tried again by itself."""
         ...

@@ -21,10 +21,6 @@ LONGEST_FILE = 500
 LONGEST_FUNCTION = 50
 #: Read from top to bottom, in one place: cutting them up would only send the reader elsewhere.
 LONGER_FUNCTIONS = {
-    "tests/bot/mcp/test_killed_review.py "
-    "test_a_review_gets_from_a_blocker_to_ready_though_its_server_is_killed_three_times": (
-        "one review from its start to Ready, in order"
-    ),
     "bot/app.py running": "starts all parts, in order",
     "bot/app.py _connect": "makes the parts that need each other",
     "bot/app.py _use_cases": "makes one of each thing that people can do",

@@ -165,4 +165,4 @@ async def test_every_tool_is_tried(premises: Premises) -> None:
     async with premises.program("insider") as dana:
         tools = {tool.name for tool in (await dana.client.list_tools()).tools}
     others = {"start_debate", "search_decisions", "list_debates"}
-    assert tools == {tool.name for tool in TOOLS} == {*OF_A_DEBATE, *others}
+    assert tools == set(TOOLS) == {*OF_A_DEBATE, *others}

@@ -13,8 +13,6 @@ from bot.slack.mrkdwn.escape import LINK
 _FENCE = "```"
 _CLOSE = f"\n{_FENCE}"
 _OPEN = f"{_FENCE}\n"
-#: Smaller pieces cannot hold code with its fences and be worth reading.
-SMALLEST_LIMIT = 40
 # What must stay together: entities, links, a sign with the marks that belong to it, and a word
 # after an @: the beginning of "@channels" is the name of everybody.
 _ATOM = re.compile(
@@ -39,9 +37,7 @@ class _BreakKind(IntEnum):
 
 
 def split(text: str, limit: int) -> list[str]:
-    """Safe mrkdwn in pieces of at most `limit` characters, which is `SMALLEST_LIMIT` at least."""
-    if limit < SMALLEST_LIMIT:
-        raise ValueError(f"a piece needs at least {SMALLEST_LIMIT} characters, not {limit}")
+    """Safe mrkdwn in pieces of at most `limit` characters, 40 at least."""
     longest = limit // 2
 
     def shortened(match: re.Match[str]) -> str:

@@ -9,38 +9,31 @@ import asyncio
 import sys
 
 import core.store.tables
-from bot.landing.receivers import Receiver
 from bot.landing.repository_receiver import RepositoryReceiver
 from bot.store.tables import prepare
 from core.clock import SystemClock
 from core.landing import RecordPlace
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.testing import ManualClock
 from tests.bot.landing.git_server import TOKEN
-from tests.bot.landing.office import Office, queue_of
+from tests.bot.landing.office import Office
 from tests.bot.landing.test_webhooks import a_webhook, receiver
 
 
 async def main(location: str, webhook: str, address: str, *, begin: bool) -> None:
     place = RecordPlace(name="adr", repository=address, token_variable="ADR_TOKEN")
-    usual = {"PATH": "/usr/bin:/bin"}
-    receivers: list[Receiver] = [
-        receiver(a_webhook(webhook), SystemClock()),
-        RepositoryReceiver(records=place, token=TOKEN, usual=usual),
-    ]
+    shop = receiver(a_webhook(webhook), SystemClock())
+    repository = RepositoryReceiver(records=place, token=TOKEN, usual={"PATH": "/usr/bin:/bin"})
     async with await Database.open(location) as database:
         await core.store.tables.prepare(database)
         await prepare(database)
-        queue = queue_of(database, SqlDebateStore(database), receivers)
-        office = Office(ManualClock(), queue)
-        queue.on_outcome = office.note
+        office = Office(database, [shop, repository], SqlDebateStore(database))
         if begin:
             await office.debated()
             await office.decide()
-        await queue.outbox.start()
+        await office.queue.outbox.start()
         await office.settle()
-        await queue.outbox.close()
+        await office.queue.outbox.close()
 
 
 if __name__ == "__main__":

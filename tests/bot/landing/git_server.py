@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import os
-import shutil
 import subprocess
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Mapping
@@ -13,7 +12,6 @@ from pathlib import Path
 
 from aiohttp import web
 
-GIT = shutil.which("git")
 TOKEN = "ghs-of-a-test-0123456789"
 _QUIET = {
     "PATH": os.defpath,
@@ -28,9 +26,13 @@ _QUIET = {
 
 def git(folder: Path, *arguments: str) -> str:
     """Run git as a person of the team does."""
-    assert GIT, "git is missing"
     process = subprocess.run(  # noqa: S603 - git
-        [GIT, *arguments], cwd=folder, env=_QUIET, check=True, capture_output=True, text=True
+        ["git", *arguments],  # noqa: S607 - whichever there is
+        cwd=folder,
+        env=_QUIET,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return process.stdout.strip()
 
@@ -43,12 +45,8 @@ class GitServer:
     url: str = ""
     #: Pushes that were taken.
     pushes: int = 0
-    #: Requests, as method and path.
-    requests: list[str] = field(default_factory=list[str])
     #: Answers nothing while it is not set.
     awake: asyncio.Event = field(default_factory=asyncio.Event)
-    #: A code that every request is answered with; 0: what git says.
-    refuses: int = 0
     #: Set once a push is in the repository, where its answer is held back.
     pushed: asyncio.Event = field(default_factory=asyncio.Event)
     #: Answers no push while it is not set.
@@ -60,24 +58,16 @@ class GitServer:
 
     @property
     def bare(self) -> Path:
-        """The repository."""
         return self.folder / "adr.git"
 
     def branches(self) -> list[str]:
-        """Names of all branches."""
         return git(self.bare, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
 
     def show(self, name: str) -> str:
-        """A file as `branch:path`."""
         return git(self.bare, "show", name)
 
     def files(self, branch: str, path: str = "docs/decisions/") -> list[str]:
-        """Names of the files in a folder of a branch."""
         return git(self.bare, "ls-tree", "--name-only", branch, path).split()
-
-    def commits(self, branch: str) -> list[str]:
-        """Subjects of a branch's commits, newest first."""
-        return git(self.bare, "log", "--format=%s", branch).splitlines()
 
     def merge(self, branch: str, *, squash: bool = False) -> None:
         """Merge a branch into main as a person does on a server, and keep it."""
@@ -93,16 +83,12 @@ class GitServer:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Answer a request as CGI asks (RFC 3875)."""
-        self.requests.append(f"{request.method} {request.path}")
         await self.awake.wait()
-        if self.refuses:
-            return web.Response(status=self.refuses)
         text = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
         if request.headers.get("Authorization") != f"Basic {text}":
             return web.Response(status=401, headers={"WWW-Authenticate": 'Basic realm="git"'})
         head, body = await self._backend(request)
-        is_push = request.path.endswith("/git-receive-pack")
-        if is_push:
+        if request.path.endswith("/git-receive-pack"):
             self.pushes += 1
             self.pushed.set()
             await self.answers.wait()
@@ -140,9 +126,9 @@ async def running_git_server(folder: Path) -> AsyncGenerator[GitServer]:
     git(server.bare, "config", "uploadpack.allowFilter", "true")
     work = folder / "work"
     git(folder, "clone", "--quiet", "adr.git", "work")
-    (work / "docs" / "decisions").mkdir(parents=True)
     (work / "README.md").write_text("# Ours\n")
     records = work / "docs" / "decisions"
+    records.mkdir(parents=True)
     (records / "0001-use-git.md").write_text("# Use Git\n\n- Status: accepted\n")
     (records / "0007-use-python.md").write_text("# Use Python\n")
     git(work, "add", "--all")
@@ -153,8 +139,7 @@ async def running_git_server(folder: Path) -> AsyncGenerator[GitServer]:
     # aiohttp decompresses bodies that git sends compressed; git's backend is told so no more.
     runner = web.AppRunner(app, auto_decompress=False, shutdown_timeout=0.1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
     host, port = runner.addresses[0][:2]
     server.url = f"http://{host}:{port}/adr.git"
     try:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from bot.landing.receivers import LandedRecord, Landing
 from bot.queue.rows import PostState
@@ -49,53 +48,36 @@ def location(tmp_path: Path) -> str:
     return f"sqlite+aiosqlite:///{tmp_path}/moot.db"
 
 
-async def test_an_event_that_is_published_again_is_not_sent_again(location: str) -> None:
-    desk = Desk()
-    async with open_office([desk], location) as office:
-        await office.debated()
-        log = await office.store.events(FIRST)
-        debate = fold(log)
-        for _ in range(3):
-            await office.queue.publish(debate, log[-1])
-        await office.settle()
-        await office.queue.publish(debate, log[-1])
-        await office.settle()
-
-    assert desk.got == [FIRST]
-    assert len(office.told.landings) == 1
-
-
 async def test_a_receiver_of_somebodys_own_that_breaks_is_tried_again_and_others_go_on(
     location: str,
 ) -> None:
-    async def fail(landing: Landing) -> None:
-        if broken.got == [landing.debate.id] * len(broken.got) and len(broken.got) < 3:
+    async def fail(_landing: Landing) -> None:
+        if len(broken.got) < 3:
             raise ZeroDivisionError
 
     broken, other = Desk(act=fail), Desk("other")
-    with capture_logs() as logs:
-        async with open_office([broken, other], location) as office:
-            await office.debated()
-            await office.settle()
+    async with open_office([broken, other], location) as office:
+        await office.debated()
+        await office.settle()
+        # What is published again is not sent again.
+        log = await office.store.events(FIRST)
+        await office.queue.publish(fold(log), log[-1])
+        await office.settle()
 
     assert broken.got == [FIRST] * 3
     assert other.got == [FIRST]
-    [(why, again)] = office.told.failures
-    assert why == "It failed unexpectedly (ZeroDivisionError); the log says more."
-    assert again == 60
-    assert [log["log_level"] for log in logs if log["event"] == "a receiver failed"] == [
-        "error"
-    ] * 2
+    why = "It failed unexpectedly (ZeroDivisionError); the log says more."
+    assert office.failures == [(why, 60)]
+    assert len(office.landed) == 2
 
 
 async def test_a_debate_that_is_deleted_meanwhile_holds_up_no_other(location: str) -> None:
     async def delete(landing: Landing) -> None:
         if landing.debate.id == FIRST:
-            await database.write(lambda connection: purge_traces(connection, [FIRST]))
+            await office.database.write(lambda connection: purge_traces(connection, [FIRST]))
 
     desk = Desk(act=delete)
     async with open_office([desk], location) as office:
-        database = office.database
         await office.debated()
         await office.debated(debate_id=SECOND)
         await office.settle()
@@ -105,21 +87,19 @@ async def test_a_debate_that_is_deleted_meanwhile_holds_up_no_other(location: st
 
 
 async def test_what_another_process_has_taken_over_is_left_to_it(location: str) -> None:
-    async def lose(landing: Landing) -> None:
-        del landing
+    async def lose(_landing: Landing) -> None:
         row = await office.landings.next_for("landing/desk")
         assert row
-        claims.append(await office.queue.outbox.posts.claim(row, "this"))
+        await office.queue.outbox.posts.claim(row, "this")
         is_taken.set()
 
-    desk, claims, is_taken = Desk(act=lose), list[object](), asyncio.Event()
+    desk, is_taken = Desk(act=lose), asyncio.Event()
     async with open_office([desk], location) as office:
         await office.debated()
         await asyncio.wait_for(is_taken.wait(), 300)
         await office.queue.outbox.close()  # it has seen by then whether it may write
         row = await office.landings.next_for("landing/desk")
 
-    assert set(desk.got) == {FIRST}
     assert row
     assert row.state is PostState.SENDING, "the other one's attempt stands"
     assert office.outcomes == []
@@ -128,15 +108,15 @@ async def test_what_another_process_has_taken_over_is_left_to_it(location: str) 
 async def test_after_a_restore_another_event_of_the_same_number_has_another_id(
     location: str,
 ) -> None:
-    ids = list[str]()
+    ids = set[str]()
 
     async def note(landing: Landing) -> None:
-        ids.append(landing.id)
+        ids.add(landing.id)
 
-    for number, seconds in enumerate((0, 3600)):  # the log went on from a backup, an hour later
-        async with open_office([Desk(act=note)], f"{location}{number}") as office:
+    for seconds in (0, 3600):  # the log went on from a backup, an hour later
+        async with open_office([Desk(act=note)], f"{location}{seconds}") as office:
             office.clock.advance(seconds)
             await office.debated()
             await office.settle()
 
-    assert len(set(ids)) == 2
+    assert len(ids) == 2

@@ -1,7 +1,6 @@
 """Records in a Git repository: a real one, served by git's own backend over the loopback."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,10 @@ from core.debate.log import fold
 from core.debate.people_events import OutcomeGiven
 from core.landing import RecordPlace
 from tests.bot.landing.git_server import TOKEN, GitServer, git, running_git_server
-from tests.bot.landing.office import DANA, FIRST, SECOND, Office, open_office
+from tests.bot.landing.office import FIRST, SECOND, Office, open_office
+from tests.bot.plays import DANA
 
-BRANCH = f"moot/{FIRST}"
+BRANCH, NEWER = f"moot/{FIRST}", f"moot/{SECOND}"
 RECORD = "docs/decisions/0008-use-postgresql.md"
 
 
@@ -34,25 +34,24 @@ def repository(server: GitServer, **changes: object) -> RepositoryReceiver:
 
 
 @pytest.fixture
-async def office(server: GitServer, tmp_path: Path) -> AsyncGenerator[Office]:
-    location = f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+def location(tmp_path: Path) -> str:
+    return f"sqlite+aiosqlite:///{tmp_path}/moot.db"
+
+
+@pytest.fixture
+async def office(server: GitServer, location: str) -> AsyncGenerator[Office]:
     async with open_office([repository(server)], location) as office:
         yield office
 
 
 async def test_an_accepted_decision_becomes_a_commit_on_a_branch_of_its_own(
-    server: GitServer, office: Office
+    server: GitServer, office: Office, location: str
 ) -> None:
-    await office.debated()
-    await office.decide(why="We know it.")
-    await office.settle()
+    await office.decided(why="We know it.")
 
     assert server.branches() == ["main", BRANCH]
-    assert server.files(BRANCH) == [
-        "docs/decisions/0001-use-git.md",
-        "docs/decisions/0007-use-python.md",
-        RECORD,
-    ]
+    names = ["0001-use-git.md", "0007-use-python.md", "0008-use-postgresql.md"]
+    assert server.files(BRANCH) == [f"docs/decisions/{name}" for name in names]
     content = server.show(f"{BRANCH}:{RECORD}")
     assert content.startswith("# Use PostgreSQL\n\n- Status: accepted")
     assert "- Why: We know it." in content
@@ -65,44 +64,20 @@ async def test_an_accepted_decision_becomes_a_commit_on_a_branch_of_its_own(
         f"Moot-Debate: {FIRST}",
         f"Moot-Record: {RECORD}",
     ]
-    landed = office.told.landings[0]
-    assert (landed.place, landed.branch) == (RECORD, BRANCH)
-    assert git(server.bare, "rev-parse", BRANCH).startswith(landed.commit)
-
-
-@pytest.mark.slow
-async def test_an_attempt_that_nobody_remembers_is_not_pushed_again(
-    server: GitServer, office: Office, tmp_path: Path
-) -> None:
-    await office.debated()
-    await office.decide()
-    await office.settle()
-    first = git(server.bare, "rev-parse", BRANCH)
-    location = f"sqlite+aiosqlite:///{tmp_path}/restored.db"
-    async with open_office([repository(server)], location, office.store) as restored:
-        log = await office.store.events(FIRST)
-        await restored.queue.publish(fold(log), log[-1])
+    # An attempt that nobody remembers is not pushed again.
+    async with open_office([repository(server)], f"{location}2", office.store) as restored:
+        entries = await office.store.events(FIRST)
+        await restored.queue.publish(fold(entries), entries[-1])
         await restored.settle()
-        landed = restored.told.landings[0]
-
-    assert git(server.bare, "rev-parse", BRANCH) == first
     assert server.pushes == 1
-    assert (landed.place, landed.branch) == (RECORD, BRANCH)
-
-
-@pytest.mark.slow
-async def test_a_changed_decision_renews_the_same_file_on_the_same_branch(
-    server: GitServer, office: Office
-) -> None:
-    await office.debated()
-    await office.decide()
-    await office.settle()
+    for landed in (*office.landed, *restored.landed):
+        assert (landed.place, landed.branch) == (RECORD, BRANCH)
+        assert git(server.bare, "rev-parse", BRANCH).startswith(landed.commit)
+    # A changed decision renews the same file on the same branch.
     await office.decide(DecisionKind.REJECT, why="Too dear.")
     await office.settle()
-
-    assert [name for name in server.files(BRANCH) if "0008" in name] == [RECORD]
+    assert len(server.files(BRANCH)) == 3
     assert "- Status: rejected" in server.show(f"{BRANCH}:{RECORD}")
-    assert len(server.commits(BRANCH)) == 3
 
 
 @pytest.mark.slow
@@ -112,16 +87,10 @@ async def test_after_a_merge_the_branch_goes_on_from_the_base_and_merges_again(
     office: Office,
     squash: bool,  # noqa: FBT001 - a parameter of tests
 ) -> None:
-    await office.debated()
-    await office.decide()
-    await office.settle()
+    await office.decided()
     server.merge(BRANCH, squash=squash)
-    outcome = DecisionOutcome(
-        kind=OutcomeKind.HELD,
-        by=DANA,
-        origin="o",
-        decision=fold(await office.store.events(FIRST)).decisions[0].origin,
-    )
+    decision = fold(await office.store.events(FIRST)).decisions[0].origin
+    outcome = DecisionOutcome(kind=OutcomeKind.HELD, by=DANA, origin="o", decision=decision)
     await office.happen(OutcomeGiven(outcome=outcome))
     await office.settle()
     server.merge(BRANCH, squash=squash)
@@ -131,54 +100,23 @@ async def test_after_a_merge_the_branch_goes_on_from_the_base_and_merges_again(
 
 
 @pytest.mark.slow
-async def test_numbers_of_branches_that_are_not_merged_are_taken(
+async def test_two_records_have_numbers_and_pull_requests_of_their_own(
     server: GitServer, office: Office
 ) -> None:
-    await office.debated()
-    await office.decide()
-    await office.debated("Which cache?", "Use no cache.", SECOND)
+    await office.decided()
+    await office.debated("Kafka after all?", "Use Kafka.", SECOND)
     await office.decide(debate_id=SECOND)
-    await office.settle()
-
-    assert "docs/decisions/0009-use-no-cache.md" in server.files(f"moot/{SECOND}")
-
-
-@pytest.mark.slow
-async def test_what_was_superseded_changes_in_a_pull_request_of_its_own(
-    server: GitServer, office: Office
-) -> None:
-    await office.debated()
-    await office.decide()
     await office.settle()
     server.merge(BRANCH)
-    await office.debated("Kafka after all?", "Use Kafka.", SECOND)
     await office.decide(DecisionKind.SUPERSEDE, by=SECOND)
-    await office.decide(debate_id=SECOND)
     await office.settle()
 
-    newer = f"moot/{SECOND}"
     assert "- Status: superseded" in server.show(f"{BRANCH}:{RECORD}")
-    assert "- Status: accepted" in server.show(f"{newer}:docs/decisions/0009-use-kafka.md")
+    assert "- Status: accepted" in server.show(f"{NEWER}:docs/decisions/0009-use-kafka.md")
     assert server.pushes == 3
     server.merge(BRANCH)
-    server.merge(newer)
+    server.merge(NEWER)
     assert len(server.files("main")) == 4
-
-
-async def test_a_wrong_token_is_said_and_not_tried_again(server: GitServer, tmp_path: Path) -> None:
-    wrong = replace(repository(server), token="another-token")
-    async with open_office([wrong], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as office:
-        await office.debated()
-        await office.decide()
-        await office.settle()
-        [(why, again)] = office.told.failures
-        dead = (await office.landings.backlog_rows(5)).rows
-
-    assert "refused the token in ADR_TOKEN" in why
-    assert again is None
-    assert [row.error for row in dead] == [why]
-    assert "another-token" not in why
-    assert server.branches() == ["main"]
 
 
 @pytest.mark.slow
@@ -187,96 +125,60 @@ async def test_a_wrong_token_is_said_and_not_tried_again(server: GitServer, tmp_
     [
         ({"base": "trunk"}, "has no branch trunk"),
         ({"path": "README.md"}, "README.md is no folder in"),
+        ({"path": "linked"}, "linked is no folder in"),
+        ({"branch": "protected/{debate}"}, "does not let Moot push"),
         ({"branch": "moot/{debate}/x"}, ""),
     ],
 )
 async def test_a_repository_that_cannot_take_it_is_said(
-    server: GitServer, tmp_path: Path, change: dict[str, object], words: str
+    server: GitServer, location: str, change: dict[str, object], words: str
 ) -> None:
-    receiver = repository(server, **change)
-    async with open_office([receiver], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as office:
-        await office.debated()
-        await office.decide()
-        await office.settle()
-
-        assert [words in why for why, _ in office.told.failures] == ([True] if words else [])
+    outside, work = server.folder / "outside", server.folder / "work"
+    outside.mkdir()
+    (work / "linked").symlink_to(outside)
+    git(work, "add", "--all")
+    git(work, "commit", "--quiet", "-m", "Link")
+    git(work, "push", "--quiet", "origin", "HEAD:main")
+    hook = server.bare / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\ncase "$1" in */protected/*) echo GH006: Protected; exit 1;; esac\n')
+    hook.chmod(0o755)
+    async with open_office([repository(server, **change)], location) as office:
+        await office.decided()
+        told = [(words in why, again) for why, again in office.failures]
+    assert told == ([(True, None)] if words else [])
+    assert list(outside.iterdir()) == []
 
 
 @pytest.mark.slow
 async def test_a_server_that_hangs_is_given_up_in_time_and_asked_again(
-    server: GitServer, tmp_path: Path
+    server: GitServer, location: str
 ) -> None:
-    impatient = repository(server, seconds=3.0)
-    async with open_office([impatient], f"sqlite+aiosqlite:///{tmp_path}/moot.db") as office:
+    async with open_office([repository(server, seconds=3.0)], location) as office:
         server.awake.clear()
         await office.debated()
         await office.decide()
         await office.until("failed")
         server.awake.set()
         await office.settle()
-
     assert server.branches() == ["main", BRANCH]
-
-
-@pytest.mark.slow
-async def test_a_protected_branch_is_said(server: GitServer, office: Office) -> None:
-    hook = server.bare / "hooks" / "pre-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\necho 'GH006: Protected branch update failed'\nexit 1\n")
-    hook.chmod(0o755)
-    await office.debated()
-    await office.decide()
-    await office.settle()
-
-    [(why, again)] = office.told.failures
-    assert "does not let Moot push" in why
-    assert again is None
-
-
-@pytest.mark.slow
-async def test_a_link_in_the_repository_leads_nowhere(server: GitServer, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    work = server.folder / "work"
-    git(work, "rm", "--quiet", "-r", "docs")
-    (work / "docs").mkdir()
-    (work / "docs" / "decisions").symlink_to(outside)
-    git(work, "add", "--all")
-    git(work, "commit", "--quiet", "-m", "Link")
-    git(work, "push", "--quiet", "origin", "HEAD:main")
-    async with open_office([repository(server)], f"sqlite+aiosqlite:///{tmp_path}/x.db") as office:
-        await office.debated()
-        await office.decide()
-        await office.settle()
-
-        assert "is no folder in" in office.told.failures[0][0]
-    assert list(outside.iterdir()) == []
 
 
 async def test_hostile_titles_make_plain_names_and_plain_messages(
     server: GitServer, office: Office
 ) -> None:
-    await office.debated(decision="Closes #1 @all ../../etc/passwd $(reboot) `x` ; rm -rf\n\n# H")
-    await office.decide()
-    await office.settle()
+    await office.decided(decision="Closes #1 @all ../../etc/passwd $(reboot) `x` ; rm -rf\n\n# H")
 
-    names = [name for name in server.files(BRANCH) if "/0008-" in name]
-    assert names == ["docs/decisions/0008-closes-1-all-etc-passwd-reboot-x-rm-rf-h.md"]
+    name = "docs/decisions/0008-closes-1-all-etc-passwd-reboot-x-rm-rf-h.md"
+    assert name in server.files(BRANCH)
     message = git(server.bare, "log", "-1", "--format=%B", BRANCH)
     assert "#1" not in message
     assert "@" not in message
 
 
-@pytest.mark.parametrize(
-    ("said", "link"),
-    [
-        (
-            "remote: visit\nremote:      https://git.example.com/acme/adr/pull/new/moot/d1\n",
-            "https://git.example.com/acme/adr/pull/new/moot/d1",
-        ),
-        ("remote: See https://elsewhere.example.com/acme/adr/pull/new/moot/d1\n", ""),
-        ("", ""),
-    ],
-)
-def test_a_pull_request_is_opened_where_the_server_says(said: str, link: str) -> None:
-    assert suggested_link("https://git.example.com/acme/adr.git", said) == link
+def test_a_pull_request_is_opened_where_the_server_says() -> None:
+    repository = "https://git.example.com/acme/adr.git"
+    page = "https://git.example.com/acme/adr/pull/new/moot/d1"
+    assert suggested_link(repository, f"remote: visit\nremote:      {page}\n") == page
+    elsewhere = page.replace("git.", "elsewhere.")
+    assert suggested_link(repository, f"remote: See {elsewhere}\n") == ""

@@ -2,8 +2,6 @@
 
 import asyncio
 import base64
-import hashlib
-import hmac
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -63,7 +61,6 @@ class Shop:
 
     @property
     def types(self) -> list[str]:
-        """What it was told, in order."""
         return [message["type"] for message in self.taken]
 
 
@@ -75,8 +72,7 @@ async def open_shop() -> AsyncGenerator[Shop]:
     app.router.add_post("/{path:.*}", shop.answer)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
     shop.url = f"http://127.0.0.1:{runner.addresses[0][1]}/moot?token=kept-from-people"
     try:
         yield shop
@@ -117,17 +113,6 @@ async def office(shop: Shop, location: str) -> AsyncGenerator[Office]:
         yield office
 
 
-def is_signed(headers: dict[str, str], body: bytes, secret: str) -> bool:
-    """Check a signature as a receiver does that only knows the specification."""
-    key = base64.b64decode(secret.removeprefix("whsec_"))
-    signed = b".".join(
-        [headers["webhook-id"].encode(), headers["webhook-timestamp"].encode(), body]
-    )
-    digest = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    signatures = [text.partition(",") for text in headers["webhook-signature"].split(" ")]
-    return any(kind == "v1" and hmac.compare_digest(text, digest) for kind, _, text in signatures)
-
-
 def test_the_specifications_own_example_comes_out_the_same() -> None:
     # https://github.com/standard-webhooks/standard-webhooks: the libraries' shared example.
     body = b'{"test": 2432232314}'
@@ -140,72 +125,56 @@ def test_the_specifications_own_example_comes_out_the_same() -> None:
 async def test_what_fails_five_times_is_then_served_in_order_and_once_each(
     shop: Shop, office: Office
 ) -> None:
-    shop.codes = [500, 503, 404, 302, 429]
+    shop.codes, shop.headers = [500, 503, 404, 302, 429], {"Retry-After": "900"}
     began = office.clock.now()
-    await office.debated()
-    await office.decide()
-    await office.settle()
+    await office.decided()
 
     assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
     assert office.outcomes == ["failed"] * 5 + ["landed"] * 3
     ids = [headers["webhook-id"] for headers, _ in shop.seen]
-    assert len(set(ids[:6])) == 1
-    assert len(set(ids)) == 3
+    assert [ids.count(name) for name in dict.fromkeys(ids)] == [6, 1, 1]
     assert len({body for _, body in shop.seen[:6]}) == 1
     stamps = [int(headers["webhook-timestamp"]) for headers, _ in shop.seen]
     assert stamps == sorted(stamps)
-    # 5 s, 1 min, 5 min, 30 min, 2 h; a minute passes between events besides.
+    # 15 min as asked for with 503, but 2 h after the fifth; a minute passes between events besides.
     waited = (office.clock.now() - began).total_seconds() - 4 * 60
-    assert waited == 5 + 60 + 300 + 1800 + 7200
-    assert (await office.landings.backlog()) == (0, 0)
+    assert waited == 5 + 900 + 300 + 1800 + 7200
 
 
-async def test_messages_are_signed_with_both_secrets_and_change_breaks_them(
+async def test_a_message_is_signed_and_says_what_is_documented_and_no_private_text(
     shop: Shop, office: Office
 ) -> None:
-    await office.debated()
-    await office.settle()
-
-    for headers, body in shop.seen:
-        assert is_signed(headers, body, SECRET)
-        assert is_signed(headers, body, OLD_SECRET)
-        assert not is_signed(headers, body + b" ", SECRET)
-        assert not is_signed({**headers, "webhook-id": "msg_other"}, body, SECRET)
-        assert headers["content-type"] == "application/json"
-
-
-async def test_a_message_says_what_is_documented_and_no_private_text(
-    shop: Shop, office: Office
-) -> None:
-    await office.debated()
-    await office.decide(why="The invoice of our supplier.")
-    await office.settle()
+    await office.decided(why="The invoice of our supplier.")
 
     accepted = shop.taken[-1]
     assert accepted["type"] == "debate.accepted"
     assert accepted["timestamp"].endswith("Z")
+    dana = {"id": "U1", "name": "Dana"}
     assert accepted["data"] == {
         "debate": "dabc2345",
         "workspace": "T1",
         "channel": "C1",
         "question": "Kafka or PostgreSQL for jobs?",
-        "asked_by": {"id": "U1", "name": "Dana"},
+        "asked_by": dana,
         "link": "",
         "verdict": "Use PostgreSQL.",
         "confidence": accepted["data"]["confidence"],
-        "decided_by": {"id": "U1", "name": "Dana"},
+        "decided_by": dana,
     }
-    assert b"invoice" not in shop.seen[-1][1]
+    headers, body = shop.seen[-1]
+    assert b"invoice" not in body
+    assert headers["content-type"] == "application/json"
+    secrets = [secret_of(secret, "X_SECRET") for secret in (SECRET, OLD_SECRET)]
+    stamp = int(headers["webhook-timestamp"])
+    signed = signed_headers(headers["webhook-id"], stamp, body, secrets)
+    assert signed.items() <= headers.items()
 
 
 async def test_with_the_whole_text_reasons_and_record_come_redacted(
     shop: Shop, location: str
 ) -> None:
-    whole = receiver(a_webhook(shop.url, whole_text=True))
-    async with open_office([whole], location) as office:
-        await office.debated()
-        await office.decide(why="As xoxb-123456789012-abcdefghijkl says.")
-        await office.settle()
+    async with open_office([receiver(a_webhook(shop.url, whole_text=True))], location) as office:
+        await office.decided(why="As xoxb-123456789012-abcdefghijkl says.")
 
     data = shop.taken[-1]["data"]
     assert data["why"] == "As [redacted] says."
@@ -232,8 +201,7 @@ async def test_only_chosen_events_and_channels_are_told(shop: Shop, location: st
     elsewhere = a_webhook(shop.url, name="elsewhere", channels=("C9",))
     few = a_webhook(shop.url, events=(WebhookEvent.SUPERSEDED, WebhookEvent.REJECTED))
     async with open_office([receiver(elsewhere), receiver(few)], location) as office:
-        await office.debated()
-        await office.decide()
+        await office.decided()
         await office.decide(DecisionKind.REJECT)
         await office.decide(DecisionKind.SUPERSEDE, by=SECOND)
         await office.settle()
@@ -250,14 +218,13 @@ async def test_what_never_succeeds_becomes_a_dead_letter_and_can_be_asked_for_ag
     await office.settle()
 
     assert shop.types == ["debate.decided"]
-    unlanded = await office.landings.backlog_rows(10)
+    backlog = await office.backlog()
     host = shop.url.split("/")[2]
-    assert [row.error for row in unlanded.rows] == [f"{host} answered with the code 500."]
-    assert "kept-from-people" not in str(unlanded)
+    assert [row.error for row in backlog.rows] == [f"{host} answered with the code 500."]
+    assert "kept-from-people" not in str(backlog)
     assert await office.queue.retry() == 1
     await office.settle()
     assert shop.types == ["debate.decided", "debate.started"]
-    assert len({headers["webhook-id"] for headers, _ in shop.seen}) == 2
 
 
 async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
@@ -269,29 +236,21 @@ async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
     await office.decide()
 
     assert len(shop.seen) == 1
-    unlanded = await office.landings.backlog_rows(10)
-    assert "wants nothing more" in unlanded.closed["shop"]
-    assert unlanded.counts == (3, 0)
+    backlog = await office.backlog()
+    assert "wants nothing more" in backlog.closed["shop"]
+    assert backlog.counts == (3, 0)
     await office.queue.retry()
     await office.settle()
     assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
 
 
-async def test_a_pause_that_the_receiver_asks_for_is_kept(shop: Shop, office: Office) -> None:
-    shop.codes, shop.headers = [429], {"Retry-After": "900"}
-    began = office.clock.now()
-    await office.debated()
-    await office.settle()
-    assert (office.clock.now() - began).total_seconds() - 3 * 60 == 900
-
-
 async def test_a_slow_receiver_holds_up_nobody_else_and_is_tried_again(
     shop: Shop, location: str
 ) -> None:
+    slow = receiver(a_webhook(shop.url, seconds=0.2))
     async with open_shop() as other:
-        slow = a_webhook(shop.url, seconds=0.2)
-        quick = a_webhook(other.url, name="quick")
-        async with open_office([receiver(slow), receiver(quick)], location) as office:
+        quick = receiver(a_webhook(other.url, name="quick"))
+        async with open_office([slow, quick], location) as office:
             shop.awake.clear()
             await office.debated()
             await office.until("failed")
@@ -308,26 +267,27 @@ async def test_an_answer_without_an_end_is_not_waited_for(shop: Shop, office: Of
     assert office.outcomes == ["landed", "landed"]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "0x7f.1"])
-async def test_a_private_address_is_not_called(shop: Shop, location: str, host: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        *((host, False) for host in ("127.0.0.1", "localhost", "[::1]", "0x7f.1")),
+        ("169.254.169.254", True),  # no setting allows where machines get credentials
+    ],
+)
+async def test_a_private_address_is_not_called(
+    shop: Shop,
+    location: str,
+    host: str,
+    allowed: bool,  # noqa: FBT001 - a table of cases
+) -> None:
     url = shop.url.replace("127.0.0.1", host)
-    guarded = receiver(a_webhook(url, private_address=False))
-    async with open_office([guarded], location) as office:
+    async with open_office([receiver(a_webhook(url, private_address=allowed))], location) as office:
         await office.debated()
         await office.settle()
-        dead = (await office.landings.backlog_rows(5)).rows
+        dead = (await office.backlog()).rows
 
     assert shop.seen == []
-    assert all("its address is not public" in str(row.error) for row in dead)
-    assert len(dead) == 2
-
-
-async def test_no_setting_allows_where_machines_get_credentials(location: str) -> None:
-    webhook = a_webhook("http://169.254.169.254/latest")
-    async with open_office([receiver(webhook)], location) as office:
-        await office.debated()
-        await office.settle()
-        assert office.outcomes == ["dead", "dead"]
+    assert ["its address is not public" in str(row.error) for row in dead] == [True, True]
 
 
 @pytest.mark.parametrize("secret", ["", "whsec_", "whsec_c2hvcnQ=", SECRET[6:], "whsec_***"])
@@ -342,11 +302,9 @@ async def test_an_event_that_there_is_no_message_about_is_not_tried_again(
 ) -> None:
     await office.debated()
     await office.settle()
-    tried = len(shop.seen)
     # As a queue of another version may hold it.
     await office.queue.outbox.post([new_landing("shop", FIRST, 2)])
     await office.settle()
 
-    assert office.outcomes[-1] == "dead"
-    assert "failed" not in office.outcomes
-    assert len(shop.seen) == tried
+    assert office.outcomes == ["landed", "landed", "dead"]
+    assert len(shop.seen) == 2

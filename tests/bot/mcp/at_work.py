@@ -90,8 +90,20 @@ class Editor:
         assert answer.is_error, text_of(answer)
         return text_of(answer)
 
+    async def starts(self, question: str = QUESTION, **arguments: Any) -> str:
+        """Begin a debate; return its id."""
+        begun = await self.calls("start_debate", question=question, **arguments)
+        return str(begun["debate_id"])
+
+    async def until_asked(self, debate_id: str) -> dict[str, Any]:
+        """Poll until agents ask something."""
+        while True:
+            status = await self.calls("debate_status", debate_id=debate_id, wait_seconds=20)
+            if status["open_questions"]:
+                return status
+
     async def follows(self, debate_id: str) -> dict[str, Any]:
-        """Polls as the server's instructions say, until the debate has ended."""
+        """Poll as the server's instructions say, until the debate has ended."""
         while True:
             status = await self.calls("debate_status", debate_id=debate_id, wait_seconds=30)
             if status["state"] in {"concluded", "failed", "stopped"}:

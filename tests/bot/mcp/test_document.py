@@ -5,9 +5,6 @@ import re
 import shlex
 from pathlib import Path
 
-import pytest
-from mcp import Client
-from mcp_types import Tool
 from typer.testing import CliRunner
 
 from bot.cli import app
@@ -15,65 +12,42 @@ from bot.mcp.arguments import LONGEST_WAIT
 from bot.mcp.tools import TOOLS
 from core.testing import ScriptedProvider
 from tests.bot.mcp.at_work import editor
+from tests.frame.files import read
 
-TEXT = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text(encoding="utf-8")
-ROW = re.compile(r"^\| `(\w+)` \| (.+) \| (yes|no) \|$", re.MULTILINE)
-
-
-async def offered(client: Client) -> dict[str, Tool]:
-    return {tool.name: tool for tool in (await client.list_tools()).tools}
+TEXT = read("docs/mcp.md")
+ROW = re.compile(r"^\| `(\w+)` \| .+ \| (yes|no) \|$", re.MULTILINE)
 
 
 async def test_the_table_names_every_tool_and_says_which_change_something(tmp_path: Path) -> None:
     async with editor(tmp_path, ScriptedProvider()) as kim:
-        tools = await offered(kim.client)
-    rows = {name: changes == "yes" for name, _what, changes in ROW.findall(TEXT)}
-    hints = {name: tool.annotations for name, tool in tools.items()}
-    assert rows == {name: not hint.read_only_hint for name, hint in hints.items() if hint}
-    assert [kind.name for kind in TOOLS] == list(rows)
-    assert [name for name, hint in hints.items() if hint and hint.destructive_hint] == [
-        "stop_debate"
-    ]
-
-
-async def test_every_tool_promises_what_it_returns(tmp_path: Path) -> None:
-    async with editor(tmp_path, ScriptedProvider()) as kim:
-        tools = await offered(kim.client)
+        tools = {tool.name: tool for tool in (await kim.client.list_tools()).tools}
+    hints = {name: tool.annotations for name, tool in tools.items() if tool.annotations}
+    changing = {name: "no" if hint.read_only_hint else "yes" for name, hint in hints.items()}
+    assert ROW.findall(TEXT) == list(changing.items())
+    assert list(TOOLS) == list(tools)
+    assert [name for name, hint in hints.items() if hint.destructive_hint] == ["stop_debate"]
     for tool in tools.values():
         assert tool.description
         assert tool.output_schema
         assert tool.input_schema["additionalProperties"] is False
         for argument in tool.input_schema["properties"].values():
-            kinds = argument.get("anyOf", [argument])
-            bounded = [
-                "maximum" in kind for kind in kinds if kind.get("type") in {"integer", "number"}
-            ]
-            assert all(bounded), argument
-    arguments = ", ".join(tools["start_debate"].input_schema["properties"])
-    assert arguments in TEXT
-
-
-def test_the_longest_wait_is_that_of_the_server() -> None:
+            for kind in argument.get("anyOf", [argument]):
+                assert kind.get("type") not in {"integer", "number"} or "maximum" in kind, argument
+    assert ", ".join(tools["start_debate"].input_schema["properties"]) in TEXT
     assert f"up to {LONGEST_WAIT} seconds" in TEXT
 
 
-@pytest.mark.parametrize("snippet", re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL))
-def test_every_snippet_starts_a_command_that_there_is(snippet: str) -> None:
-    config = json.loads(snippet)
-    (server,) = (config.get("mcpServers") or config["servers"]).values()
-    if "url" in server:
-        assert server["url"].endswith("/mcp")
-        return
-    assert server["command"] == "moot"
-    runs(server["args"])
-
-
-def test_the_commands_in_it_are_commands_that_there_are() -> None:
-    commands = re.findall(r"^\$ claude mcp add (?:.*) -- (moot .*)$", TEXT, re.MULTILINE)
-    assert commands
-    for command in commands:
-        runs(shlex.split(command)[1:])
-
-
-def runs(words: list[str]) -> None:
-    assert CliRunner().invoke(app, [*words, "--help"]).exit_code == 0
+def test_every_snippet_and_command_in_it_starts_what_there_is() -> None:
+    commands = re.findall(r"^\$ claude mcp add .* -- (moot .*)$", TEXT, re.MULTILINE)
+    words = [shlex.split(command)[1:] for command in commands]
+    for snippet in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL):
+        config = json.loads(snippet)
+        (server,) = (config.get("mcpServers") or config["servers"]).values()
+        if "url" in server:
+            assert server["url"].endswith("/mcp")
+        else:
+            assert server["command"] == "moot"
+            words.append(server["args"])
+    assert len(words) > len(commands) > 0
+    for arguments in words:
+        assert CliRunner().invoke(app, [*arguments, "--help"]).exit_code == 0

@@ -10,15 +10,13 @@ from core.errors import ConfigurationBroken, ProviderError
 from core.request import ModelRequest
 from core.settings import ROLES
 
-ROLE = (
-    "from core.debate.agents import Role\nROLE = Role(id='wcag', name='WCAG', prompt='You look.')\n"
-)
 TAKEN = {
     PluginKind.ROLE: ROLES,
     PluginKind.FORMAT: {"panel"},
     PluginKind.PROVIDER: {"openai"},
     PluginKind.SINK: (),
 }
+ROLE = "from core.debate.agents import Role\nX = Role(id='wcag', name='WCAG', prompt='You look.')\n"
 PROVIDER = """
 from core.ports import ServedModels
 class Provider:
@@ -27,7 +25,7 @@ class Provider:
         return BODY
     async def close(self):
         raise OSError("already closed")
-def serve(variable):
+def X(variable):
     return ServedModels(provider=Provider(), model="m-1", capabilities=({"match": "*"},))
 """
 SINK = """
@@ -36,8 +34,12 @@ class Sink:
         self.where = where
     async def publish(self, debate, recorded): ...
     async def turns_began(self, debate, turns): ...
-def listen(variable):
+def X(variable):
     return Sink(variable("MOOT_PLUGIN_WHERE"))
+"""
+AGENDA = """
+from core.debate.agenda import Agenda
+X = Agenda.model_validate({'name': 'f', 'words': 'w', 'phases': [PHASES], 'prompts': {PROMPTS}})
 """
 
 
@@ -46,18 +48,17 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._count = 0
 
-    def install(self, group: str, name: str, code: str, *, object: str) -> None:  # noqa: A002 - what it is called in an entry point
-        """Install a package of version 1.0 with one module and one entry point."""
-        self._count += 1
-        module = f"moot_test_plugin_{self.folder.name}_{self._count}".replace("-", "_")
+    def install(self, kind: PluginKind, name: str, code: str, package: str = "") -> None:
+        """Install a package of version 1.0 with one module and one entry point, X."""
+        package = package or f"moot-{name}"
+        module = f"{self.folder.name}_{package}".replace("-", "_")
         (self.folder / f"{module}.py").write_text(code, encoding="utf-8")
         about = self.folder / f"{module}-1.0.dist-info"
         about.mkdir()
-        lines = ["Metadata-Version: 2.1", f"Name: moot-{name}", "Version: 1.0"]
-        (about / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        text = f"[{group}]\n{name} = {module}:{object}\n"
+        metadata = f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n"
+        (about / "METADATA").write_text(metadata, encoding="utf-8")
+        text = f"[{kind.value}]\n{name} = {module}:X\n"
         (about / "entry_points.txt").write_text(text, encoding="utf-8")
 
 
@@ -71,65 +72,89 @@ def plugins_of(allowed: str = ALL) -> Plugins:
     return discover(installed_entry_points(), allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
 
 
-def test_nothing_installed_is_nothing_found() -> None:
-    assert plugins_of() == Plugins()
+def agenda(*phases: tuple[str, str], prompts: str = "") -> str:
+    listed = ", ".join(f"{{'act': '{act}'{more}}}" for act, more in phases)
+    return AGENDA.replace("PHASES", listed).replace("PROMPTS", prompts)
 
 
-def test_a_role_is_found_with_the_package_it_comes_from(site: Site) -> None:
-    site.install("moot.roles", "wcag", ROLE, object="ROLE")
+BROKEN: tuple[tuple[PluginKind, str, str], ...] = (
+    (PluginKind.ROLE, "import there_is_no_such_module", "ModuleNotFoundError: No module named"),
+    (PluginKind.ROLE, "raise SystemExit('bye')", "SystemExit: bye"),
+    (PluginKind.ROLE, "", "AttributeError"),
+    (PluginKind.ROLE, "X = {'id': 'f'}", "it is no core.debate.agents.Role"),
+    (PluginKind.ROLE, ROLE.replace("You look.", " ").replace("wcag", "f"), "it has no prompt"),
+    (PluginKind.ROLE, ROLE, "its id is wcag"),
+    (PluginKind.ROLE, ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
+    (PluginKind.FORMAT, ROLE, "it is no core.debate.agenda.Agenda"),
+    (
+        PluginKind.FORMAT,
+        agenda(("ballot", ""), ("adjust", "")),
+        "ballot cannot be on an agenda",
+    ),
+    (
+        PluginKind.FORMAT,
+        agenda(("proposal", ""), ("debate", "")),
+        "the last position agents take is",
+    ),
+    (
+        PluginKind.FORMAT,
+        agenda(("plan", ""), ("adjust", "")),
+        "it begins with proposal or gather",
+    ),
+    (
+        PluginKind.FORMAT,
+        agenda(("gather", ""), ("adjust", ", 'hears': ['debate']")),
+        "adjust hears debate, which does not come before",
+    ),
+    (
+        PluginKind.FORMAT,
+        agenda(("gather", ""), ("adjust", ""), prompts="'adjust': '{{ nobody }}'"),
+        "its prompt of adjust cannot be used: it uses nobody",
+    ),
+    (PluginKind.PROVIDER, "def X(variable):\n    raise ValueError('no key')", "ValueError: no key"),
+    (PluginKind.PROVIDER, "X = lambda variable: 1", "it makes no core.ports.ServedModels"),
+    (
+        PluginKind.PROVIDER,
+        PROVIDER.replace("async def close", "def close"),
+        "lacks async def complete or close",
+    ),
+    (PluginKind.PROVIDER, PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size is not known"),
+    (PluginKind.PROVIDER, PROVIDER.replace('model="m-1"', 'model=""'), "it names no model"),
+    (
+        PluginKind.SINK,
+        SINK.replace("async def publish", "def pub"),
+        "it makes nothing with async def publish",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "code", "why"), BROKEN)
+def test_a_broken_plugin_is_named_and_the_others_are_used(
+    site: Site, kind: PluginKind, code: str, why: str
+) -> None:
+    site.install(kind, "f", code)
+    site.install(PluginKind.ROLE, "zebra", ROLE.replace("'wcag'", "'zebra'"))
 
     plugins = plugins_of()
 
-    assert [(plugin.title, plugin.fault) for plugin in plugins.found] == [
-        ("role wcag of moot-wcag 1.0", "")
-    ]
-    assert [(role.id, role.source) for role in plugins.roles] == [("wcag", "moot-wcag 1.0")]
-
-
-BROKEN = {
-    "import-error": ("import there_is_no_such_module", "ModuleNotFoundError: No module named"),
-    "exits": ("raise SystemExit('bye')", "SystemExit: bye"),
-    "no-such-name": ("", "AttributeError"),
-    "wrong-shape": ("ROLE = {'id': 'wcag'}", "it is no core.debate.agents.Role"),
-    "no-prompt": (ROLE.replace("You look.", " "), "it has no prompt"),
-    "other-name": (ROLE.replace("'wcag'", "'other'"), "its id is other"),
-    "bad-icon": (ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
-}
-
-
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_plugin_is_named_and_the_others_are_used(site: Site, case: str) -> None:
-    code, why = BROKEN[case]
-    site.install("moot.roles", "wcag", code, object="ROLE")
-    site.install("moot.roles", "zebra", ROLE.replace("'wcag'", "'zebra'"), object="ROLE")
-
-    plugins = plugins_of()
-
-    assert [role.id for role in plugins.roles] == ["zebra"]
-    [text] = plugins.left_out
-    assert text.startswith("The role wcag of moot-wcag 1.0 is left out: ")
+    assert [(role.id, role.source) for role in plugins.roles] == [("zebra", "moot-zebra 1.0")]
+    (text,) = plugins.left_out
+    assert text.startswith(f"The {kind.name.lower()} f of moot-f 1.0 is left out: ")
     assert why in text
 
 
-def test_a_taken_name_is_left_out(site: Site) -> None:
-    site.install("moot.roles", "security", ROLE.replace("'wcag'", "'security'"), object="ROLE")
-
-    assert "its name is taken" in plugins_of().left_out[0]
-
-
 def test_a_name_is_given_once(site: Site) -> None:
-    site.install("moot.roles", "wcag", ROLE, object="ROLE")
-    more = site.folder / "another-1.0.dist-info"
-    more.mkdir()
-    about = "Metadata-Version: 2.1\nName: zzz\nVersion: 1.0\n"
-    (more / "METADATA").write_text(about, encoding="utf-8")
-    text = "[moot.roles]\nwcag = somewhere:ROLE\n"
-    (more / "entry_points.txt").write_text(text, encoding="utf-8")
+    site.install(PluginKind.ROLE, "wcag", ROLE)
+    site.install(PluginKind.ROLE, "wcag", ROLE, package="zzz")
+    site.install(PluginKind.ROLE, "security", ROLE.replace("'wcag'", "'security'"))
 
     plugins = plugins_of()
 
     assert [role.source for role in plugins.roles] == ["moot-wcag 1.0"]
-    assert plugins.left_out == ["The role wcag of zzz 1.0 is left out: its name is taken."]
+    assert plugins.left_out == [
+        "The role security of moot-security 1.0 is left out: its name is taken.",
+        "The role wcag of zzz 1.0 is left out: its name is taken.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -138,98 +163,33 @@ def test_a_name_is_given_once(site: Site) -> None:
 def test_what_is_not_allowed_is_not_even_imported(
     site: Site, allowed: str, used: list[str]
 ) -> None:
-    site.install("moot.roles", "wcag", ROLE, object="ROLE")
-    site.install("moot.roles", "noisy", "raise AssertionError('imported')", object="ROLE")
+    site.install(PluginKind.ROLE, "wcag", ROLE)
+    site.install(PluginKind.ROLE, "noisy", "raise AssertionError('imported')")
 
     plugins = plugins_of(allowed)
 
     assert [role.id for role in plugins.roles] == used
     assert not plugins.left_out
     assert [plugin.is_allowed for plugin in plugins.found] == [False, bool(used)]
-
-
-def test_an_allowed_package_that_is_not_there_is_an_error(site: Site) -> None:
-    site.install("moot.roles", "wcag", ROLE, object="ROLE")
-
     with pytest.raises(ConfigurationBroken, match=r"names moot-other, .* moot-wcag"):
         plugins_of("moot-other")
-
-
-@pytest.mark.parametrize(
-    ("phases", "why"),
-    [
-        ("[{'act': 'ballot'}, {'act': 'adjust'}]", "ballot cannot be on an agenda"),
-        ("[{'act': 'proposal'}, {'act': 'debate'}]", "the last position agents take is"),
-        ("[{'act': 'plan'}, {'act': 'adjust'}]", "it begins with proposal or gather"),
-        (
-            "[{'act': 'gather'}, {'act': 'adjust', 'hears': ['debate']}]",
-            "adjust hears debate, which does not come before",
-        ),
-    ],
-)
-def test_an_agenda_nobody_could_follow_is_left_out(site: Site, phases: str, why: str) -> None:
-    code = "from core.debate.agenda import Agenda\n"
-    code += f"F = Agenda.model_validate({{'name': 'f', 'words': 'w', 'phases': {phases}}})\n"
-    site.install("moot.formats", "f", code, object="F")
-
-    plugins = plugins_of()
-
-    assert not plugins.agendas
-    assert why in plugins.left_out[0]
-
-
-def test_an_agenda_with_a_prompt_that_cannot_be_rendered_is_left_out(site: Site) -> None:
-    code = (
-        "from core.debate.agenda import Agenda, Phase\n"
-        "from core.debate.turn import Act\n"
-        "F = Agenda(name='f', words='w', prompts={Act.ADJUST: '{{ nobody }}'},\n"
-        "    phases=(Phase(act=Act.GATHER), Phase(act=Act.ADJUST)))\n"
-    )
-    site.install("moot.formats", "f", code, object="F")
-
-    assert "its prompt of adjust cannot be used: it uses nobody" in plugins_of().left_out[0]
 
 
 async def test_a_provider_that_fails_fails_one_call(site: Site) -> None:
     request = ModelRequest(
         model="m-1", act=Act.PROPOSAL, role="wcag", system="", parts=(), delimiter="d"
     )
-    site.install("moot.providers", "lost", PROVIDER.replace("BODY", "{}['x']"), object="serve")
-    site.install("moot.providers", "mute", PROVIDER.replace("BODY", "'text'"), object="serve")
-
-    providers = plugins_of().providers
-
-    with pytest.raises(ProviderError, match=r"provider lost of the plugin .* failed: KeyError"):
-        await providers["lost"].provider.complete(request)
-    with pytest.raises(ProviderError, match="returned no ModelReply"):
-        await providers["mute"].provider.complete(request)
-    await providers["lost"].provider.close()
-    assert providers["lost"].capabilities == ({"match": "*", "provider": "lost"},)
-
-
-@pytest.mark.parametrize(
-    ("code", "why"),
-    [
-        ("def serve(variable):\n    raise ValueError('no key')", "ValueError: no key"),
-        ("def serve(variable):\n    return object()", "it makes no core.ports.ServedModels"),
-        (PROVIDER.replace("async def close", "def close"), "lacks async def complete or close"),
-        (PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size is not known"),
-        (PROVIDER.replace('model="m-1"', 'model=""'), "it names no model"),
-    ],
-)
-def test_a_provider_that_cannot_be_made_is_left_out(site: Site, code: str, why: str) -> None:
-    site.install("moot.providers", "house", code, object="serve")
-
-    assert why in plugins_of().left_out[0]
-
-
-def test_a_sink_is_made_with_what_the_environment_says_for_it(site: Site) -> None:
-    site.install("moot.sinks", "journal", SINK, object="listen")
-    site.install(
-        "moot.sinks", "deaf", SINK.replace("async def publish", "def pub"), object="listen"
-    )
+    site.install(PluginKind.PROVIDER, "lost", PROVIDER.replace("BODY", "{}['x']"))
+    site.install(PluginKind.PROVIDER, "mute", PROVIDER.replace("BODY", "'text'"))
+    site.install(PluginKind.SINK, "journal", SINK)
 
     plugins = plugins_of()
+    lost, mute = plugins.providers["lost"], plugins.providers["mute"]
 
     assert [sink.name for sink in plugins.sinks] == ["journal of moot-journal 1.0"]
-    assert "it makes nothing with async def publish" in plugins.left_out[0]
+    with pytest.raises(ProviderError, match=r"provider lost of the plugin .* failed: KeyError"):
+        await lost.provider.complete(request)
+    with pytest.raises(ProviderError, match="returned no ModelReply"):
+        await mute.provider.complete(request)
+    await lost.provider.close()
+    assert lost.capabilities == ({"match": "*", "provider": "lost"},)

@@ -55,7 +55,7 @@ async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
     make: Any, most: int, status: int, text: str
 ) -> None:
     notices = Notices()
-    bursts = Bursts(notices.tell, now=lambda: notices.now)
+    bursts = Bursts(notices.tell, AtOnce(), now=lambda: notices.now)
 
     assert [bursts.refusal(make()) for _ in range(most)] == [None] * most
     refused = bursts.refusal(make())
@@ -76,7 +76,7 @@ async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
 
 async def test_who_is_left_out_is_told_once_in_a_while_though_telling_fails_once() -> None:
     notices = Notices()
-    bursts = Bursts(notices.tell, now=lambda: notices.now)
+    bursts = Bursts(notices.tell, AtOnce(), now=lambda: notices.now)
     for seconds in (0, 9.9, 0.2):
         notices.now += seconds
         for _ in range(AtOnce().events * 2):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from aiohttp import web
@@ -10,7 +10,8 @@ from aiohttp.test_utils import TestServer
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.client import slack_client
-from bot.slack.connection.socket import AT_START, SocketGateway, identify, open_socket
+from bot.slack.connection.bursts import AtOnce, Bursts
+from bot.slack.connection.socket import SocketGateway, identify, open_socket
 from bot.testing import quick_workspace
 from core.errors import ConfigurationBroken
 from core.retry import RetryPolicy
@@ -23,14 +24,17 @@ async def workspace() -> AsyncGenerator[Workspace]:
         yield workspace
 
 
-def gateway_of(workspace: Workspace, app_token: str = "") -> SocketGateway:
-    client = slack_client(workspace.bot_token, workspace.api_url)
+async def tell_nobody(_body: Any) -> None: ...
+
+
+def gateway_to(api_url: str, app_token: str) -> SocketGateway:
+    client = slack_client("xoxb-1", api_url)
     app = AsyncApp(client=client, request_verification_enabled=False, name="moot")
-    return SocketGateway(app, app_token or workspace.app_token, watch_seconds=0.2)
+    return SocketGateway(app, app_token, bursts=Bursts(tell_nobody, AtOnce()), watch_seconds=0.2)
 
 
-async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: Workspace):
-    gateway = gateway_of(workspace)
+async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: Workspace) -> None:
+    gateway = gateway_to(workspace.api_url, workspace.app_token)
     await gateway.start()
     handler = gateway._handler
     assert handler is not None
@@ -46,7 +50,7 @@ async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: W
     assert not await gateway.is_connected()
 
 
-async def test_a_server_that_never_says_goodbye_holds_up_no_close():
+async def test_a_server_that_never_says_goodbye_holds_up_no_close() -> None:
     goodbye = asyncio.Event()
 
     async def open_connection(request: web.Request) -> web.Response:
@@ -59,30 +63,20 @@ async def test_a_server_that_never_says_goodbye_holds_up_no_close():
         return socket
 
     app = web.Application()
-    app.add_routes(
-        [web.post("/api/apps.connections.open", open_connection), web.get("/link", link)]
-    )
+    app.router.add_post("/api/apps.connections.open", open_connection)
+    app.router.add_get("/link", link)
     async with TestServer(app) as server:
-        client = slack_client("xoxb-1", str(server.make_url("/api/")))
-        gateway = SocketGateway(
-            AsyncApp(client=client, request_verification_enabled=False, name="moot"), "xapp-1"
-        )
+        gateway = gateway_to(str(server.make_url("/api/")), "xapp-1")
         await gateway.start()
         async with asyncio.timeout(300):
             await gateway.close()
         goodbye.set()
-    tasks = {task for task in asyncio.all_tasks() if "slack_sdk" in repr(task)}
-    assert tasks == set()
+    assert not [task for task in asyncio.all_tasks() if "slack_sdk" in repr(task)]
 
 
-async def test_a_refused_app_token_is_told_at_once(workspace: Workspace):
-    gateway = gateway_of(workspace, "xapp-1-wrong")
-    with pytest.raises(ConfigurationBroken, match="SLACK_APP_TOKEN"):
-        await gateway.start()
-    await gateway.close()
-
-
-async def test_a_slack_that_is_away_for_a_moment_does_not_end_the_start(workspace: Workspace):
+async def test_a_slack_that_is_away_for_a_moment_does_not_end_the_start(
+    workspace: Workspace,
+) -> None:
     retries = RetryPolicy(tries=3, first_wait=0.0, longest_wait=0.0)
     client = slack_client(workspace.bot_token, workspace.api_url)
     for method in ("auth.test", "apps.connections.open"):
@@ -90,5 +84,9 @@ async def test_a_slack_that_is_away_for_a_moment_does_not_end_the_start(workspac
         workspace.faults.server_error(method)
     assert (await identify(client, retries)).user_id == workspace.app.bot_user
     assert await open_socket(client, workspace.app_token, retries)
-    with pytest.raises(ConfigurationBroken):
-        await identify(slack_client("xoxb-wrong", workspace.api_url), AT_START)
+    with pytest.raises(ConfigurationBroken, match="SLACK_BOT_TOKEN"):
+        await identify(slack_client("xoxb-wrong", workspace.api_url), retries)
+    gateway = gateway_to(workspace.api_url, "xapp-1-wrong")
+    with pytest.raises(ConfigurationBroken, match="SLACK_APP_TOKEN"):
+        await gateway.start()
+    await gateway.close()

@@ -1,118 +1,92 @@
 """Slack's limits as Moot knows them, each held against the local Slack: so much, and no more."""
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from bot.slack import limits
-from bot.slack.blocks import Block, actions, button, confirmation, plain_text, verbatim
-from bot.views.forms import Field, Form, multi_select, text_input
+from bot.slack.blocks import actions, button
+from bot.views.forms import Field, multi_select, text_input
 from slack_on_loopback import rules
 from slack_on_loopback.blocks import MOST_BLOCK_CHARACTERS
 from slack_on_loopback.errors import SlackRefusal
 
-DIVIDER: Block = {"type": "divider"}
+Json = dict[str, Any]
+WORD = {"type": "plain_text", "text": "x"}
+SECTION = {"type": "section", "text": {"type": "mrkdwn", "text": "x"}}
+CONFIRM = {"title": WORD, "text": WORD, "confirm": WORD, "deny": WORD}
+BUTTON = {"type": "button", "action_id": "#", "text": WORD, "confirm": CONFIRM}
+OPTION = {"text": WORD, "value": "x"}
+SELECT = {"type": "static_select", "action_id": "x", "options": [OPTION]}
+TYPED = {"type": "plain_text_input", "action_id": "x"}
+BARS = {"series": [{"name": "x", "data": [{"label": "#", "value": 1}]}]}
+TASK = {"type": "task_card", "task_id": "#", "title": "x", "status": "pending"}
+FORM: Json = {"type": "modal", "title": WORD, "submit": WORD, "blocks": [{"type": "divider"}]}
+CHART = {"type": "bar", **BARS, "axis_config": {"categories": ["#"]}}
+PLACES: Mapping[str, Json] = {
+    "message": {"blocks": [{"type": "divider"}]},
+    "form": FORM,
+    "home": {"type": "home", "blocks": [{"type": "divider"}]},
+    "section": SECTION,
+    "header": {"type": "header", "text": WORD},
+    "context": {"type": "context", "elements": [SECTION["text"]]},
+    "row": {"type": "actions", "elements": [BUTTON]},
+    "fold": {"type": "container", "title": WORD, "child_blocks": [SECTION]},
+    "chart": {"type": "data_visualization", "title": "x", "chart": CHART},
+    "table": {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]},
+    "plan": {"type": "plan", "title": "x", "tasks": [TASK]},
+    "menu": {"type": "input", "label": WORD, "element": SELECT},
+    "field": {"type": "input", "label": WORD, "element": TYPED},
+}
 
 
-def text(count: int) -> str:
+def text(_old: Any, count: int) -> str:
     return "x" * count
 
 
-def a_form(blocks: int = 1, title: int = 1, metadata: int = 0) -> Form:
-    return {
-        "type": "modal",
-        "title": {"type": "plain_text", "text": text(title)},
-        "private_metadata": text(metadata),
-        "blocks": [DIVIDER] * blocks,
-    }
+def times(old: list[Any], count: int) -> list[Any]:
+    """The first item so often, `#` in it counted."""
+    item = json.dumps(old[0])
+    return [json.loads(item.replace("#", str(number))) for number in range(count)]
 
 
-def a_field(**element: Any) -> Block:
-    return {
-        "type": "input",
-        "label": plain_text("x"),
-        "element": {"action_id": "x", "type": "static_select", **element},
-    }
+def number(_old: Any, count: int) -> int:
+    return count
 
 
-def a_button(*, title: int = 1, words: int = 1, confirm: int = 1, **more: Any) -> Block:
-    asking = confirmation(text(title), text(words), confirm=text(confirm), deny="x")
-    plain: dict[str, Any] = {"type": "button", "action_id": "x", "text": plain_text("x")}
-    return actions("row", {**plain, "confirm": asking, **more})
-
-
-def an_option(words: int = 1, value: int = 1) -> Block:
-    return {"text": {"type": "plain_text", "text": text(words)}, "value": text(value)}
-
-
-def a_fold(blocks: int = 1, title: int = 1) -> Block:
-    inner = [{"type": "section", "text": verbatim("x")}] * blocks
-    return {"type": "container", "title": plain_text(text(title)), "child_blocks": inner}
-
-
-def a_chart(title: int = 1, bars: int = 1, label: int = 0) -> Block:
-    names = [text(label) or str(bar) for bar in range(bars)]
-    series = [{"name": "x", "data": [{"label": name, "value": 1} for name in names]}]
-    axes = {"categories": names}
-    chart = {"type": "bar", "series": series, "axis_config": axes}
-    return {"type": "data_visualization", "title": text(title), "chart": chart}
-
-
-def a_table(rows: int = 1, columns: int = 1, cell: int = 1) -> Block:
-    row = [{"type": "raw_text", "text": text(cell)}] * columns
-    return {"type": "table", "rows": [row] * rows}
-
-
-def a_context(elements: int = 1, words: int = 1) -> Block:
-    return {"type": "context", "elements": [verbatim(text(words))] * elements}
-
-
-def a_row(count: int) -> Block:
-    return actions("row", *(button("x", f"a{at}", label="x") for at in range(count)))
-
-
-def a_plan(count: int) -> Block:
-    tasks = [
-        {"type": "task_card", "task_id": f"t{at}", "title": "x", "status": "pending"}
-        for at in range(count)
-    ]
-    return {"type": "plan", "title": "x", "tasks": tasks}
-
-
-#: Limit → blocks of a message, or a view, in which there is so much of it.
-MESSAGES: Mapping[str, Callable[[int], Block | list[Block]]] = {
-    "MESSAGE_BLOCKS": lambda n: [DIVIDER] * n,
-    "SECTION_TEXT": lambda n: {"type": "section", "text": verbatim(text(n))},
-    "HEADER_TEXT": lambda n: {"type": "header", "text": plain_text(text(n))},
-    "CONTEXT_ELEMENTS": lambda n: a_context(elements=n),
-    "CONTEXT_TEXT": lambda n: a_context(words=n),
-    "ROW_ELEMENTS": a_row,
-    "BUTTON_TEXT": lambda n: a_button(text=plain_text(text(n)), accessibility_label=text(n)),
-    "BUTTON_VALUE": lambda n: a_button(value=text(n)),
-    "CONFIRMATION_TITLE": lambda n: a_button(title=n),
-    "CONFIRMATION_TEXT": lambda n: a_button(words=n),
-    "CONFIRMATION_BUTTON": lambda n: a_button(confirm=n),
-    "FOLD_BLOCKS": lambda n: a_fold(blocks=n),
-    "FOLD_TITLE": lambda n: a_fold(title=n),
-    "CHART_TITLE": lambda n: a_chart(title=n),
-    "CHART_BARS": lambda n: a_chart(bars=n),
-    "CHART_LABEL": lambda n: a_chart(label=n),
-    "TABLE_ROWS": lambda n: a_table(rows=n),
-    "TABLE_COLUMNS": lambda n: a_table(columns=n),
-    "TABLE_CELL": lambda n: a_table(cell=n),
-    "PLAN_TASKS": a_plan,
-}
-VIEWS: Mapping[str, Callable[[int], Form]] = {
-    "FORM_BLOCKS": lambda n: a_form(blocks=n),
-    "FORM_TITLE": lambda n: a_form(title=n),
-    "FORM_METADATA": lambda n: a_form(metadata=n),
-    "HOME_BLOCKS": lambda n: {"type": "home", "blocks": [DIVIDER] * n},
-    "FIELD_LABEL": lambda n: with_block({**a_field(options=[an_option()]), "label": label(n)}),
-    "FIELD_TEXT": lambda n: with_block(a_field(type="plain_text_input", max_length=n)),
-    "OPTIONS": lambda n: with_block(a_field(options=[an_option()] * n)),
-    "OPTION_TEXT": lambda n: with_block(a_field(options=[an_option(words=n)])),
-    "OPTION_VALUE": lambda n: with_block(a_field(options=[an_option(value=n)])),
+#: Limit → where there is so much of it, the ways to it in the JSON, and what makes so much.
+LIMITS: Mapping[str, tuple[str, str, Callable[[Any, int], Any]]] = {
+    "MESSAGE_BLOCKS": ("message", "blocks", times),
+    "SECTION_TEXT": ("section", "text.text", text),
+    "HEADER_TEXT": ("header", "text.text", text),
+    "CONTEXT_ELEMENTS": ("context", "elements", times),
+    "CONTEXT_TEXT": ("context", "elements.0.text", text),
+    "ROW_ELEMENTS": ("row", "elements", times),
+    "BUTTON_TEXT": ("row", "elements.0.text.text elements.0.accessibility_label", text),
+    "BUTTON_VALUE": ("row", "elements.0.value", text),
+    "CONFIRMATION_TITLE": ("row", "elements.0.confirm.title.text", text),
+    "CONFIRMATION_TEXT": ("row", "elements.0.confirm.text.text", text),
+    "CONFIRMATION_BUTTON": ("row", "elements.0.confirm.confirm.text", text),
+    "FOLD_BLOCKS": ("fold", "child_blocks", times),
+    "FOLD_TITLE": ("fold", "title.text", text),
+    "CHART_TITLE": ("chart", "title", text),
+    "CHART_BARS": ("chart", "chart.series.0.data chart.axis_config.categories", times),
+    "CHART_LABEL": ("chart", "chart.series.0.data.0.label chart.axis_config.categories.0", text),
+    "TABLE_ROWS": ("table", "rows", times),
+    "TABLE_COLUMNS": ("table", "rows.0", times),
+    "TABLE_CELL": ("table", "rows.0.0.text", text),
+    "PLAN_TASKS": ("plan", "tasks", times),
+    "FORM_BLOCKS": ("form", "blocks", times),
+    "FORM_TITLE": ("form", "title.text", text),
+    "FORM_METADATA": ("form", "private_metadata", text),
+    "HOME_BLOCKS": ("home", "blocks", times),
+    "FIELD_LABEL": ("menu", "label.text", text),
+    "FIELD_TEXT": ("field", "element.max_length", number),
+    "OPTIONS": ("menu", "element.options", times),
+    "OPTION_TEXT": ("menu", "element.options.0.text.text", text),
+    "OPTION_VALUE": ("menu", "element.options.0.value", text),
 }
 #: Limits of whole texts, which the local Slack names itself.
 NAMED = {
@@ -123,39 +97,38 @@ NAMED = {
 TABLE: Mapping[str, int] = {name: most for name, most in vars(limits).items() if name.isupper()}
 
 
-def label(count: int) -> Block:
-    return {"type": "plain_text", "text": text(count)}
-
-
-def with_block(block: Block) -> Form:
-    return {**a_form(), "submit": {"type": "plain_text", "text": "x"}, "blocks": [block]}
-
-
 def check(name: str, count: int) -> None:
     """Hand the local Slack so much of it."""
-    if name in VIEWS:
-        view = VIEWS[name](count)
-        rules.check_view(view, "home" if view["type"] == "home" else "modal")
+    place, ways, make = LIMITS[name]
+    shown = json.loads(json.dumps(PLACES[place]))
+    for way in ways.split():
+        inner = shown
+        *steps, last = (int(step) if step.isdecimal() else step for step in way.split("."))
+        for step in steps:
+            inner = inner[step]
+        inner[last] = make(inner[last] if make is times else None, count)
+    if shown.get("type") in {"modal", "home"}:
+        rules.check_view(shown, shown["type"])
+    elif shown.get("type") == "input":
+        rules.check_view({**FORM, "blocks": [shown]}, "modal")
     else:
-        blocks = MESSAGES[name](count)
-        rules.check_message_blocks(blocks if isinstance(blocks, list) else [blocks])
+        rules.check_message_blocks(shown.get("blocks", [shown]))
 
 
-def test_every_limit_is_the_local_slacks_own():
-    assert {*MESSAGES, *VIEWS, *NAMED} == set(TABLE)
+def test_every_limit_is_the_local_slacks_own() -> None:
+    assert {*LIMITS, *NAMED} == set(TABLE)
     assert {name: TABLE[name] for name in NAMED} == NAMED
-    for name in (*MESSAGES, *VIEWS):
+    for name in LIMITS:
         check(name, TABLE[name])
         with pytest.raises(SlackRefusal):
             check(name, TABLE[name] + 1)
 
 
-def test_builders_cut_to_the_limits_and_keep_labels_apart():
-    alike = {str(at): f"{text(200)} {at}" for at in range(limits.OPTIONS)}
-    field = Field(id="x", label=text(3000), hint=text(3000))
-    rules.check_view(with_block(multi_select(field, alike, ["1", "2"])), "modal")
-    rules.check_view(with_block(text_input(field)), "modal")
+def test_builders_cut_to_the_limits_and_keep_labels_apart() -> None:
+    alike = {str(at): f"{'x' * 200} {at}" for at in range(limits.OPTIONS)}
+    field = Field(id="x", label="x" * 3000, hint="x" * 3000)
+    for block in (multi_select(field, alike, ["1", "2"]), text_input(field)):
+        rules.check_view({**FORM, "blocks": [block]}, "modal")
     options = multi_select(field, alike)["element"]["options"]
     assert len({option["text"]["text"] for option in options}) == len(alike)
-    pressed = button(text(100), "x", label=text(100))
-    rules.check_message_blocks([actions("row", pressed)])
+    rules.check_message_blocks([actions("row", button("x" * 100, "x", label="x" * 100))])

@@ -12,44 +12,21 @@ TOKEN = "xoxb-1234567890-abc"
 OLD, NEW = (urlsafe_b64encode(bytes(range(first, first + 32))).decode() for first in (0, 100))
 
 
-def test_what_is_stored_hides_the_token_and_is_never_the_same() -> None:
-    cipher = Cipher([NEW])
-    first, second = cipher.encrypt(TOKEN), cipher.encrypt(TOKEN)
-
-    assert TOKEN not in first
-    assert first != second
-    assert cipher.decrypt(first) == cipher.decrypt(second) == TOKEN
-
-
 def test_a_new_key_in_front_encrypts_and_the_old_one_still_opens() -> None:
-    stored = Cipher([OLD]).encrypt(TOKEN)
-    both = Cipher([NEW, OLD])
+    stored, both = Cipher([OLD]).encrypt(TOKEN), Cipher([NEW, OLD])
 
+    assert TOKEN not in stored
     assert both.decrypt(stored) == TOKEN
     assert Cipher([NEW]).decrypt(both.encrypt(TOKEN)) == TOKEN
-    with pytest.raises(TokenUnreadable):
-        Cipher([OLD]).decrypt(both.encrypt(TOKEN))
+    assert Cipher([NEW]).decrypt(both.renew(stored)) == TOKEN
+    assert Cipher([NEW]).renew(stored) == stored, "its key may come back"
 
 
-def test_a_renewed_token_needs_the_old_key_no_more() -> None:
-    renewed = Cipher([NEW, OLD]).renew(Cipher([OLD]).encrypt(TOKEN))
-
-    assert Cipher([NEW]).decrypt(renewed) == TOKEN
-
-
-def test_a_token_that_no_key_opens_stays_as_it_is_until_its_key_is_back() -> None:
-    stored = Cipher([OLD]).encrypt(TOKEN)
-
-    assert Cipher([NEW]).renew(stored) == stored
+@pytest.mark.parametrize("stored", ["", "xoxb-plain", "gAAAAA", Cipher([OLD]).encrypt(TOKEN)])
+def test_what_no_key_opens_is_not_taken_for_a_token(stored: str) -> None:
     with pytest.raises(TokenUnreadable, match="MOOT_TOKEN_KEYS") as caught:
         Cipher([NEW]).decrypt(stored)
-    assert stored not in str(caught.value)
-
-
-@pytest.mark.parametrize("changed", ["", "xoxb-plain", "gAAAAA"])
-def test_what_was_not_encrypted_here_is_not_taken_for_a_token(changed: str) -> None:
-    with pytest.raises(TokenUnreadable):
-        Cipher([NEW]).decrypt(changed)
+    assert not stored or stored not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,205 @@
+"""Links, files and threads as sources: what becomes of each, and what is refused in words."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.slack.access import Accesses
+from bot.slack.client import slack_client, slack_session
+from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.evidence import (
+    SlackSources,
+    WrittenLinks,
+    file_references,
+    linked_references,
+    patient_answer,
+    written_links,
+)
+from bot.slack.payloads import Identity, SharedFile
+from core.debate.evidence import SourceReference
+from core.debate.people import Person, Place
+from core.errors import BadInput
+from core.evidence.reader import FetchedFile
+
+HERE = Place(surface="slack", workspace="T1", channel="C0HERE")
+TEAM = "https://team.slack.com"
+PAGE = "https://docs.example.com/queues"
+MESSAGE = f"{TEAM}/archives/C0HERE/p1700000000123456"
+OFFER = f"{TEAM}/files/U1/F0OFFER/the%20offer.pdf"
+REPLY = f"{MESSAGE}?thread_ts=1700000000.000100&cid=C0HERE"
+HOSTS = ("docs.example.com", "*.example.org")
+ANN = Person(id="U1", name="Ann")
+KEY = "sk-ant-" + "api03-abcdefghijklmnop1234"
+
+
+def linked(typed: str) -> tuple[SourceReference, ...]:
+    return linked_references(typed, HERE.channel, workspace_url=f"{TEAM}/", hosts=HOSTS, by=ANN)
+
+
+def written(text: str, thread: str = "") -> WrittenLinks:
+    return written_links(text, HERE.channel, workspace_url=TEAM, hosts=HOSTS, by=ANN, thread=thread)
+
+
+@pytest.mark.parametrize(
+    ("typed", "sources"),
+    [
+        (MESSAGE, [("thread", "C0HERE/1700000000.123456/")]),
+        (REPLY, [("thread", "C0HERE/1700000000.000100/")]),
+        (f"{MESSAGE.replace('team.', 'Team.')}/", [("thread", "C0HERE/1700000000.123456/")]),
+        (f"{TEAM}/files/U1/F0OFFER/", [("file", "F0OFFER")]),
+        (
+            f"<{OFFER}|offer>, {PAGE} https://a.example.org/x\n{OFFER}",
+            [("file", "F0OFFER"), ("link", PAGE), ("link", "https://a.example.org/x")],
+        ),
+    ],
+)
+def test_links_lead_to_threads_files_and_pages(typed: str, sources: list[tuple[str, str]]) -> None:
+    references = linked(typed)
+    assert [(reference.kind.value, reference.fetch) for reference in references] == sources
+    assert all(reference.by == ANN and reference.address in typed for reference in references)
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (MESSAGE.replace("HERE", "ELSE"), "a message of another channel"),
+        (f"{MESSAGE}?thread_ts=../1", "leads to no message"),
+        (f"{TEAM}/admin", "leads to no message and no file"),
+        (MESSAGE.replace("team.", "other."), "Pages of other.slack.com"),
+        ("https://example.org/", "Pages of example.org are not read here"),
+        ("see the handbook", "“see” is no link"),
+        ("file:///etc/passwd", "is no link"),
+        ("https://[::1", "is no link"),
+        ("\n".join(f"https://docs.example.com/{n}" for n in range(51)), "There are 51 links; 50"),
+    ],
+)
+def test_what_cannot_be_a_source_is_refused_in_words(typed: str, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        linked(typed)
+
+
+def test_words_link_to_what_may_be_a_source_and_say_why_the_rest_is_none() -> None:
+    text = (
+        f"As <{MESSAGE}|said>, see {PAGE}, https://example.net/x and https://example.net/y, "
+        f"or https://[::1. And {REPLY}."
+    )
+    links = written(text, thread="1700000000.000100")  # in which it is written: no source
+
+    fetched = [reference.fetch for reference in links.references]
+    assert fetched == ["C0HERE/1700000000.123456/", PAGE]
+    (why,) = links.refusals
+    assert "Pages of example.net are not read here" in why
+
+
+def test_of_more_links_than_are_looked_at_their_author_is_told() -> None:
+    links = written(" ".join(f"https://docs.example.com/{n}" for n in range(60)))
+    assert len(links.references) == 50
+    assert links.refusals == ("Of one text the first 50 links are looked at; more are not read.",)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        f"https://docs.example.com/x?token={KEY}",
+        f"https://docs.example.com/x?token={KEY.replace('-', '%2D')}",
+        "https://ann:hunter22@docs.example.com/x",
+        "https://ann@docs.example.com/x",
+        f"{TEAM}/files/U1/F0OFFER/{KEY}.txt",
+    ],
+)
+def test_a_link_with_a_secret_is_no_source_however_it_is_given(link: str) -> None:
+    with pytest.raises(BadInput, match="looks like another secret") as error:
+        linked(link)
+    assert written(f"See {link}") == WrittenLinks((), (str(error.value),))
+    assert KEY not in str(error.value)
+    assert "hunter22" not in str(error.value)
+
+
+@asynccontextmanager
+async def serving(base: str = "") -> AsyncGenerator[tuple[str, list[str]]]:
+    """A Slack with one file, or a proxy to it: its address, and who asked for the file."""
+    headers: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        headers.append(request.headers.get("Authorization", ""))
+        own = base or f"http://{request.host}"
+        if "files.info" in request.path:
+            file = {"id": "F1", "name": "a.csv", "size": 3, "channels": [HERE.channel]}
+            file["url_private"] = f"{own}/file/a.csv"
+            return web.json_response({"ok": True, "file": file})
+        return web.Response(body=b"a,b")
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, shutdown_timeout=0.5)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}", headers
+    finally:
+        await runner.cleanup()
+
+
+async def fetched(address: str) -> bytes:
+    identity = Identity(team_id=HERE.workspace, user_id="U0MOOT")
+    (reference,) = file_references([SharedFile(id="F1")], ANN)
+    async with slack_session() as session:
+        client = slack_client("xoxb-1", f"{address}/api/", session)
+        clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
+        file = await SlackSources(clients, Accesses(clients)).fetch_file(reference, HERE, 10**6)
+    assert isinstance(file, FetchedFile)
+    return file.content
+
+
+async def test_passwords_of_this_account_for_other_programs_do_not_stand_against_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login somebody password secret\n", encoding="ascii")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    async with serving() as (address, headers):
+        assert await fetched(address) == b"a,b"
+    assert headers == ["Bearer xoxb-1"] * 2
+
+
+async def test_files_come_through_the_proxy_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with serving("http://slack.invalid") as (proxy, headers):
+        monkeypatch.setenv("HTTP_PROXY", proxy)
+        assert await fetched("http://slack.invalid") == b"a,b"
+    assert headers == ["Bearer xoxb-1"] * 2
+
+
+@pytest.mark.leaping
+@pytest.mark.parametrize(("asked", "waited"), [("3", 3), ("500", 60)])
+async def test_a_reading_waits_as_long_as_slack_asks_for_and_a_minute_at_most(
+    asked: str, waited: int
+) -> None:
+    times = list[float]()
+
+    async def call() -> AsyncSlackResponse:
+        times.append(asyncio.get_running_loop().time())
+        response = AsyncSlackResponse(
+            client=AsyncWebClient(),
+            http_verb="POST",
+            api_url="https://slack.com/api/conversations.replies",
+            req_args={},
+            data={"ok": False, "error": "ratelimited"},
+            headers={"Retry-After": asked},
+            status_code=429,
+        )
+        raise SlackApiError("no", response)
+
+    with pytest.raises(BadInput, match="Slack does not show it"):
+        await patient_answer(call)
+    assert [round(later - time) for time, later in pairwise(times)] == [waited] * 3
