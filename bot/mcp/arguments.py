@@ -22,9 +22,6 @@ from core.wrong_values import wrong
 
 #: Seconds that one call waits for news at most: clients and proxies give up after 60.
 LONGEST_WAIT = 50
-#: Characters of a question, of its context, of an answer or a note: more than the places where
-#: debates are held take by default, far less than would hurt. Those say their own bounds.
-_QUESTION, _CONTEXT, _SAYING = 20_000, 100_000, 20_000
 _LINE = 2000
 #: Faults of one call that are told.
 _MOST_FAULTS = 5
@@ -52,11 +49,14 @@ def _from_json(value: object) -> object:
         return value
 
 
-_Line = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, max_length=_LINE),
-    AfterValidator(_readable),
-]
+_Readable = AfterValidator(_readable)
+# Characters: more than the places where debates are held take by default, far less than would
+# hurt. Those say their own bounds.
+_Context = Annotated[str, Field(max_length=100_000), _Readable]
+#: A question, an answer or a note.
+_Saying = Annotated[str, Field(max_length=20_000), _Readable]
+_Line = Annotated[str, StringConstraints(strip_whitespace=True, max_length=_LINE), _Readable]
+_Lines = Annotated[tuple[_Line, ...], BeforeValidator(_from_json)]
 DebateId = Annotated[
     str, StringConstraints(pattern=r"^[a-z0-9-]{1,40}$"), Field(description="Id, like dabc2345.")
 ]
@@ -67,13 +67,13 @@ class _Arguments(BaseModel):
 
 
 class StartArguments(_Arguments):
-    question: Annotated[str, Field(max_length=_QUESTION), AfterValidator(_readable)] = Field(
+    question: _Saying = Field(
         description='What to debate, as a question: "Kafka or SQS for the job queue?"'
     )
-    context: Annotated[str, Field(max_length=_CONTEXT), AfterValidator(_readable)] = Field(
+    context: _Context = Field(
         default="", description="What the agents should know: requirements, numbers, constraints."
     )
-    sources: Annotated[tuple[_Line, ...], BeforeValidator(_from_json)] = Field(
+    sources: _Lines = Field(
         default=(),
         max_length=MOST_SOURCES,
         description="Evidence to read and cite: addresses of pages; on this machine files and "
@@ -98,7 +98,7 @@ class StartArguments(_Arguments):
     rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS)] | None = Field(
         default=None, description="So many rounds, and all of them; left out: as many as it takes."
     )
-    agents: Annotated[tuple[_Line, ...], BeforeValidator(_from_json)] | None = Field(
+    agents: _Lines | None = Field(
         default=None,
         max_length=20,
         description="Who debates, by role or id, at least two; left out: chosen for the question.",
@@ -120,7 +120,7 @@ class StatusArguments(_Arguments):
 
 class GivenArgument(_Arguments):
     number: Annotated[int, Field(ge=1, le=999)] = Field(description="The question's number.")
-    answer: Annotated[str, Field(max_length=_SAYING), AfterValidator(_readable)] = Field(
+    answer: _Saying = Field(
         description="The person's answer; empty: skip, the agents' assumption holds."
     )
 
@@ -134,23 +134,19 @@ class AnswerArguments(_Arguments):
 
 class RevisionArguments(_Arguments):
     debate_id: DebateId
-    sources: Annotated[tuple[_Line, ...], BeforeValidator(_from_json)] = Field(
+    sources: _Lines = Field(
         default=(),
         max_length=MOST_SOURCES,
         description="The changed files, named as in start_debate: they are read anew. In Slack "
         "links.",
     )
-    text: Annotated[str, Field(max_length=_CONTEXT), AfterValidator(_readable)] = Field(
-        default="", description="The whole changed text, where it is no file."
-    )
+    text: _Context = Field(default="", description="The whole changed text, where it is no file.")
 
 
 class DecisionArguments(_Arguments):
     debate_id: DebateId
     decision: Literal["accept", "reject", "revisit"]
-    because: Annotated[str, Field(max_length=_SAYING), AfterValidator(_readable)] = Field(
-        default="", description="Why, in the person's words."
-    )
+    because: _Saying = Field(default="", description="Why, in the person's words.")
     revisit_on: date | None = Field(
         default=None, description="With revisit: the day, as 2027-01-31."
     )
@@ -158,8 +154,8 @@ class DecisionArguments(_Arguments):
 
 class NoteArguments(_Arguments):
     debate_id: DebateId
-    text: Annotated[str, Field(min_length=1, max_length=_SAYING), AfterValidator(_readable)] = (
-        Field(description="What the agents should know from their next turn on.")
+    text: _Saying = Field(
+        min_length=1, description="What the agents should know from their next turn on."
     )
 
 
@@ -168,7 +164,7 @@ class DebateArguments(_Arguments):
 
 
 class SearchArguments(_Arguments):
-    query: Annotated[str, Field(min_length=1, max_length=_LINE), AfterValidator(_readable)] = Field(
+    query: Annotated[str, Field(min_length=1, max_length=_LINE), _Readable] = Field(
         description='A question or words: "what did we decide about the job queue?"'
     )
 

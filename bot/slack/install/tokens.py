@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from slack_bolt.authorization import AuthorizeResult
@@ -226,18 +227,9 @@ class Tokens(AsyncInstallationStore):
         if rotated is None:
             return bot
 
-        def again_later(error: StoreError, wait: float) -> float:
-            _log.warning("rotated token not saved yet", reason=str(error))
-            return wait
-
         # Patiently: the one in the database cannot be rotated any more.
-        await retry(
-            lambda: self.async_save_bot(rotated),
-            _SAVE_RETRIES,
-            asyncio.sleep,
-            on=StoreError,
-            again=again_later,
-        )
+        save = partial(self.async_save_bot, rotated)
+        await retry(save, _SAVE_RETRIES, asyncio.sleep, on=StoreError)
         _log.info("token rotated", team=where.team)
         return rotated
 

@@ -36,13 +36,17 @@ class Office:
     """Where debates are held and told of. Keeps how attempts came out and what people were told."""
 
     def __init__(
-        self, database: Database, receivers: Sequence[Receiver], store: DebateStore | None = None
+        self,
+        database: Database,
+        receivers: Sequence[Receiver],
+        store: DebateStore | None = None,
+        owner: str = "this",
     ) -> None:
         self.outcomes = list[str]()
         identity = Identity(team_id="T1", user_id="U1")
         outgoing = Outgoing(
             posts=Posts(database),
-            leases=Leases(database, "this"),
+            leases=Leases(database, owner),
             clients=SingleWorkspaceClient(WorkspaceClient(AsyncWebClient(), identity)),
             clock=ManualClock(),
         )
