@@ -68,23 +68,12 @@ class FetchLinks:
     """Fetches sources that are links."""
 
     def __init__(self, hosts: Sequence[str], *, may_call: Callable[[Ip], bool] = is_public) -> None:
-        """Keep what is allowed.
-
-        Args:
-            hosts: Hosts by name; `*.example.com` is every host below it. None: no link is read.
-            may_call: Says which addresses may be called.
-        """
         self._hosts = hosts
         self._may_call = may_call
 
     async def __call__(
         self, reference: SourceReference, _place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
-        """The page behind a link.
-
-        Raises:
-            BadInput: It may not or cannot be fetched.
-        """
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
         async with calling(self._may_call, timeout=timeout) as session:
             try:
@@ -116,11 +105,6 @@ class FetchLinks:
         raise BadInput("it leads from page to page without an end")
 
     def _check(self, address: str) -> None:
-        """Make sure that an address may be called.
-
-        Raises:
-            BadInput: It may not; says why.
-        """
         try:
             parts = urlsplit(address)
             host = (parts.hostname or "").casefold().rstrip(".")
@@ -170,11 +154,6 @@ class GuardedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """The addresses of a host.
-
-        Raises:
-            BadInput: One of them is not public.
-        """
         entries = await asyncio.get_running_loop().getaddrinfo(
             host, port, type=socket.SOCK_STREAM, family=family
         )

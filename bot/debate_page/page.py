@@ -126,7 +126,6 @@ def _bounded(text: str) -> str:
 
 
 def _all(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Every token in reading order, those inside lines too."""
     for token in tokens:
         yield token
         yield from token.children or ()
@@ -158,8 +157,6 @@ _AT_THE_END = ("cost",)
 
 @dataclass(frozen=True)
 class PageSection:
-    """A part of the page with a heading of its own."""
-
     anchor: str
     title: str
     body: Markup
@@ -167,8 +164,6 @@ class PageSection:
 
 @dataclass(frozen=True, kw_only=True)
 class PageTurn:
-    """What an agent said on one turn."""
-
     title: Markup
     origin: Markup
     text: Markup
@@ -186,12 +181,6 @@ class Evidence:
 
 
 def page(debate: Debate, until: datetime) -> str:
-    """The whole page.
-
-    Args:
-        debate: As it stands.
-        until: When the link to the page ends.
-    """
     question = " ".join(visible(debate.setup.question).split())
     is_long = len(question) > _LONGEST_HEADING
     source_ids = {source.id for source in debate.sources}
@@ -243,7 +232,6 @@ def page(debate: Debate, until: datetime) -> str:
 
 
 def absent() -> str:
-    """The page in place of every one that cannot be shown, whatever the reason."""
     return _TEMPLATES.get_template("absent.html.j2").render()
 
 

@@ -54,7 +54,6 @@ class PageRoutes:
     _reading: Counter[str] = field(default_factory=Counter[str], init=False)
 
     def add_to(self, application: web.Application) -> None:
-        """Serve the folder."""
         application.router.add_get(f"{FOLDER}/page.css", self._style)
         application.router.add_get(f"{FOLDER}/{{name:.*}}", self._page)
 

@@ -105,19 +105,16 @@ _GIST = 120
 
 
 def sent_again(count: int) -> str:
-    """Return what an admin is told who wants things sent again."""
     if not count:
         return "Nothing waits and nothing was given up: all has landed."
     return f"{quantity(count, 'landing')} sent again now. `/debate doctor` says what comes of it."
 
 
 def storage_failure(error: StoreError) -> str:
-    """Return why nothing was recorded."""
     return LOG_BROKEN if isinstance(error, LogBroken) else STORE_DOWN
 
 
 def command_only(words: str) -> str:
-    """Return that a mention cannot do what a command can."""
     typed = plain(" ".join(redact(words).replace("`", "").split()))
     return (
         f"A mention cannot do that: type `/debate {typed}` in the channel, outside of threads. "
@@ -143,7 +140,6 @@ def without_marks(words: str) -> str:
 
 
 def too_late(numbers: Sequence[int]) -> str:
-    """Return what became of answers to questions that were closed when they came."""
     which = ", ".join(str(number) for number in numbers)
     return (
         f"Somebody answered question {which} before you, or its time was over. While the debate "
@@ -159,7 +155,6 @@ def start_failure(reason: str, question: str) -> str:
 
 
 def start_answer(debate_id: str, warnings: Sequence[str]) -> str:
-    """Return that a debate begins."""
     lines = [
         f"Debate `{debate_id}` begins. Reply in its thread to add what the agents should know."
     ]
@@ -167,12 +162,10 @@ def start_answer(debate_id: str, warnings: Sequence[str]) -> str:
 
 
 def stop_answer(debate_id: str) -> str:
-    """Return that a debate winds up."""
     return f"Debate `{debate_id}` stops; the judge decides on what is there."
 
 
 def export_answer(debate_id: str, thread: str, *, again: bool) -> str:
-    """Return where the files of a debate are."""
     where = f"<{thread}|its thread>" if thread else "its thread"
     if again:
         return f"The files of debate `{debate_id}` as it stands are in {where} already."
@@ -180,7 +173,6 @@ def export_answer(debate_id: str, thread: str, *, again: bool) -> str:
 
 
 def end_answer(debate: Debate) -> str:
-    """Return what becomes of a reply after the end, and how to go on."""
     again = "type `/debate <question>` in the channel for another debate"
     if debate.verdict:
         revisit = "*Revisit* to look at it again on a date, " if debate.is_decidable else ""
@@ -195,7 +187,6 @@ def end_answer(debate: Debate) -> str:
 
 
 def unknown_option(typed: UnknownOption) -> str:
-    """Return which options there are."""
     return (
         f"“{plain(typed.option)}” is no option here, or lacks its value. Before the question there "
         "can be `--format NAME`, `--playbook NAME` and `--when split`, `always` or `never`; all "
@@ -204,7 +195,6 @@ def unknown_option(typed: UnknownOption) -> str:
 
 
 def status_answer(debate: Debate) -> str:
-    """Return where a debate stands."""
     setup = debate.setup
     question = " ".join(setup.question.split())
     question = question if len(question) <= _GIST else f"{question[: _GIST - 1]}…"
@@ -226,10 +216,8 @@ def status_answer(debate: Debate) -> str:
 
 
 def help_text(retention_days: int | None = None) -> MessageView:
-    """Return what can be typed, and how long debates are kept if that has an end."""
     return usage(COMMANDS, retention_days)
 
 
 def words(text: str) -> MessageView:
-    """Return a short text as a message."""
     return notice(text)

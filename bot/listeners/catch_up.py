@@ -96,7 +96,6 @@ class CatchUp:
         self._reading.wake(Scope())
 
     async def close(self) -> None:
-        """Stop reading."""
         await self._reading.close(1)
 
     async def _read(self, what: Scope) -> None:
@@ -178,7 +177,6 @@ class CatchUp:
         self._upto[debate_id] = newest - _OVERLAP
 
     async def _read_workspace(self, team: str) -> None:
-        """Look through the channels that the bot is in."""
         pages = self._pages(
             team,
             lambda client, arguments: client.users_conversations(**arguments),

@@ -16,16 +16,10 @@ from core.use_cases.choices import ChannelChoices
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the form."""
     on_form(app, context, CallbackId.SETTINGS_FORM, save_settings)
 
 
 async def open_settings(context: ListenerContext, command: Command) -> None:
-    """Open the form for the channel the command was typed in.
-
-    Raises:
-        BadInput: There is no such form here, or Slack does not open it any more.
-    """
     here = place(command.team_id, command.channel_id)
     await context.check_channel(here)
     now = await context.records.channels.get(here)
@@ -36,11 +30,6 @@ async def open_settings(context: ListenerContext, command: Command) -> None:
 
 
 async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
-    """Store the settings and post a notice in the channel, once per form.
-
-    Raises:
-        BadInput: The person is not in the channel, or of another organisation.
-    """
     most_cost = context.acts.start.settings().limits.most_debate_cost
     settings = checked_settings(form, most_cost)
     here = place(form.team_id, form.metadata.get("channel", ""))
@@ -58,11 +47,6 @@ async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
 
 
 def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoices:
-    """Return a channel's settings from the form.
-
-    Raises:
-        FieldWrong: Something in it cannot be used.
-    """
     fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
     asks, alone, is_open = (STATES.get(form.choice(field.value)) for field in fields)
     check_agents(form)

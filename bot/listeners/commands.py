@@ -54,8 +54,6 @@ Run = Callable[[ListenerContext, Command, Order], Awaitable[MessageView | None]]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the command and the buttons."""
-
     @app.command("/debate")
     async def debate(ack: AsyncAck, body: dict[str, Any], respond: AsyncRespond) -> None:
         command = Command.model_validate(body)
@@ -141,7 +139,6 @@ async def decisions_asked_for(
 
 
 async def _start(context: ListenerContext, command: Command, typed: TypedQuestion) -> MessageView:
-    """Start a debate in the command's channel; return the answer to its author."""
     here = place(command.team_id, command.channel_id)
     await context.check_channel(here)
     request, origin = typed.request(person(command), here), command.trigger_id
@@ -166,11 +163,6 @@ async def in_thread(
 
 
 async def debate_it(context: ListenerContext, click: Click) -> MessageView:
-    """Start a debate on the typed text; repeated clicks change nothing.
-
-    Raises:
-        BadInput: No debate can be started here; says why.
-    """
     typed, here = typed_in(click.value), place(click.team_id, click.channel_id)
     text, origin, ts, thread = (typed[name] for name in ("text", "origin", "ts", "thread"))
     await context.check_channel(here)
@@ -189,11 +181,6 @@ async def debate_it(context: ListenerContext, click: Click) -> MessageView:
 
 
 async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
-    """Carry out the button's command.
-
-    Raises:
-        BadInput: It cannot be done; the question stays with its buttons.
-    """
     command = Command(
         command="/debate",
         text=click.value,

@@ -131,31 +131,16 @@ class ListenerContext:
             await self.check_colleague(person_id, place)
 
     async def check_colleague(self, person_id: str, place: Place) -> None:
-        """Make sure that somebody is of the workspace or its organisation.
-
-        Raises:
-            BadInput: They are not, or Slack does not say.
-        """
         if not await self.access.of(place.workspace).is_colleague(person_id):
             raise BadInput(answers.OTHERS_REFUSED)
 
     async def check_channel(self, here: Place) -> None:
-        """Make sure that debates can be held in a channel.
-
-        Raises:
-            BadInput: It is a direct message or archived, or the bot is not in it.
-        """
         if here.channel.startswith("D"):
             raise BadInput(answers.IN_DIRECT_MESSAGE)
         if reason := answers.not_here(await self.access.of(here.workspace).standing(here.channel)):
             raise BadInput(reason)
 
     async def check_member(self, person_id: str, here: Place) -> None:
-        """Make sure that somebody is in a channel.
-
-        Raises:
-            BadInput: They are not, or Slack does not say.
-        """
         if not await self.access.may_see(person_id, here):
             raise BadInput(NOT_A_MEMBER)
 
@@ -186,10 +171,8 @@ class ListenerContext:
 
 
 def place(team_id: str, channel_id: str) -> Place:
-    """Return a Slack channel as a place."""
     return Place(surface=SLACK, workspace=team_id, channel=channel_id)
 
 
 def person(act: Interaction) -> Person:
-    """Return who acted."""
     return Person(id=act.user_id, name=act.user_name)

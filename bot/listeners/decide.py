@@ -23,7 +23,6 @@ from core.use_cases.decide import says_the_same
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to all of them."""
     on_click(app, context, ActionId.BALLOT, open_ballot)
     on_form(app, context, CallbackId.BALLOT_FORM, take_ballot)
     on_click(app, context, ActionId.ACCEPT, _deciding(DecisionKind.ACCEPT))
@@ -43,14 +42,12 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def open_ballot(context: ListenerContext, click: Click) -> None:
-    """Open the form to choose between the options."""
     debate = await context.debate(click.value, click)
     context.acts.decide.check_ballot(debate, person(click))
     await context.open(click, ballot_form(debate, click.user_id))
 
 
 async def take_ballot(context: ListenerContext, form: FormSubmission) -> None:
-    """Record a ballot; an option chosen twice is an error of its field."""
     debate = await context.debate(form.metadata.get("debate", ""), form)
     options = list[str]()
     for place in range(places_of(debate)):
@@ -65,8 +62,6 @@ async def take_ballot(context: ListenerContext, form: FormSubmission) -> None:
 
 
 def _deciding(kind: DecisionKind) -> OnClick:
-    """Return the listener that opens the form for one kind of decision."""
-
     async def clicked(context: ListenerContext, click: Click) -> None:
         debate = await context.debate(click.value, click)
         context.acts.decide.check_decidable(debate)
@@ -81,12 +76,6 @@ def _deciding(kind: DecisionKind) -> OnClick:
 
 
 async def open_to_supersede(context: ListenerContext, click: Click) -> None:
-    """Open the form that lets a newer verdict stand in place of an earlier decision.
-
-    Raises:
-        BadInput: One of them is gone, the earlier one is superseded already, or the newer one has
-            no verdict any more.
-    """
     earlier_id, _, newer_id = click.value.partition("/")
     earlier = await context.debate(earlier_id, click)
     newer = await context.debate(newer_id, click)
@@ -162,7 +151,6 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
 
 
 async def change_outcome(context: ListenerContext, click: Click) -> None:
-    """Open the form with the recorded outcome."""
     debate = await context.debate(click.value, click)
     await open_outcome(context, click, debate, debate.outcome)
 
@@ -170,11 +158,6 @@ async def change_outcome(context: ListenerContext, click: Click) -> None:
 async def open_outcome(
     context: ListenerContext, act: Opener, debate: Debate, outcome: DecisionOutcome | None
 ) -> None:
-    """Open the form to say how a decision turned out.
-
-    Raises:
-        BadInput: There is no accepted decision.
-    """
     context.acts.decide.check_outcome(debate)
     dates = context.acts.remind.dates
     again = dates.again_after_days if dates.ask_after_days else 0
@@ -182,7 +165,6 @@ async def open_outcome(
 
 
 async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
-    """Record how a decision turned out and why, once however often the form arrives."""
     debate = await context.debate(form.metadata.get("debate", ""), form)
     try:
         kind = OutcomeKind(form.choice(FieldId.OUTCOME.value))
@@ -195,7 +177,6 @@ async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
 
 
 async def take_feedback(context: ListenerContext, click: Click) -> MessageView:
-    """Record whether the verdict was of use; return thanks, with a way to say why."""
     debate_id, _, mark = click.value.partition("/")
     debate = await context.debate(debate_id, click)
     feedback = Feedback(by=person(click), helpful=mark == "good", origin=click.trigger_id)
@@ -204,18 +185,12 @@ async def take_feedback(context: ListenerContext, click: Click) -> MessageView:
 
 
 async def open_comment(context: ListenerContext, click: Click) -> None:
-    """Open the form for the reason, filled with this person's earlier comment.
-
-    Raises:
-        BadInput: The person has given no feedback.
-    """
     debate = await context.debate(click.value, click)
     feedback = context.acts.decide.feedback_of(debate, person(click))
     await context.open(click, comment_form(debate, feedback))
 
 
 async def take_comment(context: ListenerContext, form: FormSubmission) -> None:
-    """Record why, once however often the form arrives."""
     debate = await context.debate(form.metadata.get("debate", ""), form)
     feedback = Feedback(
         by=person(form),
@@ -227,5 +202,4 @@ async def take_comment(context: ListenerContext, form: FormSubmission) -> None:
 
 
 async def _today(context: ListenerContext, act: Interaction) -> date:
-    """The day it is where this person is."""
     return context.acts.decide.today(await context.access.zone_of(act.user_id, act.team_id))

@@ -24,7 +24,6 @@ ADMINS_ONLY = (
 
 
 async def report_findings(examine: Examine, respond: AsyncRespond) -> None:
-    """Run the checks and tell the one who asked."""
     findings = await examine()
     last = "All is well." if is_well(findings) else "Something needs whoever runs Moot: see ✗."
     message = notice(f"{plain(as_text(findings))}\n\n*{last}*")

@@ -52,11 +52,6 @@ class DebateLists:
     by_meaning: bool = False
 
     async def debate_list(self, command: Command) -> MessageView:
-        """Return the channel's debates; in a direct message those of all one's channels.
-
-        Raises:
-            BadInput: The person is not in the channel.
-        """
         team, person = command.team_id, command.user_id
         if command.is_direct:
             return own_list(await self.rows(await self.find.everywhere(team, person, MOST_LISTED)))
@@ -64,12 +59,10 @@ class DebateLists:
         return channel_list(await self.rows(await self.find.in_channel(here, person, MOST_LISTED)))
 
     async def search_results(self, command: Command, query: str) -> MessageView:
-        """Return debates of one's channels that hold these words."""
         hits = await self.find.search(command.team_id, command.user_id, query, MOST_LISTED)
         return search_list(query, await self.rows(hits))
 
     async def recalled_decisions(self, decisions: Sequence[RecalledDecision]) -> MessageView:
-        """Return the recalled decisions that the person may see."""
         rows = await self.rows(
             (FoundDebate(debate=decision.debate) for decision in decisions),
             lambda row: decision_matches([row], sure=True),
@@ -118,11 +111,6 @@ class HomeTab:
     models: str = ""
 
     async def draw(self, team: str, person: str) -> None:
-        """Draw the Home of who opened it.
-
-        Raises:
-            StoreDown: The database does not answer.
-        """
         try:
             channels = await self.access.of(team).channels_of(person)
         except SlackSilent:
@@ -143,8 +131,6 @@ class HomeTab:
 
 
 def register(app: AsyncApp, tab: HomeTab) -> None:
-    """Listen to the opening of Home."""
-
     @app.event("app_home_opened")
     async def opened(body: dict[str, Any]) -> None:
         event = Interaction.model_validate(body)

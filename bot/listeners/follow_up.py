@@ -27,7 +27,6 @@ NO_PAGES = (
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the buttons and the form."""
     on_click(app, context, ActionId.ASK, open_ask_form)
     on_click(app, context, ActionId.ASK_THIS, ask_what_was_written)
     on_form(app, context, CallbackId.ASK_FORM, take_question)
@@ -36,11 +35,6 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def open_ask_form(context: ListenerContext, click: Click) -> None:
-    """Open the form to ask something.
-
-    Raises:
-        BadInput: The debate takes no questions; says why.
-    """
     debate = await context.debate_to_join(click.value, click)
     context.acts.ask.check(debate)
     await context.open(click, ask_form(debate))
@@ -57,7 +51,6 @@ async def ask_what_was_written(context: ListenerContext, click: Click) -> Messag
 
 
 async def take_question(context: ListenerContext, form: FormSubmission) -> None:
-    """Put the question to the judge, once however often the form arrives."""
     debate = await context.debate_to_join(form.metadata.get("debate", ""), form)
     await context.acts.ask.ask(
         debate.id,
@@ -68,34 +61,22 @@ async def take_question(context: ListenerContext, form: FormSubmission) -> None:
 
 
 async def share_clicked(context: ListenerContext, click: Click) -> MessageView:
-    """Answer the button below the verdict."""
     return await share_page(context, await context.debate(click.value, click))
 
 
 async def share_page(context: ListenerContext, debate: Debate) -> MessageView:
-    """Return a link to the page of a debate that the person may see.
-
-    Raises:
-        BadInput: There are no pages, or the channel forbids them.
-    """
     if context.acts.share is None:
         raise BadInput(NO_PAGES)
     return page_link(debate, await context.acts.share.share(debate))
 
 
 async def withdraw_page(context: ListenerContext, debate: Debate) -> MessageView:
-    """Let all links to a debate that the person may see end.
-
-    Raises:
-        BadInput: There are no pages.
-    """
     if context.acts.share is None:
         raise BadInput(NO_PAGES)
     return withdrawn(debate.id, had_page=await context.acts.share.withdraw(debate))
 
 
 async def read_all(context: ListenerContext, click: Click) -> None:
-    """Open a window with everything."""
     debate_id, _, what = click.value.partition("/")
     debate = await context.debate(debate_id, click)
     contribution = debate.contributions.get(what)

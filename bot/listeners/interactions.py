@@ -122,7 +122,6 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
 
 
 def _refusal(error: BadInput | StoreError | TimeoutError) -> str:
-    """Why it was not done, for the person."""
     match error:
         case BadInput():
             return str(error)

@@ -39,8 +39,6 @@ MENTION = "mention"
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to mentions."""
-
     async def take(context: ListenerContext, body: dict[str, Any]) -> None:
         event = MessageEvent.model_validate(body)
         await take_mention(IncomingMessage(context, event.team_id, event.message))

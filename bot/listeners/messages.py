@@ -74,7 +74,6 @@ class IncomingMessage:
 
     @property
     def channel(self) -> Channel:
-        """Where it was written."""
         return Channel(self.team, self.posted.channel)
 
     @property
@@ -92,12 +91,10 @@ class IncomingMessage:
         return await self.context.access.of(self.team).is_person(self.posted)
 
     async def author(self) -> Person:
-        """Who wrote it, with their name as far as Slack says it in time."""
         name = await self.context.access.of(self.team).name_of(self.posted.user)
         return Person(id=self.posted.user, name=name)
 
     async def bot(self) -> str:
-        """The bot's own id in the workspace."""
         return (await self.context.clients.of(self.team)).identity.user_id
 
     async def calls_bot(self) -> bool:
@@ -164,12 +161,10 @@ class IncomingMessage:
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to messages."""
     app.event("message", middleware=[recorded(context, take_message)])(acknowledged)
 
 
 async def take_message(context: ListenerContext, body: Body) -> None:
-    """Take a message, an edit or a deletion."""
     event = ChangeEvent.model_validate(body)
     edited, deleted = event.change.edit, event.change.deletion
     root = "" if edited else _root_deleted(event.change)
@@ -218,7 +213,6 @@ async def take_edit(message: IncomingMessage) -> None:
 
 
 async def take_deletion(message: IncomingMessage) -> None:
-    """Take back what a deleted reply said."""
     if message.posted.is_reply and (debate_id := await message.debate_id()):
         await message.context.acts.answer.withdraw(debate_id, message.origin)
 

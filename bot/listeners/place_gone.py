@@ -48,7 +48,6 @@ Body = dict[str, Any]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the ends of places."""
     gone, back = [recorded(context, channel_gone)], [recorded(context, channel_back)]
     app.event("channel_archive", middleware=gone)(acknowledged)
     app.event("group_archive", middleware=gone)(acknowledged)
@@ -60,7 +59,6 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def channel_gone(context: ListenerContext, body: Body) -> None:
-    """End the debates of an archived channel."""
     event = ChannelEvent.model_validate(body)
     await end_debates(context, event.team_id, _ARCHIVED, channels=[event.channel])
 
@@ -91,7 +89,6 @@ async def tokens_revoked(context: ListenerContext, body: Body) -> None:
 async def end_debates(
     context: ListenerContext, team: str, reason: str, *, channels: Sequence[str] | None = None
 ) -> None:
-    """End every running debate of a workspace, or of some of its channels."""
     filters = DebateFilter(workspace=team, channels=channels, open_only=True, limit=_MOST)
     for entry in await context.acts.find.store.find(filters):
         await context.acts.steer.give_up(entry.debate_id, reason)

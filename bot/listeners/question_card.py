@@ -23,7 +23,6 @@ CHOICES = re.compile(rf"{ActionId.CHOOSE.value}_\d+")
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the card and its form."""
     on_click(app, context, ActionId.ANSWER, open_answer_form)
     on_click(app, context, ActionId.SKIP, skip_one)
     on_click(app, context, ActionId.SKIP_ALL, skip_open)
@@ -32,7 +31,6 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def open_answer_form(context: ListenerContext, click: Click) -> None:
-    """Open the form with every question that is still open."""
     debate = await context.debate_to_join(click.value, click)
     items = open_questions(debate)
     if not items:
@@ -41,7 +39,6 @@ async def open_answer_form(context: ListenerContext, click: Click) -> None:
 
 
 async def skip_one(context: ListenerContext, click: Click) -> None:
-    """Skip one question; a second click changes nothing."""
     debate_id, _, number = click.value.partition("/")
     debate = await context.debate_to_join(debate_id, click)
     numbers = [open_number for open_number in open_numbers(debate) if str(open_number) == number]
@@ -51,7 +48,6 @@ async def skip_one(context: ListenerContext, click: Click) -> None:
 
 
 async def skip_open(context: ListenerContext, click: Click) -> None:
-    """Skip all open questions."""
     debate = await context.debate_to_join(click.value, click)
     numbers = open_numbers(debate)
     if not numbers:

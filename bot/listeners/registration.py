@@ -38,7 +38,6 @@ LISTENERS: Sequence[Callable[[AsyncApp, ListenerContext], None]] = (
 
 
 def register_all(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to everything the manifest asks Slack for."""
     for register in LISTENERS:
         register(app, context)
 

@@ -66,8 +66,6 @@ _USUAL_QUESTION = "What shall we do, and why? " * 8
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the form, its menus, its shortcut and its button."""
-
     @app.shortcut("debate_this")
     async def debate_this(ack: AsyncAck, body: dict[str, Any]) -> None:
         await open_for_message(context, MessageShortcut.model_validate(body))
@@ -81,16 +79,10 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def open_empty_form(context: ListenerContext, click: Click) -> None:
-    """Open the form from a button; the channel is chosen in it."""
     await open_start_form(context, click, FormTarget())
 
 
 async def open_to_go_on(context: ListenerContext, click: Click) -> None:
-    """Open the form to continue a decided debate, with its question.
-
-    Raises:
-        BadInput: There is no verdict to go on from.
-    """
     debate = await context.debate(click.value, click)
     context.acts.decide.check_decision(debate)
     here = debate.setup.place
@@ -156,7 +148,6 @@ async def _form_with_estimate(
 
 
 def form_options(start: StartDebate) -> FormOptions:
-    """Return what a form lets people choose among."""
     settings = start.settings()
     usual = settings.mixed_models or (settings.agent_model,)
     return FormOptions(
@@ -314,11 +305,6 @@ async def _long_message(
 async def _pasted_references(
     context: ListenerContext, form: FormSubmission, here: Place
 ) -> tuple[SourceReference, ...]:
-    """What the links lead to that somebody pasted.
-
-    Raises:
-        FieldWrong: One of them cannot be a source.
-    """
     typed = form.text_of(FieldId.SOURCES.value)
     if not typed.strip():
         return ()
@@ -367,11 +353,6 @@ def draft_of(form: FormValues) -> FormDraft:
 
 
 def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | None) -> FormDraft:
-    """Return what is in the form, ready to start.
-
-    Raises:
-        FieldWrong: Something in it cannot be used.
-    """
     checked_cap(form, most_cost)
     check_agents(form)
     draft = draft_of(form)
@@ -408,11 +389,6 @@ def choices_of(
 
 
 def checked_cap(form: FormValues, most: Decimal | None) -> Decimal | Literal["none"] | None:
-    """Return the cost cap that was typed.
-
-    Raises:
-        FieldWrong: It is no sensible amount.
-    """
     try:
         return cost_cap(form.text_of(FieldId.COST_CAP.value), most)
     except BadInput as wrong:

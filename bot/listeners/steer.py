@@ -26,7 +26,6 @@ from core.use_cases.option_edits import EditRefused
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    """Listen to the buttons of the board."""
     on_click(app, context, ActionId.STOP, _steering(context.acts.steer.stop))
     on_click(app, context, ActionId.VOTE_NOW, _steering(context.acts.steer.call_vote))
     on_click(app, context, ActionId.PAUSE, _steering(context.acts.steer.pause))
@@ -49,18 +48,12 @@ def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
 
 
 async def open_context_form(context: ListenerContext, click: Click) -> None:
-    """Open the form for what the agents should know.
-
-    Raises:
-        BadInput: The person may not; says what they may do.
-    """
     debate = await context.debate(click.value, click)
     await context.acts.steer.check_context(debate, person(click))
     await context.open(click, context_form(debate))
 
 
 async def take_context(context: ListenerContext, form: FormSubmission) -> None:
-    """Add what was typed as a note, once however often the form arrives."""
     debate = await context.debate(form.metadata.get("debate", ""), form)
     text = form.text_of(FieldId.CONTEXT.value)
     await context.acts.steer.add_context(debate, person(form), text, origin=form.view_id)
@@ -68,11 +61,6 @@ async def take_context(context: ListenerContext, form: FormSubmission) -> None:
 
 
 async def open_options(context: ListenerContext, click: Click) -> None:
-    """Open the form to rename, merge and add options.
-
-    Raises:
-        BadInput: The person may not, or there are none to change.
-    """
     debate = await context.debate(click.value, click)
     await context.acts.steer.check_options(debate, person(click))
     await context.open(click, options_form(debate))

@@ -35,7 +35,6 @@ class Subcommand:
 
     @property
     def word(self) -> str:
-        """Its first word."""
         return self.form.split()[0]
 
     def arguments(self, words: Sequence[str]) -> Mapping[str, str] | None:

@@ -19,12 +19,6 @@ _NAME_LIMIT = 40
 
 
 async def make_token(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    """Make a token for who typed it, with the name that was typed.
-
-    Raises:
-        BadInput: There are none here, the person has as many as they may, or is of another
-            organisation.
-    """
     holds, now = _validity(context), context.clock.now()
     await context.check_colleague(command.user_id, place(command.team_id, command.channel_id))
     draft = PersonalToken(
@@ -48,22 +42,12 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
 
 
 async def list_tokens(context: ListenerContext, command: Command, _order: Order) -> MessageView:
-    """List the tokens of who typed it.
-
-    Raises:
-        BadInput: There are none here.
-    """
     _validity(context)
     now = context.clock.now()
     return token_list(await context.records.tokens.of(command.team_id, command.user_id, now))
 
 
 async def end_tokens(context: ListenerContext, command: Command, order: Order) -> MessageView:
-    """End one token of who typed it, or all.
-
-    Raises:
-        BadInput: There are none here, or the person has none with the number.
-    """
     _validity(context)
     number = None if order.words.lower() == "all" else int(order.words)
     ended = await context.records.tokens.revoke(command.team_id, command.user_id, number)
@@ -75,11 +59,6 @@ async def end_tokens(context: ListenerContext, command: Command, order: Order) -
 
 
 def _validity(context: ListenerContext) -> timedelta:
-    """How long a token is valid.
-
-    Raises:
-        BadInput: Programs cannot call Moot here.
-    """
     if context.operator.token_holds is None:
         raise BadInput(NO_TOKENS)
     return context.operator.token_holds

@@ -51,12 +51,10 @@ class Order:
 
     @property
     def debate_id(self) -> str:
-        """The id that was typed; empty: the form has none."""
         return self.arguments.get("id", "").lower()
 
     @property
     def words(self) -> str:
-        """The words, name or number that were typed; empty: the form has none."""
         return self.arguments.get("words", "")
 
 
@@ -100,7 +98,6 @@ class TypedQuestion:
 
     @property
     def has_options(self) -> bool:
-        """Whether it says how it is to be debated."""
         return bool(self.format or self.playbook or self.when)
 
     def request(self, by: Person, here: Place, context: str = "") -> DebateRequest:
@@ -170,7 +167,6 @@ def word_count(text: str) -> int:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a text holds no letter and no digit but in the codes of emoji."""
     return not any(map(str.isalnum, _EMOJI_CODE.sub("", text)))
 
 

@@ -31,7 +31,6 @@ _MODEL_LIMIT = 60
 
 
 def agent_list(debate: Debate) -> str:
-    """Return who takes part; why, where they were chosen for the question."""
     agents, reasons = debate.setup.agents, debate.setup.reasons
     if casting.is_due(debate) and debate.status is Status.RUNNING:
         return "*Agents*\n_Being chosen for this question …_"
@@ -137,7 +136,6 @@ def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False)
 
 
 def card_head(debate: Debate, who: str, number: int, until: str) -> str:
-    """What the author is told above the findings they are asked about."""
     items = debate.findings.items if debate.findings else ()
     rest = sum(item.severity not in WEIGHTY for item in items)
     more = f" {quantity(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""

@@ -67,7 +67,6 @@ def asked_already(
 
 
 def greeting() -> MessageView:
-    """Answer a mention that says nothing."""
     text = ":wave: Mention me with a question, and agents with different points of view debate it."
     return _with_buttons(text, _open_form())
 

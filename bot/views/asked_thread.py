@@ -34,6 +34,5 @@ def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
 
 
 def failure_line(debate: Debate, board: str) -> MessageView:
-    """Return that there is no verdict, and why; `board` is an address."""
     reason = gist(debate.failure, _REASON_LIMIT)
     return notice(f":x: *The debate ended without a decision.* {reason} <{board}|The board>")

@@ -185,7 +185,6 @@ def _question_line(debate: Debate) -> str:
 
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
-    """What went wrong, above everything that was reached."""
     is_running = debate.status is Status.RUNNING
     warnings = debate.options.warnings if debate.options else ()
     texts = (*debate.setup.warnings, *remarks, *fallback_words(debate.calls), *warnings)
@@ -208,7 +207,6 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
 
 
 def _waiting(debate: Debate) -> Iterator[str]:
-    """Which agents wait for models, by the reason."""
     wait = "The debate goes on when one answers" if debate.outage else "The others go on"
     for reason in dict.fromkeys(debate.away.values()):
         names = [name_of(debate, agent) for agent, why in debate.away.items() if why == reason]
@@ -217,7 +215,6 @@ def _waiting(debate: Debate) -> Iterator[str]:
 
 
 def _now(debate: Debate) -> Iterator[str]:
-    """Who is at work, what was reached so far."""
     if not debate.outage:
         yield _working(debate, schedule.ready(debate))
     yield _earlier(debate)
@@ -232,7 +229,6 @@ def _now(debate: Debate) -> Iterator[str]:
 
 
 def _summary(debate: Debate) -> str:
-    """The newest background summary, which may be some rounds behind."""
     summaries = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
     if not summaries:
         return ""
@@ -276,7 +272,6 @@ def _positions(debate: Debate) -> str:
 
 
 def _result(debate: Debate) -> Iterator[str]:
-    """How it ended."""
     if debate.verdict:
         decision = decided_on(debate, debate.verdict, _DECISION_LIMIT)
         sure = confidence(debate.verdict)
@@ -328,7 +323,6 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
 
 
 def _buttons(debate: Debate) -> list[Block]:
-    """Those that make sense as things stand."""
     has_options = len(options_of(debate).items)
     possible = {BoardAction.BALLOT: has_options > 1, BoardAction.REVEAL: debate.is_sealed}
     waiting = len(schedule.open_questions(debate))

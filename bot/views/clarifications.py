@@ -34,7 +34,6 @@ _WITHOUT_NUMBER = "Without the number it is a note, until you say which question
 
 
 def card(debate: Debate, clarifications: Clarifications) -> MessageView:
-    """Return the card: every question with its askers, its assumption, and its answer."""
     # Questions of the card that people can still answer.
     still_open = {item.number for item in schedule.open_questions(debate)}
     waiting = [item for item in clarifications.items if item.number in still_open]
@@ -71,7 +70,6 @@ def _who_asks(clarifications: Clarifications) -> str:
 
 
 def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
-    """Return the form with every question that can still be answered."""
     fields = list[Block]()
     for item in items:
         who = ", ".join(bare(plain_name(debate, agent), 40) for agent in item.asked_by)
@@ -183,7 +181,6 @@ def _buttons(debate: Debate) -> list[Block]:
 
 
 def which_question(debate: Debate, note: str, words: str) -> MessageView:
-    """Return a message that asks which question a reply answers, if any."""
     items = schedule.open_questions(debate)
     excerpt = gist(words, _LABEL_LIMIT)
     lines = "\n".join(f"*{item.number}.* {gist(item.question, _HINT_LIMIT)}" for item in items)

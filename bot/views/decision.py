@@ -82,7 +82,6 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
 
 
 def turned_out(debate: Debate) -> str:
-    """Return how the accepted decision turned out, as somebody said; empty if nobody did."""
     return _words(debate, debate.outcome) if debate.outcome else ""
 
 
@@ -186,7 +185,6 @@ _AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
 
 
 def decision_buttons(debate: Debate) -> list[Block]:
-    """Return the buttons that record what the team decides; after it, those that change it."""
     if not debate.is_decidable:
         return []
     stands = debate.decision
@@ -287,12 +285,10 @@ def standing(debate: Debate) -> str:
 
 
 def decision_line(decision: Decision) -> MessageView:
-    """Return the line in the thread about a decision."""
     return notice_of(f":classical_building: {_decision_text(decision)}.{_why(decision)}")
 
 
 def reminder(debate: Debate, decision: Decision) -> MessageView:
-    """Return the post on the day a decision is to be looked at again."""
     verdict = decided_or_asked(debate)
     return notice_of(
         f":calendar: *Time to revisit this decision*, as {person(decision.by)} wanted."

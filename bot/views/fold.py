@@ -74,13 +74,11 @@ def in_full(fold: FoldedBlock, most: int) -> list[Block]:
 
 
 def pieces_of(title: str, text: str) -> list[str]:
-    """Return a titled text in parts that a section holds each."""
     whole = f"*{title}*\n{text or '_Nothing was said._'}"
     return split(whole, SECTION_TEXT)
 
 
 def _packed(parts: Sequence[str]) -> Sequence[str]:
-    """The parts, as many together as a section holds."""
     packed = list[str]()
     for part in parts:
         if packed and len(packed[-1]) + len(part) + 2 <= SECTION_TEXT:

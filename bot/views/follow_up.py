@@ -34,7 +34,6 @@ _NO_VERDICT = "It is not part of the verdict."
 
 
 def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
-    """Return the buttons to go on from a verdict; none while there is none."""
     if not debate.verdict:
         return []
     label = "Debate it on: start a debate from this verdict"
@@ -79,7 +78,6 @@ def button_values(value: str) -> Mapping[str, str]:
 
 
 def ask_form(debate: Debate) -> Form:
-    """Return the form to ask something."""
     decision = decided_or_asked(debate)
     field = Field(
         id=FieldId.QUESTION.value,
@@ -100,12 +98,10 @@ def ask_form(debate: Debate) -> Form:
 
 
 def question_line(question: FollowUp) -> MessageView:
-    """Return the line in the thread about a question that came from the form."""
     return notice_of(f":speech_balloon: {person(question.by)} asks: {plain(question.text)}")
 
 
 def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
-    """Return the answer, with a link to everything it quotes."""
     judge = debate.setup.judge
     quoted = dict[str, str]()
     for name, key in answer.entries.items():
@@ -168,8 +164,6 @@ _HINT = (
 
 
 def feedback_buttons(debate: Debate) -> list[Block]:
-    """Return the buttons that say whether the verdict was of use."""
-
     def choice(words: str, value: str) -> Block:
         return {
             "text": {"text": words, "type": "plain_text"},
@@ -188,14 +182,12 @@ def feedback_buttons(debate: Debate) -> list[Block]:
 
 
 def thanks(debate: Debate, feedback: Feedback) -> MessageView:
-    """Return the ephemeral thanks for feedback, with a button to say why."""
     words = _THANKS[feedback.helpful]
     why = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
     return MessageView(text=words, blocks=[*sections(words), actions(BlockId.FEEDBACK, why)])
 
 
 def comment_form(debate: Debate, feedback: Feedback) -> Form:
-    """Return the form that asks for the reason, filled with the earlier comment."""
     verdict = decided_or_asked(debate)
     field = Field(id=FieldId.WHY.value, label=_ASKED[feedback.helpful], hint=_HINT, optional=True)
     return form(

@@ -68,7 +68,6 @@ def message_form(title: str, text: str) -> Form:
 
 
 def text_form(title: str, blocks: Sequence[Block]) -> Form:
-    """Return a form that only shows something."""
     return _frame(title, "Close", blocks)
 
 
@@ -98,7 +97,6 @@ def text_input(
 
 
 def checkbox(field: Field, choice: str, *, on: bool = False) -> Block:
-    """Return one box to tick; nothing need be ticked."""
     option = {"text": {"text": choice, "type": "mrkdwn"}, "value": "yes"}
     more = {"initial_options": [option]} if on else {}
     return field_block(field, "checkboxes", **more, options=[option])
@@ -112,7 +110,6 @@ def select(field: Field, options: Mapping[str, str], initial: str = "") -> Block
 
 
 def multi_select(field: Field, options: Mapping[str, str], initial: Sequence[str] = ()) -> Block:
-    """Return a menu for several values; options are value → words."""
     entries = _options(options)
     first = [entries[value] for value in initial if value in entries]
     more = {"initial_options": first} if first else {}

@@ -30,7 +30,6 @@ _ROWS_NOTE = (
 
 
 def calibration_blocks(counts: Calibration) -> list[Block]:
-    """Return figures on how decisions turned out; nothing where none was accepted."""
     if not counts.accepted:
         return []
     lines = [*map(literal, counts.findings), f"_{literal(states(counts))}_"]
@@ -91,7 +90,6 @@ class DebateRow:
 
 
 def channel_list(rows: Sequence[DebateRow]) -> MessageView:
-    """Return a channel's newest debates."""
     if not rows:
         text = (
             "No debates in this channel yet. Start one: `/debate` opens a form, "
@@ -102,7 +100,6 @@ def channel_list(rows: Sequence[DebateRow]) -> MessageView:
 
 
 def own_list(rows: Sequence[DebateRow]) -> MessageView:
-    """Return the newest debates of all channels one is in."""
     if not rows:
         text = f"No debates in your channels yet.\n{_HOW}"
         return MessageView(text=text, blocks=sections(text))
@@ -110,7 +107,6 @@ def own_list(rows: Sequence[DebateRow]) -> MessageView:
 
 
 def search_list(query: str, rows: Sequence[DebateRow]) -> MessageView:
-    """Return the hits of a search."""
     words = literal(query.replace("`", "'"))[:_QUESTION_LIMIT]
     if not rows:
         text = (
@@ -195,7 +191,6 @@ def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
 
 
 def row_text(row: DebateRow) -> str:
-    """Return one debate as it stands in a list."""
     return "\n".join(_lines(row))
 
 

@@ -31,7 +31,6 @@ class MessageView:
 
     @property
     def payload(self) -> dict[str, Any]:
-        """What Slack's methods are called with."""
         speaker = {"username": self.username, "icon_emoji": self.icon}
         named = {name: value for name, value in speaker.items() if value}
         return {"text": self.text, "blocks": [dict(block) for block in self.blocks], **named}

@@ -46,14 +46,12 @@ _STEPS: Mapping[NextStep, str] = {
 
 
 def problem(what: str, try_this: str = "") -> MessageView:
-    """Return what is wrong, clean text, and what to type instead, if anything can be."""
     typed = literal(try_this.replace("`", "'"))
     hint = f"\nType `{typed}`." if typed else ""
     return notice(f":warning: {gist(what, _REASON_LIMIT)}{hint}")
 
 
 def usage(commands: Mapping[str, str], retention_days: int | None = None) -> MessageView:
-    """Return the help text."""
     lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
     text = item_list(lines, PAGE_LIMIT - 200)
     intro = (
@@ -123,7 +121,6 @@ def source_line(source: Source) -> MessageView:
 
 
 def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
-    """Return the line that says who changed a channel's settings, and to what."""
     choices, cap = settings.choices, settings.choices.debate_cost
     stewards = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
     minutes = quantity(choices.wait_minutes, "minute") if choices.wait_minutes else ""
@@ -156,7 +153,6 @@ def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
 
 
 def turn_failure_line(debate: Debate, failure: Failure) -> MessageView:
-    """Return the line that says a turn is missing and why."""
     who, what = name_of(debate, failure.turn.agent), turn_noun(debate, failure.turn)
     reason = gist(failure.reason, _REASON_LIMIT).rstrip(".")
     place = f"round {failure.turn.round}"
@@ -171,7 +167,6 @@ def added_note(note: Note) -> MessageView:
 
 
 def stop_line(stop: Stop) -> MessageView:
-    """Return the line that says who stopped a debate in which there are positions."""
     text = SENTENCES[EndingReason.STOPPED].format(who=person(stop.by))
     return notice(
         f":octagonal_sign: {text} The judge writes a partial decision from what is there."
@@ -179,7 +174,6 @@ def stop_line(stop: Stop) -> MessageView:
 
 
 def vote_call_line(by: Person) -> MessageView:
-    """Return the line that says who asked for the vote at once."""
     return notice(
         f":ballot_box_with_ballot: {SENTENCES[EndingReason.VOTE_CALLED].format(who=person(by))} "
         "The agents rank the positions as they are now."
@@ -187,7 +181,6 @@ def vote_call_line(by: Person) -> MessageView:
 
 
 def pause_line(by: Person) -> MessageView:
-    """Return the line that says who paused the debate."""
     return notice(
         f":double_vertical_bar: {person(by)} paused the debate. "
         "Turns in hand are dropped and taken again when it goes on."
@@ -195,12 +188,10 @@ def pause_line(by: Person) -> MessageView:
 
 
 def resume_line(by: Person) -> MessageView:
-    """Return the line that says who let the debate go on."""
     return notice(f":arrow_forward: {person(by)} let the debate go on.")
 
 
 def option_change_line(debate: Debate, edit: OptionEdit) -> MessageView:
-    """Return the line that says what a person did to the options."""
     origins = [edit.origin for edit in debate.option_edits]
     text = line_text(debate, edit_lines(debate)[origins.index(edit.origin)])
     return notice(f":pencil2: {text} The agents go by it from their next turn on.")
@@ -212,7 +203,6 @@ def rounds_end_line(debate: Debate, gate: Gate) -> MessageView:
 
 
 def debate_request_line(by: Person, *, had_verdict: bool) -> MessageView:
-    """Return the line that says who wants the skipped debate after all."""
     again = " The verdict above counts no more; another one follows." if had_verdict else ""
     return notice(f":speech_balloon: {person(by)} wants it debated anyway.{again}")
 
@@ -226,7 +216,6 @@ def superseded_note(by: Person) -> str:
 
 
 def guidance(debate: Debate, decided: Guidance) -> MessageView:
-    """Return what the facilitator, or a rule in its place, decided after a round."""
     if decided.gate and decided.gate.ends_rounds:
         return rounds_end_line(debate, decided.gate)
     text = f":compass: *After round {decided.turn.round}*: {_STEPS[decided.next_step]}."
@@ -236,7 +225,6 @@ def guidance(debate: Debate, decided: Guidance) -> MessageView:
 
 
 def outage(reason: str) -> MessageView:
-    """Return the line that says that nothing can go on before a model answers."""
     return notice(
         f":electric_plug: *No model can be reached*: {gist(reason, _REASON_LIMIT)} "
         "The debate waits and goes on by itself when one answers; no time of it runs."
@@ -244,12 +232,10 @@ def outage(reason: str) -> MessageView:
 
 
 def outage_over() -> MessageView:
-    """Return the line that says that the debate goes on after an outage."""
     return notice(":electric_plug: The debate goes on.")
 
 
 def out_of_time(*, of_outage: bool = False) -> MessageView:
-    """Return the line that says the time is up."""
     if of_outage:
         why = SENTENCES[EndingReason.NO_MODEL_ANSWERS]
         return notice(f":hourglass: {why} What is there is all there is.")
@@ -326,7 +312,6 @@ def page_link(debate: Debate, link: PageLink) -> MessageView:
 
 
 def withdrawn(debate_id: str, *, had_page: bool) -> MessageView:
-    """Return that no link to the debate leads anywhere any more."""
     if not had_page:
         return notice_of(f"Debate `{debate_id}` has no page; nothing was changed.")
     return notice_of(f"No link to a page of debate `{debate_id}` leads anywhere any more.")

@@ -26,7 +26,6 @@ _FIELDS = {
 
 
 def options_form(debate: Debate) -> Form:
-    """Return the form."""
     items = options_of(debate).items
     names = option_labels(items)
     renaming = [
@@ -106,12 +105,10 @@ def edits_in(debate: Debate, submitted: FormSubmission, by: Person) -> Sequence[
 
 
 def field_of(edit: OptionEdit) -> str:
-    """Return the field that an edit was put into."""
     return _FIELDS.get(edit.change) or name_field(edit.option)
 
 
 def context_form(debate: Debate) -> Form:
-    """Return the form."""
     field = Field(
         id=FieldId.CONTEXT.value,
         label="What should the agents know?",

@@ -11,7 +11,6 @@ from core.figures import quantity
 
 
 def new_token(token: str, until: datetime) -> MessageView:
-    """Return a token that was just made, and what it is for."""
     return notice_of(
         f":key: Your token, shown this once:\n```{token}```\n"
         "Put it where your editor or program keeps its secrets: it calls Moot with it over MCP and "
@@ -22,7 +21,6 @@ def new_token(token: str, until: datetime) -> MessageView:
 
 
 def token_list(tokens: Sequence[PersonalToken]) -> MessageView:
-    """Return a person's tokens without their secrets."""
     if not tokens:
         return notice_of("You have no tokens. `/debate token` makes one for your programs.")
     lines = list[str]()
@@ -35,7 +33,6 @@ def token_list(tokens: Sequence[PersonalToken]) -> MessageView:
 
 
 def revocation(count: int) -> MessageView:
-    """Return that tokens have ended."""
     if not count:
         return notice_of("You have no tokens; nothing was changed.")
     it = "it" if count == 1 else "them"

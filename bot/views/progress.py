@@ -24,7 +24,6 @@ class Progress:
 
     @property
     def words(self) -> str:
-        """The share in words."""
         return f"{percent(self.done / self.total)} done" if self.done else "just begun"
 
 
@@ -98,7 +97,6 @@ def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
 
 
 def _finished_turns(debate: Debate) -> Sequence[Turn]:
-    """Turns with an outcome."""
     outcomes = (debate.contributions, debate.failures, debate.ballots, debate.abstentions)
     return [outcome.turn for group in outcomes for outcome in group.values()]
 

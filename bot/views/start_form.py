@@ -78,7 +78,6 @@ class FormDraft(Value):
 
     @property
     def whole_context(self) -> str:
-        """All that was typed as context."""
         return "\n".join(filter(None, (self.context, *self.more)))
 
 
@@ -120,7 +119,6 @@ class FormTarget(Value):
 
     @property
     def metadata(self) -> Mapping[str, object]:
-        """What the form remembers."""
         named = self.model_dump(mode="json", exclude_defaults=True)
         return {"channel": self.channel, "source": self.source, **named}
 
@@ -169,7 +167,6 @@ def _cut(text: str, most: int) -> str:
 
 
 def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estimate: str) -> Form:
-    """Return the form to start a debate."""
     choices = draft.choices
     kind = "" if choices.playbook in {None, NO_PLAYBOOK} else str(choices.playbook)
     given = _field(FieldId.CONTEXT, "What is new" if target.continues else "Context", _CONTEXT_HINT)
@@ -403,7 +400,6 @@ def _menu(field: Field, words: Mapping[str, str], initial: str, usual: str | Non
 
 
 def _sealed_box(*, on: bool) -> Block:
-    """The box that seals a debate, in both forms."""
     return checkbox(_SEALED, "People vote before they see what the agents say", on=on)
 
 

@@ -99,7 +99,6 @@ _SOURCES = {
 
 
 def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
-    """Return the posts that hold the whole synthesis, what it lacks above the answer."""
     banner = shortcomings(debate, reached)
     sections_of = _parts(debate, reached)
     text = "\n\n".join([*([banner] if banner else []), *sections_of])
@@ -176,7 +175,6 @@ def headline(
 
 
 def _row(*rows: Sequence[Block]) -> list[Block]:
-    """The buttons of several rows in one."""
     blocks = [block for row in rows for block in row]
     elements = [element for block in blocks for element in block["elements"]]
     return [{**blocks[0], "elements": elements}] if blocks else []
@@ -238,7 +236,6 @@ def _shortest(text_in: Callable[[int], str]) -> str:
 
 
 def _word_count(*texts: str) -> int:
-    """Words of these texts in all."""
     return len(" ".join(texts).split())
 
 
@@ -281,7 +278,6 @@ def _opponents(debate: Debate, whole: Verdict) -> str:
 
 
 def _dissent_head(debate: Debate, whole: Verdict) -> str:
-    """Whose dissent it is."""
     return f"*{gist(dissent_title(debate, whole), _NOTE_LIMIT)}*: "
 
 
@@ -365,7 +361,6 @@ def _sure(reached: Verdict) -> str:
 
 
 def _cost_line(debate: Debate, reached: Verdict) -> str:
-    """What the debate cost, and who judged."""
     own = reached.judge_confidence
     # A footnote: what models say of themselves runs high.
     spent = f"Cost: {cost(debate.usage)}" + (
@@ -394,7 +389,6 @@ def shortcomings(debate: Debate, reached: Verdict) -> str:
 
 
 def disclaimer(debate: Debate) -> str:
-    """Who wrote this and how far to trust it."""
     if is_example(debate):
         return EXAMPLE_NOTE
     return OFFLINE_NOTE if all_offline(debate) else _DISCLAIMER
@@ -422,7 +416,6 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
 
 
 def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:
-    """The verdict's confidence with its grounds, what it hinges on, checks and audit."""
     yield confidence(reached)
     if reached.confidence is not None:
         yield from (f"• {gist(words, _NOTE_LIMIT)}" for words in reached.rests_on)

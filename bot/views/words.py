@@ -69,12 +69,10 @@ def person(someone: Person) -> str:
 
 
 def is_offline(agent: Agent) -> bool:
-    """Whether the agent follows rules and asks no model."""
     return agent.provider == OFFLINE
 
 
 def all_offline(debate: Debate) -> bool:
-    """Whether no model takes part in the debate."""
     return all(map(is_offline, (*debate.setup.agents, debate.setup.judge)))
 
 
@@ -84,7 +82,6 @@ def is_example(debate: Debate) -> bool:
 
 
 def cost(usage: Usage) -> str:
-    """What was spent, in US dollars."""
     if usage.cost is None:
         return "n/a (a price is unknown)"
     return money(usage.cost)
