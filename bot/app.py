@@ -20,8 +20,13 @@ from bot.landing.landing_queue import LandingQueue
 from bot.landing.receivers import Receiver
 from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.catch_up import CatchUp
-from bot.listeners.context import BotRecords, ListenerContext, OperatorChoices, UseCases
-from bot.listeners.doctor_report import Examine
+from bot.listeners.context import (
+    BotRecords,
+    Examine,
+    ListenerContext,
+    OperatorChoices,
+    UseCases,
+)
 from bot.listeners.find import DebateLists, HomeTab
 from bot.listeners.messages import say_too_fast
 from bot.listeners.place_gone import RefusedPosts

@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.app import Moot, Parts, running
 from bot.landing.receivers import Receiver
-from bot.listeners.doctor_report import Examine
+from bot.listeners.context import Examine
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, PageSettings, SlackAccess
 from bot.slack.connection.bursts import AtOnce

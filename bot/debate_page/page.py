@@ -151,8 +151,6 @@ _NOTES = {
     OFFLINE: "Built from checklists by rules: no AI model was asked.",
     EXAMPLE: "A written example, played by the real engine: no AI model was asked.",
 }
-#: Sections that stand below the rounds.
-_AT_THE_END = ("cost",)
 
 
 @dataclass(frozen=True)
@@ -170,16 +168,6 @@ class PageTurn:
     warnings: Sequence[str] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """A source, and every quote of it: who gave it, and what its check showed."""
-
-    source: Source
-    read: str
-    address: str
-    quotes: Sequence[tuple[str, Citation]]
-
-
 def page(debate: Debate, until: datetime) -> str:
     question = " ".join(visible(debate.setup.question).split())
     is_long = len(question) > _LONGEST_HEADING
@@ -195,13 +183,12 @@ def page(debate: Debate, until: datetime) -> str:
         "clarifications": clarifications_section(debate),
         "cost": spending_section(debate),
     }
-    sections = dict[str, PageSection]()
-    for anchor, markdown in parts.items():
-        title, _, body = markdown.partition("\n\n")
-        if title:
-            sections[anchor] = PageSection(
-                anchor, title.removeprefix("## "), html(body, 2, source_ids)
-            )
+    titled = {anchor: text.partition("\n\n") for anchor, text in parts.items()}
+    sections = [
+        PageSection(anchor, title.removeprefix("## "), html(body, 2, source_ids))
+        for anchor, (title, _, body) in titled.items()
+        if title
+    ]
     context = debate.setup.context
     return _TEMPLATES.get_template("page.html.j2").render(
         heading=f"{question[:_LONGEST_HEADING].rsplit(None, 1)[0]}…" if is_long else question,
@@ -212,8 +199,8 @@ def page(debate: Debate, until: datetime) -> str:
         started=when(debate.started_at),
         until=when(until),
         debate_id=debate.id,
-        before=[section for section in sections.values() if section.anchor not in _AT_THE_END],
-        after=[section for section in sections.values() if section.anchor in _AT_THE_END],
+        before=[section for section in sections if section.anchor != "cost"],
+        after=[section for section in sections if section.anchor == "cost"],
         rounds=[
             (
                 number,
@@ -236,30 +223,23 @@ def absent() -> str:
 
 
 def _page_turn(debate: Debate, contribution: Contribution, source_ids: Collection[str]) -> PageTurn:
-    title, origin = (
-        line(title_words(debate, contribution)),
-        line(origin_words(debate, contribution)),
-    )
+    title = line(title_words(debate, contribution))
+    origin = line(origin_words(debate, contribution))
     if contribution.carried_from or contribution.call is None:
         return PageTurn(title=title, origin=origin, text=Markup())
     if is_solution(debate, contribution):
         text = Markup("<p>Its text is the solution in the decision above.</p>")
     else:
-        text = html(
-            nested(link_citations(contribution.text, contribution.citations), 4), 4, source_ids
-        )
+        cited = link_citations(contribution.text, contribution.citations)
+        text = html(nested(cited, 4), 4, source_ids)
     return PageTurn(title=title, origin=origin, text=text, warnings=contribution.warnings)
 
 
-def _evidence(debate: Debate) -> Iterator[Evidence]:
-    """Every source with a text or a fault, and the quotes from it."""
-    pairs = [
-        (name_of(debate, contribution.turn.agent), contribution)
-        for contribution in debate.contributions.values()
-    ]
+def _evidence(debate: Debate) -> Iterator[tuple[Source, str, Sequence[tuple[str, Citation]]]]:
+    """Every source with a text or a fault, how it was read, and who quotes it with which words."""
     quotes = [
-        (who, citation)
-        for who, contribution in pairs
+        (name_of(debate, contribution.turn.agent), citation)
+        for contribution in debate.contributions.values()
         if not contribution.carried_from
         for citation in contribution.citations
     ]
@@ -267,11 +247,5 @@ def _evidence(debate: Debate) -> Iterator[Evidence]:
         quotes += [("the judge", citation) for citation in debate.verdict.citations]
     for source in debate.sources:
         if source.text or source.fault:
-            yield Evidence(
-                source=source,
-                read=source_words(source),
-                address=source.reference.address,
-                quotes=[
-                    (who, citation) for who, citation in quotes if citation.source == source.id
-                ],
-            )
+            of_source = [(who, quote) for who, quote in quotes if quote.source == source.id]
+            yield source, source_words(source), of_source

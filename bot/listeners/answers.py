@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from bot.listeners.subcommands import SUBCOMMANDS
 from bot.listeners.typed import Steering, UnknownOption
+from bot.operations.doctor.findings import Finding, as_text, is_well
 from bot.slack.access import Standing
 from bot.slack.limits import POST_TEXT
 from bot.slack.mrkdwn.escape import plain
 from bot.views.lists import status_words
-from bot.views.message import MessageView
-from bot.views.notices import notice, usage
 from bot.views.options import how_it_goes, who_stands_where
 from bot.views.verdict import short_text
 from core.debate.state import Debate
@@ -43,6 +42,12 @@ COMMANDS = {
     "@Moot in a decided thread": "a question to its judge; for a question without the mention a "
     "button offers it",
 }
+LOOKING = "Looking at keys, models, Slack and the database. This takes a few seconds."
+NOBODY_LOOKS = "This Moot cannot look at itself. Type `moot doctor` where it runs."
+ADMINS_ONLY = (
+    "`/debate doctor` is for admins and owners of this workspace: it shows how Moot is set up. "
+    "Ask one of them, or whoever runs Moot: `moot doctor` shows the same there."
+)
 IN_DIRECT_MESSAGE = (
     "Debates are held in channels, where your team can follow them. "
     "Type `/debate <question>` in a channel that I am in."
@@ -85,14 +90,10 @@ NO_OUTCOME = "Choose how it turned out."
 NO_DATE = "Choose a day."
 PAST_DATE = "Choose a day after today."
 QUESTIONS_CLOSED = (
-    "These questions are closed: all are answered, or the time is over. Write in the thread what "
-    "the agents should know; it reaches them as a note."
-)
-NOTHING_TO_READ = "What this post folds away is not there any more."
-QUESTION_CLOSED = (
-    "This question is answered already, or its time is over. Write in the thread what the agents "
+    "What was asked is answered already, or its time is over. Write in the thread what the agents "
     "should know; it reaches them as a note."
 )
+NOTHING_TO_READ = "What this post folds away is not there any more."
 #: What is answered to a line in the thread that steers the debate.
 STEERED = {
     Steering.STOP: "The debate stops; the judge decides on what is there.",
@@ -104,10 +105,10 @@ _MOST_SHOWN = POST_TEXT - 10_000
 _GIST = 120
 
 
-def sent_again(count: int) -> str:
-    if not count:
-        return "Nothing waits and nothing was given up: all has landed."
-    return f"{quantity(count, 'landing')} sent again now. `/debate doctor` says what comes of it."
+def examined(findings: Sequence[Finding]) -> str:
+    """Return what the doctor found."""
+    last = "All is well." if is_well(findings) else "Something needs whoever runs Moot: see ✗."
+    return f"{plain(as_text(findings))}\n\n*{last}*"
 
 
 def storage_failure(error: StoreError) -> str:
@@ -161,17 +162,6 @@ def start_answer(debate_id: str, warnings: Sequence[str]) -> str:
     return "\n".join([*lines, *(f":warning: {plain(warning)}" for warning in warnings)])
 
 
-def stop_answer(debate_id: str) -> str:
-    return f"Debate `{debate_id}` stops; the judge decides on what is there."
-
-
-def export_answer(debate_id: str, thread: str, *, again: bool) -> str:
-    where = f"<{thread}|its thread>" if thread else "its thread"
-    if again:
-        return f"The files of debate `{debate_id}` as it stands are in {where} already."
-    return f"The files of debate `{debate_id}` come into {where}: report, ADR, JSON."
-
-
 def end_answer(debate: Debate) -> str:
     again = "type `/debate <question>` in the channel for another debate"
     if debate.verdict:
@@ -213,11 +203,3 @@ def status_answer(debate: Debate) -> str:
     if debate.failure:
         lines.append(f":warning: {plain(debate.failure)}")
     return "\n".join(lines)
-
-
-def help_text(retention_days: int | None = None) -> MessageView:
-    return usage(COMMANDS, retention_days)
-
-
-def words(text: str) -> MessageView:
-    return notice(text)

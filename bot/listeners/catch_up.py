@@ -7,6 +7,7 @@ no second effect, because facts are recorded under the message's own id, and so 
 """
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
@@ -102,11 +103,10 @@ class CatchUp:
         if what == Scope():
             await self.read_all()
             return
-        tries, is_read = 0, False
-        while not is_read:
-            tries += 1
+        for tries in itertools.count(1):
             await self._context.clock.sleep(self._waits.wait_after(tries) or 0.0)
-            is_read = await self._is_read(what)
+            if await self._is_read(what):
+                return
 
     async def read_all(self) -> None:
         """Read every thread, then every channel; what cannot be read now is left to later."""

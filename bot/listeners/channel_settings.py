@@ -6,7 +6,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.interactions import on_form
-from bot.listeners.start import check_agents, checked_cap, choices_of, form_options
+from bot.listeners.start import checked_choices, form_options
 from bot.queue.rows import NewPost
 from bot.slack.ids import CallbackId, FieldId
 from bot.slack.payloads import Command, FormSubmission, FormValues
@@ -49,11 +49,10 @@ async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
 def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoices:
     fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
     asks, alone, is_open = (STATES.get(form.choice(field.value)) for field in fields)
-    check_agents(form)
-    choices = choices_of(form, clarify=asks, cap=checked_cap(form, most_cost))
+    choices = checked_choices(form, most_cost, clarify=asks)
     settings = ChannelChoices(
         choices=choices.model_copy(update={"shadow": alone}),
-        stewards=form.people(FieldId.STEWARDS.value),
+        stewards=form.people(FieldId.STEWARDS),
         open_to_others=is_open,
     )
     ticked = {box.id: bool(form.choices(box.id)) for box, _ in CHANNEL_BOXES}

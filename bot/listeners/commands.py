@@ -14,9 +14,8 @@ from bot.listeners import answers
 from bot.listeners.channel_settings import open_settings
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.decide import open_outcome
-from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY, report_findings
 from bot.listeners.follow_up import share_page, withdraw_page
-from bot.listeners.interactions import on_click
+from bot.listeners.interactions import json_values, on_click
 from bot.listeners.linked import start_with_links
 from bot.listeners.start import open_start_form
 from bot.listeners.token import end_tokens, list_tokens, make_token
@@ -33,16 +32,19 @@ from bot.listeners.typed import (
 from bot.log import logger
 from bot.presenter.posts import exported_files
 from bot.queue.rows import PostState
+from bot.slack.access import UNREACHED
 from bot.slack.evidence import thread_reference
 from bot.slack.ids import ActionId, board_key
 from bot.slack.payloads import Click, Command
-from bot.views.asked_back import asked_already, asked_back, typed_in
-from bot.views.message import MessageView
+from bot.views.asked_back import asked_already, asked_back
+from bot.views.message import MessageView, notice
+from bot.views.notices import usage
 from bot.views.start_form import FormTarget
 from core.debate.log import fold
 from core.debate.people import Mention
 from core.debate.state import Debate
 from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
+from core.figures import quantity
 from core.opening import DebateRequest
 from core.use_cases.recall import asks_what_was_decided
 
@@ -62,7 +64,11 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         await ack(**(answer.payload if answer else {}))
         is_doctor = isinstance(reading, Order) and reading.subcommand.form == "doctor"
         if is_done and answer and context.operator.examine and is_doctor:
-            await report_findings(context.operator.examine, respond)
+            message = notice(answers.examined(await context.operator.examine()))
+            try:
+                await respond(**message.payload, response_type="ephemeral", replace_original=False)
+            except UNREACHED as error:
+                _log.warning("findings not delivered", reason=type(error).__name__)
 
     on_click(app, context, ActionId.DEBATE_IT, debate_it)
     on_click(app, context, ActionId.RUN_COMMAND, run_command)
@@ -86,14 +92,14 @@ async def answer_in_time(
                 return None, True
             return answer, True
     except BadInput as refusal:
-        return answers.words(str(refusal)), False
+        return notice(str(refusal)), False
     except StoreError as error:
         _log.warning("command not recorded", reason=str(error))
         why = answers.storage_failure(error)
         is_broken = isinstance(error, LogBroken)  # of the debate that was named: none was to start
-        return answers.words(why if is_broken else answers.start_failure(why, command.words)), False
+        return notice(why if is_broken else answers.start_failure(why, command.words)), False
     except TimeoutError:
-        return answers.words(answers.TOO_SLOW), False
+        return notice(answers.TOO_SLOW), False
 
 
 async def answer_to(
@@ -118,9 +124,7 @@ async def answer_to(
             form = reading.subcommand.form
             return asked_back(reading.text, form, reading.command, origin=command.trigger_id)
         case UnknownOption():
-            return answers.words(
-                answers.start_failure(answers.unknown_option(reading), command.words)
-            )
+            return notice(answers.start_failure(answers.unknown_option(reading), command.words))
         case TypedQuestion():
             decided = await decisions_asked_for(context, reading, command.user_id, command.team_id)
             return decided or await _start(context, command, reading)
@@ -148,8 +152,8 @@ async def _start(context: ListenerContext, command: Command, typed: TypedQuestio
         text = answers.start_failure(str(refusal), typed.text)
         if isinstance(refusal, DuplicateQuestion) and len(command.words) <= MOST_ORDER_CHARS:
             return asked_already(text, command.words, origin=origin)
-        return answers.words(text)
-    return answers.words(answers.start_answer(begun.debate_id, begun.setup.warnings))
+        return notice(text)
+    return notice(answers.start_answer(begun.debate_id, begun.setup.warnings))
 
 
 async def in_thread(
@@ -163,7 +167,7 @@ async def in_thread(
 
 
 async def debate_it(context: ListenerContext, click: Click) -> MessageView:
-    typed, here = typed_in(click.value), place(click.team_id, click.channel_id)
+    typed, here = json_values(click), place(click.team_id, click.channel_id)
     text, origin, ts, thread = (typed[name] for name in ("text", "origin", "ts", "thread"))
     await context.check_channel(here)
     anew, reading = "anew" in typed, read(text)
@@ -177,7 +181,7 @@ async def debate_it(context: ListenerContext, click: Click) -> MessageView:
     except DuplicateQuestion as refusal:
         words = answers.start_failure(str(refusal), text)
         return asked_already(words, text, origin=origin, ts=ts, thread=thread)
-    return answers.words(answers.start_answer(begun.debate_id, begun.setup.warnings))
+    return notice(answers.start_answer(begun.debate_id, begun.setup.warnings))
 
 
 async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
@@ -197,35 +201,39 @@ async def run_command(context: ListenerContext, click: Click) -> MessageView | N
 
 
 async def _help(context: ListenerContext, _command: Command, _order: Order) -> MessageView:
-    return answers.help_text(context.operator.retention_days)
+    return usage(answers.COMMANDS, context.operator.retention_days)
 
 
 async def _examine(context: ListenerContext, command: Command, _order: Order) -> MessageView:
     if context.operator.examine is None:
-        return answers.words(NOBODY)
+        return notice(answers.NOBODY_LOOKS)
     await _check_admin(context, command)
-    return answers.words(LOOKING)
+    return notice(answers.LOOKING)
 
 
 async def _retry_landings(context: ListenerContext, command: Command, _order: Order) -> MessageView:
     await _check_admin(context, command)
     if context.operator.retry_landings is None:
-        return answers.words(answers.LANDS_NOWHERE)
-    return answers.words(answers.sent_again(await context.operator.retry_landings()))
+        return notice(answers.LANDS_NOWHERE)
+    count = await context.operator.retry_landings()
+    if not count:
+        return notice("Nothing waits and nothing was given up: all has landed.")
+    sent = f"{quantity(count, 'landing')} sent again now."
+    return notice(f"{sent} `/debate doctor` says what comes of it.")
 
 
 async def _check_admin(context: ListenerContext, command: Command) -> None:
     if not await context.access.of(command.team_id).is_admin(command.user_id):
-        raise BadInput(ADMINS_ONLY)
+        raise BadInput(answers.ADMINS_ONLY)
 
 
 async def _show(_context: ListenerContext, _command: Command, debate: Debate) -> MessageView:
-    return answers.words(answers.status_answer(debate))
+    return notice(answers.status_answer(debate))
 
 
 async def _stop(context: ListenerContext, command: Command, debate: Debate) -> MessageView:
     await context.acts.steer.stop(debate, person(command))
-    return answers.words(answers.stop_answer(debate.id))
+    return notice(f"Debate `{debate.id}` stops; the judge decides on what is there.")
 
 
 async def _export(context: ListenerContext, _command: Command, debate: Debate) -> MessageView:
@@ -237,15 +245,12 @@ async def _export(context: ListenerContext, _command: Command, debate: Debate) -
         await context.outbox.repost(files)  # what Slack refused may be allowed now
     else:
         await context.outbox.post([files])
-    board, here, thread = (
-        await context.posts.row_by_key(board_key(debate.id)),
-        debate.setup.place,
-        "",
-    )
+    board, thread = await context.posts.row_by_key(board_key(debate.id)), "its thread"
     if board and board.ts:
-        thread = await context.link_to(here, board.ts)
-    again = before is not None and before.state is PostState.SENT
-    return answers.words(answers.export_answer(debate.id, thread, again=again))
+        thread = f"<{await context.link_to(debate.setup.place, board.ts)}|its thread>"
+    if before and before.state is PostState.SENT:
+        return notice(f"The files of debate `{debate.id}` as it stands are in {thread} already.")
+    return notice(f"The files of debate `{debate.id}` come into {thread}: report, ADR, JSON.")
 
 
 #: What subcommands do, by their forms.

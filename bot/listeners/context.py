@@ -1,15 +1,15 @@
 """What every listener works with: the use cases, and the parts of Slack's side they need."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from slack_sdk.errors import SlackApiError
 
 from bot.listeners import answers
-from bot.listeners.doctor_report import Examine
 from bot.listeners.find import DebateLists, HomeTab
 from bot.log import logger
+from bot.operations.doctor.findings import Finding
 from bot.presenter.sink import SLACK
 from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
@@ -37,6 +37,8 @@ from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
+
+Examine = Callable[[], Awaitable[Sequence[Finding]]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ class OperatorChoices:
 
     #: How long a token holds; None: programs cannot call, and there are none.
     token_holds: timedelta | None
-    #: Runs the checks of `/debate doctor`; None: there are none.
+    #: Runs those checks of the doctor that make sense for people in Slack; None: there are none.
     examine: Examine | None
     #: Sends again what did not land outside Slack; how many. None: nothing is sent there.
     retry_landings: Callable[[], Awaitable[int]] | None

@@ -10,10 +10,10 @@ from bot.listeners.context import ListenerContext, person
 from bot.listeners.interactions import FieldWrong, OnClick, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.payloads import Click, FormSubmission, Interaction, Opener
-from bot.views.decision import BUTTONS, decision_form, earlier_decision, form_failure, outcome_form
+from bot.views.decision import decision_form, earlier_decision, form_failure, outcome_form
 from bot.views.follow_up import comment_form, thanks
 from bot.views.forms import Form, message_form
-from bot.views.message import MessageView
+from bot.views.message import MessageView, notice
 from bot.views.vote import ballot_form, places_of
 from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.debate.state import Debate
@@ -25,15 +25,13 @@ from core.use_cases.decide import says_the_same
 def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.BALLOT, open_ballot)
     on_form(app, context, CallbackId.BALLOT_FORM, take_ballot)
-    on_click(app, context, ActionId.ACCEPT, _deciding(DecisionKind.ACCEPT))
-    on_click(app, context, ActionId.REJECT, _deciding(DecisionKind.REJECT))
-    on_click(app, context, ActionId.REVISIT, _deciding(DecisionKind.REVISIT))
-    on_click(app, context, ActionId.SUPERSEDE, _deciding(DecisionKind.SUPERSEDE))
-    earlier = re.compile(rf"{ActionId.SUPERSEDE_EARLIER.value}-d\d{{1,4}}")
+    for kind in DecisionKind:
+        on_click(app, context, ActionId[kind.name], _deciding(kind))
+    earlier = re.compile(rf"{ActionId.SUPERSEDE_EARLIER}-d\d{{1,4}}")
     on_click(app, context, earlier, open_to_supersede)
     on_form(app, context, CallbackId.DECISION_FORM, take_decision)
-    for kind, action in BUTTONS.items():
-        on_click(app, context, action, _turned_out(kind))
+    for outcome in OutcomeKind:
+        on_click(app, context, ActionId[f"OUTCOME_{outcome.name}"], _turned_out(outcome))
     on_click(app, context, ActionId.OUTCOME_CHANGE, change_outcome)
     on_form(app, context, CallbackId.OUTCOME_FORM, take_outcome)
     on_click(app, context, ActionId.FEEDBACK, take_feedback)
@@ -97,24 +95,24 @@ async def take_decision(context: ListenerContext, form: FormSubmission) -> Form 
         kind = DecisionKind(form.metadata.get("kind", ""))
     except ValueError:
         raise BadInput(answers.FORM_UNREADABLE) from None
-    newer, day, instead = form.choice(FieldId.NEWER.value), None, None
+    newer, day, instead = form.choice(FieldId.NEWER), None, None
     if kind is DecisionKind.SUPERSEDE:
         instead = await context.debate(newer, form)
         try:
             context.acts.decide.check_newer(debate, instead)
         except BadInput as error:
-            raise FieldWrong(FieldId.NEWER.value, str(error)) from None
+            raise FieldWrong(FieldId.NEWER, str(error)) from None
     if kind is DecisionKind.REVISIT:
         try:
-            day = date.fromisoformat(form.date(FieldId.DATE.value))
+            day = date.fromisoformat(form.date(FieldId.DATE))
         except ValueError:
-            raise FieldWrong(FieldId.DATE.value, answers.NO_DATE) from None
+            raise FieldWrong(FieldId.DATE, answers.NO_DATE) from None
         if day <= await _today(context, form):
-            raise FieldWrong(FieldId.DATE.value, answers.PAST_DATE)
+            raise FieldWrong(FieldId.DATE, answers.PAST_DATE)
     decision = Decision(
         kind=kind,
         by=person(form),
-        why=form.text_of(FieldId.WHY.value),
+        why=form.text_of(FieldId.WHY),
         revisit_on=day,
         superseded_by=newer or None,
         origin=form.view_id,
@@ -144,7 +142,7 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
         try:
             await open_outcome(context, click, debate, current)
         except BadInput:  # it is recorded all the same
-            return answers.words(form_failure(debate, current))
+            return notice(form_failure(debate, current))
         return None
 
     return clicked
@@ -167,11 +165,11 @@ async def open_outcome(
 async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
     debate = await context.debate(form.metadata.get("debate", ""), form)
     try:
-        kind = OutcomeKind(form.choice(FieldId.OUTCOME.value))
+        kind = OutcomeKind(form.choice(FieldId.OUTCOME))
     except ValueError:
-        raise FieldWrong(FieldId.OUTCOME.value, answers.NO_OUTCOME) from None
+        raise FieldWrong(FieldId.OUTCOME, answers.NO_OUTCOME) from None
     outcome = DecisionOutcome(
-        kind=kind, by=person(form), why=form.text_of(FieldId.WHY.value), origin=form.view_id
+        kind=kind, by=person(form), why=form.text_of(FieldId.WHY), origin=form.view_id
     )
     await context.acts.decide.give_outcome(debate, outcome)
 
@@ -195,7 +193,7 @@ async def take_comment(context: ListenerContext, form: FormSubmission) -> None:
     feedback = Feedback(
         by=person(form),
         helpful=form.metadata.get("helpful") == "yes",
-        comment=form.text_of(FieldId.WHY.value),
+        comment=form.text_of(FieldId.WHY),
         origin=form.view_id,
     )
     await context.acts.decide.give_feedback(debate, feedback)

@@ -4,16 +4,16 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import on_click, on_form
+from bot.listeners.interactions import json_values, on_click, on_form
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.limits import FORM_BLOCKS
 from bot.slack.mrkdwn.newer_blocks import READ_ALL
 from bot.slack.payloads import Click, FormSubmission
 from bot.views.fold import VERDICT, in_full
-from bot.views.follow_up import ask_form, button_values
+from bot.views.follow_up import ask_form
 from bot.views.forms import text_form
 from bot.views.group_post import everything
-from bot.views.message import MessageView
+from bot.views.message import MessageView, notice
 from bot.views.notices import page_link, withdrawn
 from bot.views.turn_groups import said_together
 from bot.views.verdict import whole
@@ -42,21 +42,18 @@ async def open_ask_form(context: ListenerContext, click: Click) -> None:
 
 async def ask_what_was_written(context: ListenerContext, click: Click) -> MessageView:
     """Put a message of the thread to the judge; repeated clicks change nothing."""
-    offer = button_values(click.value)
+    offer = json_values(click)
     debate = await context.debate_to_join(offer["debate"], click)
     await context.acts.ask.ask(
         debate.id, question_id=offer["message"], by=person(click), text=offer["text"]
     )
-    return answers.words("The judge answers in the thread.")
+    return notice("The judge answers in the thread.")
 
 
 async def take_question(context: ListenerContext, form: FormSubmission) -> None:
     debate = await context.debate_to_join(form.metadata.get("debate", ""), form)
     await context.acts.ask.ask(
-        debate.id,
-        question_id=form.view_id,
-        by=person(form),
-        text=form.text_of(FieldId.QUESTION.value),
+        debate.id, question_id=form.view_id, by=person(form), text=form.text_of(FieldId.QUESTION)
     )
 
 

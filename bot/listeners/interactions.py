@@ -1,8 +1,9 @@
 """Every click, form and event: recorded, acknowledged, refusals only for who did it."""
 
 import asyncio
+import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.ids import ActionId, CallbackId, FieldId
 from bot.slack.payloads import Click, FormSubmission
 from bot.views.forms import Form, message_form
-from bot.views.message import MessageView
+from bot.views.message import MessageView, notice
 from core.errors import BadInput, MootError, StoreError
 
 _log = logger(__name__)
@@ -79,7 +80,7 @@ def on_click(
                 view = await do(context, click)
                 is_done = True
         except (BadInput, StoreError, TimeoutError) as error:
-            view = answers.words(_refusal(error))
+            view = notice(_refusal(error))
         await ack()
         if view is None:
             return
@@ -119,6 +120,11 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
                 return
             instead = message_form("Not done", _refusal(error))
         await (ack(response_action="update", view=dict(instead)) if instead else ack())
+
+
+def json_values(click: Click) -> Mapping[str, str]:
+    """The values that a button holds as JSON."""
+    return {key: str(item) for key, item in json.loads(click.value).items()}
 
 
 def _refusal(error: BadInput | StoreError | TimeoutError) -> str:

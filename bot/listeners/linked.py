@@ -18,8 +18,6 @@ from core.rules.sources import MOST_SOURCES, linked_anew
 from core.use_cases.choices import Choices
 from core.use_cases.start import StartedDebate
 
-#: Reasons that have a post of their own; of more at once the rest share one.
-_MOST_ALONE = 5
 _IN_REVIEW = (
     "In a review only what was handed in to be reviewed is read. Attach what matters as a file."
 )
@@ -63,7 +61,7 @@ async def start_with_links(
         thread: The first message of the thread it was written in; empty: in none.
 
     Raises:
-        AskedAlready: Somebody else asked the same in the channel a moment ago.
+        DuplicateQuestion: Somebody else asked the same in the channel a moment ago.
         BadInput: The question cannot be used, too many debates run, or the person may start none;
             nothing was started.
     """
@@ -74,8 +72,11 @@ async def start_with_links(
     try:
         begun = await context.acts.start.start(whole, origin=origin, choices=choices or Choices())
     except DuplicateQuestion as reminder:
-        where = await _board_of(context, here, reminder.debate_id)
-        raise DuplicateQuestion(reminder.words, debate_id=reminder.debate_id, where=where) from None
+        debate_id, where = reminder.debate_id, ""
+        board = await context.posts.row_by_key(board_key(debate_id))
+        if board and board.ts:
+            where = f"<{await context.link_to(here, board.ts)}|The board>."
+        raise DuplicateQuestion(reminder.words, debate_id=debate_id, where=where) from None
     refusals = list(links.refusals)
     if linked_anew(links.references, begun.setup.references):
         refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)
@@ -83,22 +84,8 @@ async def start_with_links(
     return begun
 
 
-async def _board_of(context: ListenerContext, here: Place, debate_id: str) -> str:
-    """A link to the board of a debate in this channel; empty while it is on its way."""
-    board = await context.posts.row_by_key(board_key(debate_id))
-    if board is None or not board.ts:
-        return ""
-    return f"<{await context.link_to(here, board.ts)}|The board>."
-
-
 async def take_links(
-    context: ListenerContext,
-    debate: Debate,
-    text: str,
-    by: Person,
-    *,
-    note: str,
-    thread: str = "",
+    context: ListenerContext, debate: Debate, text: str, by: Person, *, note: str, thread: str = ""
 ) -> None:
     """Take what somebody's words link to as evidence of a running debate, with a note of its own.
 
@@ -109,7 +96,7 @@ async def take_links(
         context: What listeners work with.
         debate: As it was a moment ago.
         text: As Slack sent it.
-        by: Who wrote it.
+        by: Its author.
         note: Id of that note.
         thread: The debate's thread, if it was written there.
     """
@@ -144,20 +131,12 @@ async def tell_refusals(
     thread: str = "",
 ) -> None:
     """Tell the author of links why they are not read, each reason once per debate."""
-    keys = {
-        reason: f"{debate_id}/unread/{by.id}/{hashlib.sha256(reason.encode()).hexdigest()[:16]}"
-        for reason in refusals
-    }
-    new = [item for item, key in keys.items() if not await context.posts.row_by_key(key)]
-    groups = [(keys[link], [link]) for link in new[:_MOST_ALONE]]
-    if rest := new[_MOST_ALONE:]:
-        digest = hashlib.sha256("\n".join(rest).encode()).hexdigest()[:16]
-        groups.append((f"{debate_id}/unread/{by.id}/{digest}", rest))
-    for key, reasons in groups:
-        lines = "\n".join(f"• {plain(reason)}" for reason in reasons)
+    for reason in refusals:
+        digest = hashlib.sha256(reason.encode()).hexdigest()[:16]
         payload = {
             "user": by.id,
-            "text": f"The agents do not see what is behind a link you wrote.\n{lines}",
+            "text": f"The agents do not see what is behind a link you wrote.\n• {plain(reason)}",
             **({"thread_ts": thread} if thread else {}),
         }
+        key = f"{debate_id}/unread/{by.id}/{digest}"
         await context.outbox.whisper(here, payload, key=key, debate_id=debate_id)

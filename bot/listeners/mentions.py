@@ -26,7 +26,7 @@ from bot.log import logger
 from bot.slack.evidence import file_references
 from bot.slack.payloads import Command, MessageEvent
 from bot.views.asked_back import asked_already, asked_back, greeting, preview
-from bot.views.message import MessageView
+from bot.views.message import MessageView, notice
 from core.debate.people import Mention, Person
 from core.debate.state import Status
 from core.errors import BadInput, DuplicateQuestion
@@ -111,7 +111,7 @@ async def _as_command(
     if isinstance(reading, Order) and (
         reading.subcommand.opens_form or reading.subcommand.is_private
     ):
-        return answers.words(answers.command_only(text))
+        return notice(answers.command_only(text))
     command = Command(
         command="/debate",
         text=text,
@@ -124,7 +124,7 @@ async def _as_command(
     try:
         return await answer_to(message.context, command, reading)
     except BadInput as refusal:
-        return answers.words(str(refusal))
+        return notice(str(refusal))
 
 
 async def _debate(
@@ -151,7 +151,7 @@ async def _debate(
         is_whole = len(question.text) <= MOST_ORDER_CHARS and not (posted.files or posted.forwarded)
         if isinstance(refusal, DuplicateQuestion) and is_whole:
             return asked_already(text, typed, origin=origin, ts=posted.ts, thread=thread)
-        return answers.words(text)
+        return notice(text)
     return None
 
 

@@ -12,25 +12,12 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.interactions import acknowledged, recorded
 from bot.listeners.linked import take_links
-from bot.listeners.typed import (
-    Order,
-    Steering,
-    has_question_mark,
-    read,
-    says_nothing,
-    steering,
-)
+from bot.listeners.typed import Order, Steering, has_question_mark, read, says_nothing, steering
 from bot.log import logger
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import file_references
 from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
-from bot.slack.payloads import (
-    DELETED,
-    ChangeEvent,
-    ChangeOfMessage,
-    MessageEvent,
-    PostedMessage,
-)
+from bot.slack.payloads import DELETED, ChangeEvent, ChangeOfMessage, MessageEvent, PostedMessage
 from bot.slack.typed_text import (
     has_words,
     links_in,
@@ -167,9 +154,12 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 async def take_message(context: ListenerContext, body: Body) -> None:
     event = ChangeEvent.model_validate(body)
     edited, deleted = event.change.edit, event.change.deletion
-    root = "" if edited else _root_deleted(event.change)
-    if root:
-        await _lose_board(context, Channel(event.team_id, event.change.channel), root)
+    if not edited and (root := _root_deleted(event.change)):
+        # The board is edited no more; its thread says how the debate can be stopped.
+        here = Channel(event.team_id, event.change.channel)
+        debate_id = await context.posts.debate_of_thread(here, root)
+        if debate_id and (row := await context.posts.row_by_key(board_key(debate_id))):
+            await context.outbox.lose_post(row)
         return
     posted = edited or deleted or MessageEvent.model_validate(body).message
     message = IncomingMessage(context, event.team_id, posted)
@@ -222,13 +212,6 @@ def _root_deleted(change: ChangeOfMessage) -> str:
     now, before = change.message, change.previous_message
     is_deleted = change.subtype == "message_deleted" or (now and now.subtype == DELETED)
     return before.ts if before and is_deleted and not before.is_reply else ""
-
-
-async def _lose_board(context: ListenerContext, channel: Channel, ts: str) -> None:
-    """Edit a deleted board no more, and say in its thread how the debate can be stopped."""
-    debate_id = await context.posts.debate_of_thread(channel, ts)
-    if debate_id and (row := await context.posts.row_by_key(board_key(debate_id))):
-        await context.outbox.lose_post(row)
 
 
 async def _may_take_part(message: IncomingMessage, debate_id: str) -> bool:
@@ -310,10 +293,7 @@ async def _say_end(message: IncomingMessage, debate: Debate) -> None:
 async def _take_evidence(message: IncomingMessage, debate_id: str, *, has_links: bool) -> None:
     """Take the files and links of a reply as evidence, with notes of their own.
 
-    Args:
-        message: The reply.
-        debate_id: The debate of its thread.
-        has_links: Whether its links count: those in words that were refused do not.
+    `has_links`: whether its links count; those in words that were refused do not.
     """
     posted, context = message.posted, message.context
     if not posted.files and not (has_links and links_in(posted.text)):

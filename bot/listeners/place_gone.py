@@ -123,17 +123,14 @@ class RefusedPosts:
             await self.steer.give_up(debate_id, refusal.words)
             debate = await self.steer.facts.debate(debate_id)
             where = f"Debate `{debate_id}` in <#{row.channel}>"
-            await self.outbox.post(
-                [
-                    NewPost(
-                        key=f"{debate_id}/undelivered",
-                        workspace=row.workspace,
-                        channel=debate.setup.asked_by.id,
-                        method="post",
-                        payload={"text": f"{where} cannot go on: {refusal.words}"},
-                    )
-                ]
+            post = NewPost(
+                key=f"{debate_id}/undelivered",
+                workspace=row.workspace,
+                channel=debate.setup.asked_by.id,
+                method="post",
+                payload={"text": f"{where} cannot go on: {refusal.words}"},
             )
+            await self.outbox.post([post])
         elif row.method == "post" and "thread_ts" in row.payload and row.ts is None:
             # A thread of people's own that takes no replies: who asked learns it in the channel.
             debate = await self.steer.facts.debate(debate_id)
@@ -149,7 +146,7 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejection) -> bool:
     """Whether the refusal leaves a debate without its board or its place.
 
     A deleted board is no such case: the thread goes on. Nor is a thread of people's own that is
-    gone. A quiet thread has one post per round: edits of the board bring the news sooner.
+    gone. Edits of the board count: a quiet thread has one post per round.
     """
     if row.state is PostState.SENT:
         return refusal.code in PLACE_GONE - MESSAGE_GONE

@@ -12,20 +12,20 @@ from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
 from bot.slack.payloads import Click, FormSubmission
 from bot.views.clarifications import answer_form
 from bot.views.forms import Form, message_form
-from bot.views.message import MessageView
+from bot.views.message import MessageView, notice
 from core.errors import BadInput
 from core.rules.schedule import open_questions
 from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
 
 #: The buttons that say which question a reply answers: in one message each has its own id.
-CHOICES = re.compile(rf"{ActionId.CHOOSE.value}_\d+")
+CHOICES = re.compile(rf"{ActionId.CHOOSE}_\d+")
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.ANSWER, open_answer_form)
-    on_click(app, context, ActionId.SKIP, skip_one)
-    on_click(app, context, ActionId.SKIP_ALL, skip_open)
+    on_click(app, context, ActionId.SKIP, skip)
+    on_click(app, context, ActionId.SKIP_ALL, skip)
     on_click(app, context, CHOICES, choose_question)
     on_form(app, context, CallbackId.ANSWER_FORM, take_answers)
 
@@ -38,18 +38,11 @@ async def open_answer_form(context: ListenerContext, click: Click) -> None:
     await context.open(click, answer_form(debate, items))
 
 
-async def skip_one(context: ListenerContext, click: Click) -> None:
+async def skip(context: ListenerContext, click: Click) -> None:
+    """Skip one question, or all that are open; a second click changes nothing."""
     debate_id, _, number = click.value.partition("/")
     debate = await context.debate_to_join(debate_id, click)
-    numbers = [open_number for open_number in open_numbers(debate) if str(open_number) == number]
-    if not numbers:
-        raise BadInput(answers.QUESTION_CLOSED)
-    await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
-
-
-async def skip_open(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate_to_join(click.value, click)
-    numbers = open_numbers(debate)
+    numbers = [each for each in open_numbers(debate) if number in {"", str(each)}]
     if not numbers:
         raise BadInput(answers.QUESTIONS_CLOSED)
     await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
@@ -61,9 +54,9 @@ async def choose_question(context: ListenerContext, click: Click) -> MessageView
     number, _, note = rest.partition("/")
     debate = await context.debate_to_join(debate_id, click)
     if not number.isdecimal():
-        raise BadInput(answers.QUESTION_CLOSED)
+        raise BadInput(answers.QUESTIONS_CLOSED)
     await context.acts.answer.choose(debate.id, note, int(number))
-    return answers.words(f":white_check_mark: Taken as the answer to question {int(number)}.")
+    return notice(f":white_check_mark: Taken as the answer to question {int(number)}.")
 
 
 async def take_answers(context: ListenerContext, form: FormSubmission) -> Form | None:
@@ -75,7 +68,7 @@ async def take_answers(context: ListenerContext, form: FormSubmission) -> Form |
     numbers = [item.number for opened in debate.clarifications.values() for item in opened.items]
     typed = {number: form.text_of(question_field(number)) for number in numbers}
     new_answers = [GivenAnswer(number, text) for number, text in typed.items() if text]
-    if form.choices(FieldId.REST.value):
+    if form.choices(FieldId.REST):
         empty = [number for number in open_numbers(debate) if not typed.get(number)]
         new_answers += [GivenAnswer(number, "") for number in empty]
     reply = PersonsReply(debate_id=debate.id, by=person(form), origin=form.view_id)

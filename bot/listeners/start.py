@@ -17,21 +17,10 @@ from bot.listeners.interactions import FieldWrong, on_click, on_form
 from bot.listeners.linked import start_with_links
 from bot.log import logger
 from bot.slack.access import UNREACHED, SlackSilent
-from bot.slack.evidence import (
-    file_references,
-    linked_references,
-    thread_reference,
-)
+from bot.slack.evidence import file_references, linked_references, thread_reference
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT
-from bot.slack.payloads import (
-    Click,
-    FormSubmission,
-    FormValues,
-    MessageShortcut,
-    Opener,
-    Page,
-)
+from bot.slack.payloads import Click, FormSubmission, FormValues, MessageShortcut, Opener, Page
 from bot.slack.typed_text import with_names
 from bot.store.channel import Channel
 from bot.views.forms import Form, message_form
@@ -58,7 +47,6 @@ from core.use_cases.start import StartDebate
 
 _log = logger(__name__)
 
-FEWEST_AGENTS = 2
 #: Slack keeps 3,000 characters for a form.
 _MOST_REMEMBERED = 6
 #: Stands for a question nobody has typed yet.
@@ -93,12 +81,7 @@ async def open_to_go_on(context: ListenerContext, click: Click) -> None:
 
 
 async def open_start_form(
-    context: ListenerContext,
-    act: Opener,
-    target: FormTarget,
-    *,
-    text: str = "",
-    playbook: str = "",
+    context: ListenerContext, act: Opener, target: FormTarget, *, text: str = "", playbook: str = ""
 ) -> None:
     """Open the form, with an estimate.
 
@@ -109,9 +92,6 @@ async def open_start_form(
         text: Of the message that it is opened on, or the question of the debate that it goes on
             from.
         playbook: The kind of debate that was typed; empty: the channel's.
-
-    Raises:
-        BadInput: Slack does not open it any more, or no debate can be held in the channel.
     """
     here = place(act.team_id, target.channel)
     if target.channel:
@@ -208,10 +188,10 @@ async def show_estimate(context: ListenerContext, click: Click) -> None:
     Raises:
         BadInput: The playbook is gone.
     """
-    if click.callback_id != CallbackId.START_FORM.value:
+    if click.callback_id != CallbackId.START_FORM:
         return  # the same menus are in the form for a channel's settings
     draft, here = draft_of(click), place(click.team_id, channel_of(click))
-    if click.action_id == FieldId.PLAYBOOK.value:
+    if click.action_id == FieldId.PLAYBOOK:
         says = await context.acts.start.usual(here, draft.choices.playbook)
         filled = {name: getattr(says, name) for name in ("format", "rounds", "agents")}
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
@@ -235,7 +215,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         if target.channel:
             raise
         # It was chosen in the form, and can be chosen anew.
-        raise FieldWrong(FieldId.CHANNEL.value, answers.without_marks(str(reason))) from None
+        raise FieldWrong(FieldId.CHANNEL, answers.without_marks(str(reason))) from None
     if target.continues:
         await context.debate(target.continues, form)  # it may be gone, or out of sight
     # The context of a review can be what is reviewed: a link alone is nothing to review.
@@ -245,7 +225,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
     room = context.acts.start.bounds.context_characters - len(typed) - 2
     more = await _long_message(context, form, target, room)
     references = target.references
-    if target.message and form.choices(FieldId.THREAD.value):
+    if target.message and form.choices(FieldId.THREAD):
         thread = thread_reference(
             target.channel,
             target.thread or target.message,
@@ -267,7 +247,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
     except DuplicateQuestion as reminder:  # the form stays open with all that was typed
         words = answers.without_marks(reminder.words)
-        raise FieldWrong(FieldId.QUESTION.value, words) from None
+        raise FieldWrong(FieldId.QUESTION, words) from None
 
 
 async def _long_message(
@@ -305,7 +285,7 @@ async def _long_message(
 async def _pasted_references(
     context: ListenerContext, form: FormSubmission, here: Place
 ) -> tuple[SourceReference, ...]:
-    typed = form.text_of(FieldId.SOURCES.value)
+    typed = form.text_of(FieldId.SOURCES)
     if not typed.strip():
         return ()
     hosts = context.acts.start.settings().evidence.link_hosts
@@ -318,7 +298,7 @@ async def _pasted_references(
             by=person(form),
         )
     except BadInput as wrong:
-        raise FieldWrong(FieldId.SOURCES.value, str(wrong)) from None
+        raise FieldWrong(FieldId.SOURCES, str(wrong)) from None
 
 
 def target_of(form: FormValues) -> FormTarget:
@@ -331,36 +311,56 @@ def target_of(form: FormValues) -> FormTarget:
 
 def channel_of(form: FormValues) -> str:
     """Return the channel a form leads to: its own, or the one chosen in it."""
-    return target_of(form).channel or form.conversation(FieldId.CHANNEL.value)
+    return target_of(form).channel or form.conversation(FieldId.CHANNEL)
 
 
 def draft_of(form: FormValues) -> FormDraft:
     """Return what is in the form to start a debate; a cost cap nobody can read counts as none."""
     try:
-        cap = cost_cap(form.text_of(FieldId.COST_CAP.value), None)
+        cap = cost_cap(form.text_of(FieldId.COST_CAP), None)
     except BadInput:
         cap = None
-    clarify = bool(form.choices(FieldId.CLARIFY.value))
-    numbers = itertools.takewhile(
-        lambda number: further(FieldId.CONTEXT, number) in form.values, itertools.count(2)
-    )
+    clarify = bool(form.choices(FieldId.CLARIFY))
+    fields = (further(FieldId.CONTEXT, number) for number in itertools.count(2))
+    more = itertools.takewhile(lambda field: field in form.values, fields)
     return FormDraft(
-        question=form.text_of(FieldId.QUESTION.value),
-        context=form.text_of(FieldId.CONTEXT.value),
-        more=tuple(form.text_of(further(FieldId.CONTEXT, number)) for number in numbers),
+        question=form.text_of(FieldId.QUESTION),
+        context=form.text_of(FieldId.CONTEXT),
+        more=tuple(map(form.text_of, more)),
         choices=choices_of(form, clarify=clarify, cap=cap),
     )
 
 
 def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | None) -> FormDraft:
-    checked_cap(form, most_cost)
-    check_agents(form)
+    """Return what is in the form, ready to start.
+
+    Raises:
+        FieldWrong: Something in it cannot be used.
+    """
     draft = draft_of(form)
+    checked_choices(form, most_cost, clarify=draft.choices.clarify)
     try:
         check_question(draft.question, most_characters)
     except BadInput as wrong:
-        raise FieldWrong(FieldId.QUESTION.value, str(wrong)) from None
+        raise FieldWrong(FieldId.QUESTION, str(wrong)) from None
     return draft
+
+
+def checked_choices(
+    form: FormValues, most_cost: Decimal | None, *, clarify: bool | None
+) -> Choices:
+    """Return the choices of either form.
+
+    Raises:
+        FieldWrong: A single agent is chosen, or the cost cap is no sensible amount.
+    """
+    if len(form.choices(FieldId.AGENTS)) == 1:
+        raise FieldWrong(FieldId.AGENTS, "Choose at least two: one alone cannot debate.")
+    try:
+        cap = cost_cap(form.text_of(FieldId.COST_CAP), most_cost)
+    except BadInput as wrong:
+        raise FieldWrong(FieldId.COST_CAP, str(wrong)) from None
+    return choices_of(form, clarify=clarify, cap=cap)
 
 
 def choices_of(
@@ -379,28 +379,10 @@ def choices_of(
         playbook=names[FieldId.PLAYBOOK],
         format=names[FieldId.FORMAT],
         rounds=numbers.get(FieldId.ROUNDS),
-        agents=form.choices(FieldId.AGENTS.value) or None,
+        agents=form.choices(FieldId.AGENTS) or None,
         clarify=clarify,
         wait_minutes=numbers.get(FieldId.WAIT),
         models=names[FieldId.MODELS],
-        sealed=bool(form.choices(FieldId.SEALED.value)),
+        sealed=bool(form.choices(FieldId.SEALED)),
         debate_cost=cap,
     )
-
-
-def checked_cap(form: FormValues, most: Decimal | None) -> Decimal | Literal["none"] | None:
-    try:
-        return cost_cap(form.text_of(FieldId.COST_CAP.value), most)
-    except BadInput as wrong:
-        raise FieldWrong(FieldId.COST_CAP.value, str(wrong)) from None
-
-
-def check_agents(form: FormValues) -> None:
-    """Make sure that enough agents are chosen, or none: then the usual ones debate.
-
-    Raises:
-        FieldWrong: One alone cannot debate.
-    """
-    agents = form.choices(FieldId.AGENTS.value)
-    if 0 < len(agents) < FEWEST_AGENTS:
-        raise FieldWrong(FieldId.AGENTS.value, "Choose at least two: one alone cannot debate.")

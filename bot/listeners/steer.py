@@ -55,7 +55,7 @@ async def open_context_form(context: ListenerContext, click: Click) -> None:
 
 async def take_context(context: ListenerContext, form: FormSubmission) -> None:
     debate = await context.debate(form.metadata.get("debate", ""), form)
-    text = form.text_of(FieldId.CONTEXT.value)
+    text = form.text_of(FieldId.CONTEXT)
     await context.acts.steer.add_context(debate, person(form), text, origin=form.view_id)
     await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 

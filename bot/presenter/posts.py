@@ -28,7 +28,7 @@ from bot.slack.ids import (
     vote_key,
 )
 from bot.slack.mrkdwn.convert import bare_gist
-from bot.views import asked_thread, notices
+from bot.views import notices
 from bot.views.board import board, question_is_whole
 from bot.views.clarifications import card
 from bot.views.decision import decision_line, outcome_post, reminder
@@ -217,7 +217,7 @@ def _answer(occasion: Occasion[FollowUpAnswered]) -> Sequence[MessageView]:
 
 def _told_in_asked(occasion: Occasion[VerdictReached]) -> MessageView:
     whole = address_of(headline_key(occasion.debate.id, occasion.event.edition))
-    return asked_thread.brought_back(occasion.debate, occasion.event.verdict, whole)
+    return notices.brought_back(occasion.debate, occasion.event.verdict, whole)
 
 
 def _reminders(occasion: Occasion[ReminderDue]) -> Sequence[MessageView]:
@@ -313,7 +313,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     ),
     Post(
         on=DebateStarted,
-        view=lambda it: [asked_thread.start_line(it.debate, address_of(board_key(it.debate.id)))],
+        view=lambda it: [notices.asked_line(it.debate, address_of(board_key(it.debate.id)))],
         key=lambda it, _: asked_key(it.debate.id, "link"),
         where=PostPlace.ASKED,
         urgent=True,
@@ -452,7 +452,9 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(on=DebateFailed, view=lambda it: [notices.failure_line(it.debate, it.event.reason)]),
     Post(
         on=DebateFailed,
-        view=lambda it: [asked_thread.failure_line(it.debate, address_of(board_key(it.debate.id)))],
+        view=lambda it: [
+            notices.failure_line(it.debate, it.event.reason, address_of(board_key(it.debate.id)))
+        ],
         key=lambda it, _: asked_key(it.debate.id, "verdict"),
         where=PostPlace.ASKED,
     ),

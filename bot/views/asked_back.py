@@ -1,16 +1,12 @@
 """What asks a person whether typed text is a question or a command, with buttons (pure)."""
 
 import json
-from collections.abc import Mapping
 
 from bot.slack.blocks import Block, actions, button
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.escape import plain
 from bot.views.message import MessageView, sections
 from core.redaction import redact
-
-#: What is run instead of a subcommand whose argument is missing.
-_LIST, _HELP = "list", "help"
 
 
 def asked_back(
@@ -27,24 +23,18 @@ def asked_back(
         thread: The first message of the thread it is in; empty: in none.
     """
     missing = "" if command else f" The command is `/debate {form}`."
-    command = command or (_LIST if "ID" in form.split() else _HELP)
-    text = f"“{_shown_fields(typed)}”: nothing was started yet. What did you mean?"
+    command = command or ("list" if "ID" in form.split() else "help")
     return _with_buttons(
-        text if thread else f"{text}{missing}",
+        f"“{_shown(typed)}”: nothing was started yet. What did you mean?{missing}",
         _debate_it(typed, origin=origin, ts=ts, thread=thread),
-        button(
-            f"/debate {command}",
-            ActionId.RUN_COMMAND,
-            command,
-            label=f"Run /debate {command}",
-        ),
+        button(f"/debate {command}", ActionId.RUN_COMMAND, command, label=f"Run /debate {command}"),
     )
 
 
 def preview(text: str, *, origin: str, ts: str) -> MessageView:
     """Ask whether to debate a mention that has no question mark and names no choice."""
     return _with_buttons(
-        f"Shall the agents debate this? Nothing was started yet.\n> {_shown_fields(text)}",
+        f"Shall the agents debate this? Nothing was started yet.\n> {_shown(text)}",
         _debate_it(text, origin=origin, ts=ts, thread=""),
         _open_form(),
     )
@@ -53,27 +43,16 @@ def preview(text: str, *, origin: str, ts: str) -> MessageView:
 def asked_already(
     words: str, typed: str, *, origin: str, ts: str = "", thread: str = ""
 ) -> MessageView:
-    """Say that a debate runs on the same question, and offer one of its own.
+    """Say in `words` that a debate runs on the same question, and offer one of its own.
 
-    Args:
-        words: That it runs, where, and that nothing was started.
-        typed: The typed text, options included, in `MOST_ORDER_CHARS` characters.
-        origin: The command or message, as in `asked_back`.
-        ts: The message; empty: it was a command.
-        thread: The first message of the thread it is in; empty: in none.
+    `typed` has its options, and at most `MOST_ORDER_CHARS` characters.
     """
-    button = _debate_it(typed, origin=origin, ts=ts, thread=thread, anew=True)
-    return _with_buttons(words, button)
+    return _with_buttons(words, _debate_it(typed, origin=origin, ts=ts, thread=thread, anew=True))
 
 
 def greeting() -> MessageView:
     text = ":wave: Mention me with a question, and agents with different points of view debate it."
     return _with_buttons(text, _open_form())
-
-
-def typed_in(value: str) -> Mapping[str, str]:
-    """The values of a button that starts a debate: `text`, `origin`, `ts`, `thread` and `anew`."""
-    return {key: str(item) for key, item in json.loads(value).items()}
 
 
 def _debate_it(text: str, *, origin: str, ts: str, thread: str, anew: bool = False) -> Block:
@@ -97,5 +76,5 @@ def _with_buttons(text: str, *buttons: Block) -> MessageView:
     return MessageView(text=text, blocks=blocks)
 
 
-def _shown_fields(text: str) -> str:
+def _shown(text: str) -> str:
     return plain(" ".join(redact(text).split()))

@@ -1,6 +1,5 @@
 """The board: the pinned root message that shows where a debate stands (pure)."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
@@ -12,15 +11,7 @@ from bot.slack.mrkdwn.split import split
 from bot.views.agents import agent_list, finding_counts, subject_line
 from bot.views.decision import standing
 from bot.views.group_post import answer_of
-from bot.views.message import (
-    PAGE_LIMIT,
-    Block,
-    MessageView,
-    context,
-    header,
-    item_list,
-    sections,
-)
+from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, item_list, sections
 from bot.views.notices import decided_earlier
 from bot.views.options import (
     anyway_button,
@@ -69,8 +60,6 @@ _DECISION_LIMIT = 1200
 _TROUBLE_LIMIT = 600
 _EARLIER_LIMIT = 700
 _REASON_LIMIT = 160
-#: Agents at work who are named; more are counted.
-_MOST_NAMED = 4
 
 
 class BoardAction(StrEnum):
@@ -100,14 +89,10 @@ _LABELS: Mapping[BoardAction, str] = {
     BoardAction.REVEAL: "Reveal what the agents hold and decide",
 }
 _WHOLE_ROUNDS = frozenset({SummaryKind.ROUND, SummaryKind.META})
-_NO_LINKS: Mapping[str, str] = {}
 
 
 def board(
-    debate: Debate,
-    *,
-    remarks: Sequence[str] = (),
-    links: Mapping[str, str] = _NO_LINKS,
+    debate: Debate, *, remarks: Sequence[str] = (), links: Mapping[str, str] | None = None
 ) -> MessageView:
     """Return the board for the debate as it is now.
 
@@ -136,7 +121,7 @@ def board(
     blocks += [plan(debate)] if is_running else []
     for text in filter(None, middle):
         blocks += sections(text)
-    blocks += context(*_foot(debate, links))
+    blocks += context(*_foot(debate, links or {}))
     if is_running or debate.is_sealed:
         blocks += _buttons(debate)
     else:
@@ -180,8 +165,8 @@ def _headline(debate: Debate) -> str:
 
 
 def _question_line(debate: Debate) -> str:
-    pieces = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
-    return f"{pieces[0]}{'…' if len(pieces) > 1 else ''}"
+    first, *rest = split(plain(debate.setup.question), _QUESTION_LIMIT) or ["_nothing to read_"]
+    return f"{first}…" if rest else first
 
 
 def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
@@ -229,43 +214,37 @@ def _now(debate: Debate) -> Iterator[str]:
 
 
 def _summary(debate: Debate) -> str:
+    """The newest background summary, which may be some rounds behind."""
     summaries = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
     if not summaries:
         return ""
     newest = max(summaries, key=lambda summary: running.rank(debate, summary.turn))
-    stage = newest.turn.target
-    is_phase = stage in set(Act)
-    upto = f"after {Act(stage).phase}" if is_phase else f"up to round {newest.turn.round}"
+    phase = newest.turn.target
+    upto = f"after {Act(phase).phase}" if phase in set(Act) else f"up to round {newest.turn.round}"
     text = gist(newest.text, _SUMMARY_LIMIT)
     who = letters(debate, newest.model_copy(update={"text": text}))
     return "\n".join(filter(None, (f"*Summary {upto}*", text, who)))
 
 
 def _working(debate: Debate, turns: Sequence[Turn]) -> str:
-    """Which agents take which turns; where there are many, how many turns of each kind."""
-    own: dict[str, list[Turn]] = {}
+    """Which agents take which turns."""
+    own: dict[str, list[str]] = {}
     for turn in turns:
         if turn.act not in {Act.TALLY, Act.CASTING}:
-            own.setdefault(turn.agent, []).append(turn)
-    if len(own) > _MOST_NAMED:
-        counts = Counter(turn.act.value for turn in turns if turn.act is not Act.TALLY)
-        acts = ", ".join(f"{count} × {act}" for act, count in counts.items())
-        return f"At work: {len(own)} agents ({acts})"
+            own.setdefault(turn.agent, []).append(turn_noun(debate, turn))
     lines = (
-        f"{name_of(debate, agent)} ({turn_noun(debate, agent_turns[0])}"
-        f"{f' and {len(agent_turns) - 1} more' if len(agent_turns) > 1 else ''})"
-        for agent, agent_turns in own.items()
+        f"{name_of(debate, agent)} ({first}{f' and {len(rest)} more' if rest else ''})"
+        for agent, (first, *rest) in own.items()
     )
     names = item_list(lines, _WORKING_LIMIT, " · ")
     return f"At work: {names}" if names else ""
 
 
 def _positions(debate: Debate) -> str:
-    contributions = format_of(debate).positions(debate).values()
     lines = (
         f"• *{name_of(debate, position.turn.agent)}*: "
         f"{answer_of(debate.setup.agent(position.turn.agent), position, _POSITION_LIMIT)}"
-        for position in contributions
+        for position in format_of(debate).positions(debate).values()
     )
     text = item_list(lines, _POSITIONS_LIMIT)
     return f"*Positions so far*\n{text}" if text else ""
@@ -306,15 +285,11 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
     setup = debate.setup
     if setup.quiet:
         yield decided_earlier(debate, _EARLIER_LIMIT)
-    rounds = rounds_words(debate)
+    rounds, is_running = rounds_words(debate), debate.status is Status.RUNNING
     yield f"Asked by {person(setup.asked_by)} · {literal(setup.format)}, {rounds} · `{debate.id}`"
-    spent = f"cost {cost(debate.usage)}"
-    yield f"{'Total' if debate.status is not Status.RUNNING else 'So far'}: {spent}"
-    if links:
-        yield item_list(
-            (f"<{address}|{literal(name)}>" for name, address in links.items()), 600, " · "
-        )
-    if debate.status is Status.RUNNING:
+    yield f"{'So far' if is_running else 'Total'}: cost {cost(debate.usage)}"
+    yield " · ".join(f"<{address}|{literal(name)}>" for name, address in links.items())
+    if is_running:
         yield "Reply in the thread to add what the agents should know."
     if debate.verdict:
         yield disclaimer(debate)

@@ -81,7 +81,7 @@ def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
             optional=True,
         )
         fields.append(text_input(field, multiline=True))
-    skip_field = Field(id=FieldId.REST.value, label="What I leave empty", optional=True)
+    skip_field = Field(id=FieldId.REST, label="What I leave empty", optional=True)
     rest = checkbox(skip_field, "Skip it: what the form says is assumed")
     intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*"
     return form(

@@ -9,7 +9,7 @@ from bot.slack.limits import BUTTON_TEXT, OPTION_TEXT
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare, plain
 from bot.views.forms import Field, Form, field_block, form, select, text_input
-from bot.views.message import Block, MessageView, notice_of, sections
+from bot.views.message import Block, MessageView, notice, sections
 from bot.views.words import moment, person
 from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.state import Debate
@@ -20,18 +20,11 @@ from core.transcript.cited import decided_or_asked
 
 _WHY_LIMIT = 600
 _DECISION_LIMIT = 400
-#: How each outcome reads, what its button does and says.
-_SAID: Mapping[OutcomeKind, str] = {
-    OutcomeKind.HELD: ":white_check_mark: *It held*",
-    OutcomeKind.PARTLY: ":large_yellow_circle: *It held in part*",
-    OutcomeKind.REVERSED: ":leftwards_arrow_with_hook: *It was reversed*",
-    OutcomeKind.TOO_EARLY: ":hourglass_flowing_sand: *Too early to say*",
-}
-BUTTONS: Mapping[OutcomeKind, ActionId] = {
-    OutcomeKind.HELD: ActionId.OUTCOME_HELD,
-    OutcomeKind.PARTLY: ActionId.OUTCOME_PARTLY,
-    OutcomeKind.REVERSED: ActionId.OUTCOME_REVERSED,
-    OutcomeKind.TOO_EARLY: ActionId.OUTCOME_TOO_EARLY,
+_SIGNS: Mapping[OutcomeKind, str] = {
+    OutcomeKind.HELD: ":white_check_mark:",
+    OutcomeKind.PARTLY: ":large_yellow_circle:",
+    OutcomeKind.REVERSED: ":leftwards_arrow_with_hook:",
+    OutcomeKind.TOO_EARLY: ":hourglass_flowing_sand:",
 }
 _CHOICES: Mapping[OutcomeKind, str] = {
     OutcomeKind.HELD: "It held",
@@ -39,38 +32,46 @@ _CHOICES: Mapping[OutcomeKind, str] = {
     OutcomeKind.REVERSED: "It was reversed",
     OutcomeKind.TOO_EARLY: "Too early to say",
 }
+#: Earlier decisions that can be superseded with a button.
+_MOST_EARLIER = 5
+_STYLES = {DecisionKind.ACCEPT: "primary", DecisionKind.REJECT: "danger"}
+#: Ends what screen readers say of a button.
+_MORE = {DecisionKind.REVISIT: " on a date", DecisionKind.SUPERSEDE: " with a newer debate's"}
+#: What can still be done about a decision of the team, by its kind.
+_AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
+    DecisionKind.ACCEPT: (DecisionKind.REJECT, DecisionKind.REVISIT, DecisionKind.SUPERSEDE),
+    DecisionKind.REJECT: (DecisionKind.ACCEPT, DecisionKind.SUPERSEDE),
+    DecisionKind.REVISIT: tuple(DecisionKind),
+    DecisionKind.SUPERSEDE: (),
+}
 
 
 def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
     """Return the question how the accepted decision turned out, or what was said to it.
 
     Every post about one decision looks the same, so that an answer shows wherever people were
-    asked. Where the team has decided anew since, nothing is asked any more.
-
-    Args:
-        debate: The debate.
-        of: Which of the team's decisions; None: the newest one to accept.
+    asked. `of` is the decision; None: the newest one to accept.
     """
     accepted = of or debate.acceptance
     outcome = debate.outcome_of(accepted)
-    verdict = decided_or_asked(debate)
     whom, at = "", debate.now
     if accepted:
         people = {item.id: item for item in (accepted.by, debate.setup.asked_by)}
         whom = f"{' '.join(map(person, people.values()))} "
         at = debate.times.get(f"decision/{accepted.origin}", at)
-    quote = f"“{gist(verdict, _DECISION_LIMIT)}”"
+    quote = f"“{gist(decided_or_asked(debate), _DECISION_LIMIT)}”"
     answered = f"\n{_words(debate, outcome)}" if outcome else ""
     if accepted and accepted != debate.decision:
-        text = (
+        return notice(
             f"*How it turned out*, accepted {moment(at)}, replaced since\n{quote}{answered}\n"
             "Your team has decided anew since then, so nothing is asked here any more. What it "
             "decided stands below the verdict."
         )
-        return MessageView(text=text, blocks=sections(text))
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         since = f", accepted {moment(at)}" if accepted else ""
         text = f"*How it turned out*{since}\n{quote}{answered}"
+        label = "Change how it turned out, or why"
+        buttons = [button("Change", ActionId.OUTCOME_CHANGE, debate.id, label=label)]
     else:
         text = (
             f"{whom}*How did it turn out?* Your team accepted this {moment(at)}:\n"
@@ -78,11 +79,16 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
             "One click is enough; a reason helps whoever decides next. Anybody in the channel may "
             "answer, and change it later."
         )
-    return MessageView(text=text, blocks=[*sections(text), _buttons(debate)])
-
-
-def turned_out(debate: Debate) -> str:
-    return _words(debate, debate.outcome) if debate.outcome else ""
+        buttons = [
+            button(
+                kind.value.capitalize(),
+                ActionId[f"OUTCOME_{kind.name}"],
+                debate.id,
+                label=f"{kind.value.capitalize()}: {words.lower()}",
+            )
+            for kind, words in _CHOICES.items()
+        ]
+    return MessageView(text=text, blocks=[*sections(text), actions(BlockId.OUTCOME, *buttons)])
 
 
 def form_failure(debate: Debate, outcome: DecisionOutcome) -> str:
@@ -96,20 +102,16 @@ def form_failure(debate: Debate, outcome: DecisionOutcome) -> str:
 def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after: int) -> Form:
     """Return the form to say how it turned out, and why, filled with the recorded outcome.
 
-    Args:
-        debate: The debate.
-        outcome: The recorded outcome; None: there is none.
-        again_after: Days until people are asked again where it is too early; 0: never.
+    `again_after`: days until people are asked again where it is too early; 0: never.
     """
-    verdict = decided_or_asked(debate)
     later = f" Asked again after {quantity(again_after, 'day')}." if again_after else ""
     how = Field(
-        id=FieldId.OUTCOME.value,
+        id=FieldId.OUTCOME,
         label="How did it turn out?",
         hint="Reversed: it was taken back, or was wrong. Too early: nobody can say yet." + later,
     )
     why = Field(
-        id=FieldId.WHY.value,
+        id=FieldId.WHY,
         label="Why?",
         hint="Recorded with your name, shown on the board, in the thread and to later debates.",
         optional=True,
@@ -120,7 +122,7 @@ def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after
         title="How it turned out",
         submit="Save",
         blocks=[
-            *sections(f"*The decision*\n{gist(verdict, _DECISION_LIMIT)}{text}"),
+            *sections(f"*The decision*\n{gist(decided_or_asked(debate), _DECISION_LIMIT)}{text}"),
             select(
                 how,
                 {kind.value: words for kind, words in _CHOICES.items()},
@@ -134,64 +136,23 @@ def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after
 
 def _words(debate: Debate, outcome: DecisionOutcome) -> str:
     at = debate.times.get(f"outcome/{outcome.origin}", debate.now)
-    why = f"\nWhy: {gist(outcome.why, _WHY_LIMIT)}" if outcome.why.strip() else ""
-    return f"{_SAID[outcome.kind]}, says {person(outcome.by)}, {moment(at)}.{why}"
-
-
-def _buttons(debate: Debate) -> Block:
-    """One button per outcome; once one is known, the button to change it."""
-    outcome = debate.outcome
-    if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
-        label = "Change how it turned out, or why"
-        change = button("Change", ActionId.OUTCOME_CHANGE, debate.id, label=label)
-        return actions(BlockId.OUTCOME, change)
-    words = {kind: kind.value.capitalize() for kind in BUTTONS}
-    buttons = (
-        button(words[kind], action, debate.id, label=f"{words[kind]}: {_CHOICES[kind].lower()}")
-        for kind, action in BUTTONS.items()
-    )
-    return actions(BlockId.OUTCOME, *buttons)
-
-
-#: Earlier decisions that can be superseded with a button.
-_MOST_EARLIER = 5
-_BUTTONS: Mapping[DecisionKind, tuple[ActionId, str, str, str]] = {
-    DecisionKind.ACCEPT: (ActionId.ACCEPT, "Accept", "primary", "Accept this verdict"),
-    DecisionKind.REJECT: (ActionId.REJECT, "Reject", "danger", "Reject this verdict"),
-    DecisionKind.REVISIT: (ActionId.REVISIT, "Revisit", "", "Revisit this verdict on a date"),
-    DecisionKind.SUPERSEDE: (
-        ActionId.SUPERSEDE,
-        "Supersede",
-        "",
-        "Supersede this verdict with a newer debate's",
-    ),
-}
-#: What each button's form is called, and what its button says.
-_FORMS: Mapping[DecisionKind, tuple[str, str]] = {
-    DecisionKind.ACCEPT: ("Accept the verdict", "Accept"),
-    DecisionKind.REJECT: ("Reject the verdict", "Reject"),
-    DecisionKind.REVISIT: ("Revisit the verdict", "Set the date"),
-    DecisionKind.SUPERSEDE: ("Supersede the verdict", "Supersede"),
-}
-
-
-#: What can still be done about a decision of the team, by its kind.
-_AFTER: Mapping[DecisionKind, Sequence[DecisionKind]] = {
-    DecisionKind.ACCEPT: (DecisionKind.REJECT, DecisionKind.REVISIT, DecisionKind.SUPERSEDE),
-    DecisionKind.REJECT: (DecisionKind.ACCEPT, DecisionKind.SUPERSEDE),
-    DecisionKind.REVISIT: tuple(DecisionKind),
-    DecisionKind.SUPERSEDE: (),
-}
+    what = f"{_SIGNS[outcome.kind]} *{_CHOICES[outcome.kind]}*"
+    return f"{what}, says {person(outcome.by)}, {moment(at)}.{_why(outcome.why)}"
 
 
 def decision_buttons(debate: Debate) -> list[Block]:
     if not debate.is_decidable:
         return []
     stands = debate.decision
-    kinds = _AFTER[stands.kind] if stands else tuple(DecisionKind)
     buttons = [
-        button(words, action, debate.id, style="" if stands else style, label=label)
-        for action, words, style, label in map(_BUTTONS.__getitem__, kinds)
+        button(
+            kind.name.capitalize(),
+            ActionId[kind.name],
+            debate.id,
+            style="" if stands else _STYLES.get(kind, ""),
+            label=f"{kind.name.capitalize()} this verdict{_MORE.get(kind, '')}",
+        )
+        for kind in (_AFTER[stands.kind] if stands else DecisionKind)
     ]
     return row(BlockId.DECISION, buttons)
 
@@ -234,25 +195,24 @@ def decision_form(
         newer: Questions of debates that may supersede it, by id; with `SUPERSEDE` at least one.
         draft: This person's decision, sent just after another one was recorded; None: none.
     """
-    title, submit = _FORMS[kind]
-    stands = debate.decision
+    verb, stands = kind.name.capitalize(), debate.decision
+    submit = "Set the date" if kind is DecisionKind.REVISIT else verb
     now = [standing(debate)] if stands else []
     if draft:
         submit = "Replace it"
         now.append(":warning: That was decided just now. Nothing of yours was recorded yet.")
-    verdict = decided_or_asked(debate)
     why = Field(
-        id=FieldId.WHY.value,
+        id=FieldId.WHY,
         label="Why?",
         hint="Recorded with your name, shown on the board and in the thread.",
         optional=kind is not DecisionKind.REJECT,
     )
     return form(
         CallbackId.DECISION_FORM,
-        title=title,
+        title=f"{verb} the verdict",
         submit=submit,
         blocks=[
-            *sections(f"*The agents' verdict*\n{gist(verdict, _DECISION_LIMIT)}"),
+            *sections(f"*The agents' verdict*\n{gist(decided_or_asked(debate), _DECISION_LIMIT)}"),
             *sections("\n".join(now)),
             *_more(kind, today, newer or {}, draft.revisit_on if draft else None),
             text_input(why, multiline=True, most=_WHY_LIMIT, value=draft.why if draft else ""),
@@ -267,7 +227,7 @@ def decision_form(
 
 def earlier_decision(decision: Decision, why: str) -> str:
     """Return that a decision is recorded already, with the person's unrecorded reason."""
-    text = f"{_decision_text(decision)} already: nothing more was recorded.{_why(decision)}"
+    text = f"{_decision_text(decision)} already: nothing more was recorded.{_why(decision.why)}"
     wrote = f"\nYou wrote:\n>>> {plain(redact(why))}" if why.strip() else ""
     return text + wrote
 
@@ -276,8 +236,8 @@ def standing(debate: Debate) -> str:
     """Return what the team has decided; empty without a verdict."""
     if debate.decision:
         at = debate.times.get(f"decision/{debate.decision.origin}", debate.now)
-        text = f"{_decision_text(debate.decision)}, {moment(at)}.{_why(debate.decision)}"
-        after = turned_out(debate)
+        text = f"{_decision_text(debate.decision)}, {moment(at)}.{_why(debate.decision.why)}"
+        after = _words(debate, debate.outcome) if debate.outcome else ""
         return "\n".join(filter(None, ("*The team's decision*", text, after)))
     if debate.is_decidable:
         return "*The team's decision*\nOpen: the buttons are below the verdict."
@@ -285,14 +245,13 @@ def standing(debate: Debate) -> str:
 
 
 def decision_line(decision: Decision) -> MessageView:
-    return notice_of(f":classical_building: {_decision_text(decision)}.{_why(decision)}")
+    return notice(f":classical_building: {_decision_text(decision)}.{_why(decision.why)}")
 
 
 def reminder(debate: Debate, decision: Decision) -> MessageView:
-    verdict = decided_or_asked(debate)
-    return notice_of(
+    return notice(
         f":calendar: *Time to revisit this decision*, as {person(decision.by)} wanted."
-        f"{_why(decision)}\n“{gist(verdict, _DECISION_LIMIT)}”\n"
+        f"{_why(decision.why)}\n“{gist(decided_or_asked(debate), _DECISION_LIMIT)}”\n"
         "Accept or reject it below the verdict, or start a new debate and supersede this one."
     )
 
@@ -312,8 +271,8 @@ def _decision_text(decision: Decision) -> str:
             return f":fast_forward: *Superseded* by debate {by}, says {who}"
 
 
-def _why(decision: Decision) -> str:
-    return f"\nWhy: {gist(decision.why, _WHY_LIMIT)}" if decision.why.strip() else ""
+def _why(why: str) -> str:
+    return f"\nWhy: {gist(why, _WHY_LIMIT)}" if why.strip() else ""
 
 
 def _more(
@@ -321,7 +280,7 @@ def _more(
 ) -> Sequence[Block]:
     if kind is DecisionKind.REVISIT:
         field = Field(
-            id=FieldId.DATE.value,
+            id=FieldId.DATE,
             label="On which day?",
             hint="A reminder comes to the thread at 8 that morning, in your time zone.",
         )
@@ -333,7 +292,7 @@ def _more(
             for debate_id, question in newer.items()
         }
         field = Field(
-            id=FieldId.NEWER.value,
+            id=FieldId.NEWER,
             label="Which newer debate stands in its place?",
             hint="The newest ones of this channel." if len(newer) > 1 else "",
         )

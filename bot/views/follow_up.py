@@ -1,24 +1,15 @@
 """After the verdict: whether it was of use, asking on, a question and its answer (pure)."""
 
 import json
-from collections.abc import Mapping
 
 from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, address_of, headline_key
 from bot.slack.mrkdwn.convert import gist, mrkdwn
 from bot.slack.mrkdwn.escape import literal, plain
 from bot.views.forms import Field, Form, form, text_input
-from bot.views.message import (
-    Block,
-    MessageView,
-    context,
-    in_pages,
-    notice_of,
-    plain_name,
-    sections,
-)
+from bot.views.message import Block, MessageView, context, in_pages, notice, sections
 from bot.views.turn_groups import post_key
-from bot.views.words import cost, icon, person, title
+from bot.views.words import cost, person
 from core.debate.follow_up import DECISION_ENTRY, VERDICT_ENTRY, Feedback, FollowUp, FollowUpAnswer
 from core.debate.state import Debate
 from core.evidence.citations import RawCitation, render_citations
@@ -31,31 +22,42 @@ _FAULT_LIMIT = 400
 MOST_OFFERED = 900
 _NOT_FOUND = "No answer was found in the record of this debate."
 _NO_VERDICT = "It is not part of the verdict."
+_VERDICT_LIMIT = 400
+_COMMENT_LIMIT = 1000
+_THANKS = {
+    True: "Thank you: recorded as helpful.",
+    False: "Thank you: recorded as not helpful. Reject the verdict with a reason if the team "
+    "should not follow it, or start a new debate with what was missing as context.",
+}
+_FOUND = {True: "You found this verdict helpful", False: "You found this verdict not helpful"}
+_ASKED = {True: "What helped?", False: "What was wrong or missing?"}
+_HINT = (
+    "Kept with your name in the debate's record and its report, which others of the channel read."
+)
 
 
 def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
     if not debate.verdict:
         return []
-    label = "Debate it on: start a debate from this verdict"
-    buttons = [
-        button(
-            "Ask about it", ActionId.ASK, debate.id, label="Ask about it: a question to the judge"
-        ),
-        button("Debate it on", ActionId.DEBATE_ON, debate.id, label=label),
-    ]
+    labels = {
+        ActionId.ASK: "Ask about it: a question to the judge",
+        ActionId.DEBATE_ON: "Debate it on: start a debate from this verdict",
+    }
     if pages:
-        label = "Share a page: a link to read this debate, for people without Slack"
-        buttons.append(button("Share a page", ActionId.SHARE_PAGE, debate.id, label=label))
+        labels[ActionId.SHARE_PAGE] = (
+            "Share a page: a link to read this debate, for people without Slack"
+        )
+    buttons = (
+        button(label.partition(":")[0], action, debate.id, label=label)
+        for action, label in labels.items()
+    )
     return [actions(BlockId.AFTER, *buttons)]
 
 
 def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
-    """Return the offer to put a message of a decided thread to the judge.
+    """Return the offer to put a message of a decided thread to the judge, once.
 
-    Args:
-        debate: The debate that was decided.
-        message: Id of the message; each is asked once only.
-        text: The question, at most `MOST_OFFERED` characters.
+    `text` has at most `MOST_OFFERED` characters.
     """
     # Ephemeral messages are stored as well: without secrets.
     clean = redact(text)
@@ -72,15 +74,9 @@ def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
     return MessageView(text=words, blocks=[*sections(words), actions(BlockId.ASK_THIS, asking)])
 
 
-def button_values(value: str) -> Mapping[str, str]:
-    """The values of that button: `debate`, `message` and `text`."""
-    return {key: str(item) for key, item in json.loads(value).items()}
-
-
 def ask_form(debate: Debate) -> Form:
-    decision = decided_or_asked(debate)
     field = Field(
-        id=FieldId.QUESTION.value,
+        id=FieldId.QUESTION,
         label="What do you want to know?",
         hint="The judge answers in the thread from what was said in the debate, and from nothing "
         "else. A mention of Moot in the thread does the same.",
@@ -90,7 +86,7 @@ def ask_form(debate: Debate) -> Form:
         title="Ask about it",
         submit="Ask",
         blocks=[
-            *sections(f"*The agents' verdict*\n{gist(decision, _QUESTION_LIMIT)}"),
+            *sections(f"*The agents' verdict*\n{gist(decided_or_asked(debate), _QUESTION_LIMIT)}"),
             text_input(field, multiline=True),
         ],
         metadata={"debate": debate.id},
@@ -98,11 +94,10 @@ def ask_form(debate: Debate) -> Form:
 
 
 def question_line(question: FollowUp) -> MessageView:
-    return notice_of(f":speech_balloon: {person(question.by)} asks: {plain(question.text)}")
+    return notice(f":speech_balloon: {person(question.by)} asks: {plain(question.text)}")
 
 
 def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
-    judge = debate.setup.judge
     quoted = dict[str, str]()
     for name, key in answer.entries.items():
         # The post that shows that entry of the record.
@@ -126,8 +121,7 @@ def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> 
             return f"~~“{mention.words}”~~ (not found)"
         return f"“{mention.words}” ({places.get((mention.source, mention.words), mention.source)})"
 
-    text = render_citations(answer.text, show, of_record=True)
-    body = mrkdwn(text)
+    body = mrkdwn(render_citations(answer.text, show, of_record=True))
     head = f"{person(question.by)} asked: “{gist(question.text, _QUESTION_LIMIT)}”"
     if answer.fault:
         head += f"\n:warning: {gist(answer.fault, _FAULT_LIMIT)}"
@@ -142,25 +136,10 @@ def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> 
         MessageView(
             text=page,
             blocks=[*sections(page), *(context(*foot) if page is pages[-1] else ())],
-            username=plain_name(title(judge)),
-            icon=icon(judge),
+            speaker=debate.setup.judge,
         )
         for page in pages
     ]
-
-
-_VERDICT_LIMIT = 400
-_COMMENT_LIMIT = 1000
-_THANKS = {
-    True: "Thank you: recorded as helpful.",
-    False: "Thank you: recorded as not helpful. Reject the verdict with a reason if the team "
-    "should not follow it, or start a new debate with what was missing as context.",
-}
-_FOUND = {True: "You found this verdict helpful", False: "You found this verdict not helpful"}
-_ASKED = {True: "What helped?", False: "What was wrong or missing?"}
-_HINT = (
-    "Kept with your name in the debate's record and its report, which others of the channel read."
-)
 
 
 def feedback_buttons(debate: Debate) -> list[Block]:
@@ -172,13 +151,12 @@ def feedback_buttons(debate: Debate) -> list[Block]:
         }
 
     element = {
-        "action_id": ActionId.FEEDBACK.value,
+        "action_id": ActionId.FEEDBACK,
         "negative_button": choice("Not helpful", "bad"),
         "positive_button": choice("Helpful", "good"),
         "type": "feedback_buttons",
     }
-    block_id = BlockId.FEEDBACK.value
-    return [{"block_id": block_id, "elements": [element], "type": "context_actions"}]
+    return [{"block_id": BlockId.FEEDBACK, "elements": [element], "type": "context_actions"}]
 
 
 def thanks(debate: Debate, feedback: Feedback) -> MessageView:
@@ -188,14 +166,14 @@ def thanks(debate: Debate, feedback: Feedback) -> MessageView:
 
 
 def comment_form(debate: Debate, feedback: Feedback) -> Form:
-    verdict = decided_or_asked(debate)
-    field = Field(id=FieldId.WHY.value, label=_ASKED[feedback.helpful], hint=_HINT, optional=True)
+    decision = gist(decided_or_asked(debate), _VERDICT_LIMIT)
+    field = Field(id=FieldId.WHY, label=_ASKED[feedback.helpful], hint=_HINT, optional=True)
     return form(
         CallbackId.COMMENT_FORM,
         title="Say why",
         submit="Send",
         blocks=[
-            *sections(f"*{_FOUND[feedback.helpful]}*\n{gist(verdict, _VERDICT_LIMIT)}"),
+            *sections(f"*{_FOUND[feedback.helpful]}*\n{decision}"),
             text_input(field, value=feedback.comment, multiline=True, most=_COMMENT_LIMIT),
         ],
         metadata={"debate": debate.id, "helpful": "yes" if feedback.helpful else "no"},

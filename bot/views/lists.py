@@ -8,15 +8,10 @@ from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import literal
-from bot.views.message import Block, MessageView, context, header, item_list, sections
+from bot.views.message import Block, MessageView, context, header, item_list, notice, sections
 from bot.views.options import decided_on
 from bot.views.words import moment, person
-from core.calibration import (
-    FEWEST,
-    Calibration,
-    interval_words,
-    states,
-)
+from core.calibration import FEWEST, Calibration, interval_words, states
 from core.debate.follow_up import DecisionKind, OutcomeKind
 from core.debate.state import Debate, Status
 from core.rules.ending import DebateState, state_of, state_words
@@ -27,25 +22,6 @@ _ROWS_NOTE = (
     "Held in part counts as not held; behind each share stands its 95% interval. *Against it*: "
     "decisions of which this model or role held another option best to the end."
 )
-
-
-def calibration_blocks(counts: Calibration) -> list[Block]:
-    if not counts.accepted:
-        return []
-    lines = [*map(literal, counts.findings), f"_{literal(states(counts))}_"]
-    blocks = [header("How decisions turned out"), *sections(item_list(lines, _LIMIT))]
-    for group in dict.fromkeys(row.group for row in counts.rows[1:] if counts.known >= FEWEST):
-        rows = [
-            f"• {literal(row.name)}: {row.held} of {row.count} held, {interval_words(row.share)}"
-            f"{f', {row.partly} in part' if row.partly else ''}"
-            f"{f', {row.reversed} reversed' if row.reversed else ''}"
-            for row in counts.rows
-            if row.group == group
-        ]
-        blocks += sections(item_list([f"*{literal(group)}*", *rows], _LIMIT))
-    return [*blocks, *context(*([_ROWS_NOTE] if counts.known >= FEWEST else []), _NOTE)]
-
-
 _QUESTION_LIMIT = 160
 _DECISION_LIMIT = 240
 _EXCERPT_LIMIT = 160
@@ -89,31 +65,45 @@ class DebateRow:
     excerpt: str = ""
 
 
+def calibration_blocks(counts: Calibration) -> list[Block]:
+    if not counts.accepted:
+        return []
+    lines = [*map(literal, counts.findings), f"_{literal(states(counts))}_"]
+    blocks = [header("How decisions turned out"), *sections(item_list(lines, _LIMIT))]
+    for group in dict.fromkeys(row.group for row in counts.rows[1:] if counts.known >= FEWEST):
+        rows = [
+            f"• {literal(row.name)}: {row.held} of {row.count} held, {interval_words(row.share)}"
+            f"{f', {row.partly} in part' if row.partly else ''}"
+            f"{f', {row.reversed} reversed' if row.reversed else ''}"
+            for row in counts.rows
+            if row.group == group
+        ]
+        blocks += sections(item_list([f"*{literal(group)}*", *rows], _LIMIT))
+    return [*blocks, *context(*([_ROWS_NOTE] if counts.known >= FEWEST else []), _NOTE)]
+
+
 def channel_list(rows: Sequence[DebateRow]) -> MessageView:
     if not rows:
-        text = (
+        return notice(
             "No debates in this channel yet. Start one: `/debate` opens a form, "
             "`/debate Kafka or PostgreSQL for our jobs?` begins at once."
         )
-        return MessageView(text=text, blocks=sections(text))
     return _list("This channel's newest debates", rows)
 
 
 def own_list(rows: Sequence[DebateRow]) -> MessageView:
     if not rows:
-        text = f"No debates in your channels yet.\n{_HOW}"
-        return MessageView(text=text, blocks=sections(text))
+        return notice(f"No debates in your channels yet.\n{_HOW}")
     return _list("The newest debates in your channels", rows)
 
 
 def search_list(query: str, rows: Sequence[DebateRow]) -> MessageView:
     words = literal(query.replace("`", "'"))[:_QUESTION_LIMIT]
     if not rows:
-        text = (
+        return notice(
             f"Nothing in your channels holds “{words}”. Fewer or shorter words find more: "
             "`post` finds PostgreSQL. To have something debated, leave out the word `search`."
         )
-        return MessageView(text=text, blocks=sections(text))
     return _list(f"Debates with “{words}” in your channels", rows)
 
 
@@ -167,11 +157,10 @@ def _parts(rows: Sequence[DebateRow]) -> Iterator[Block]:
         "Ended, not decided": [
             row for row in rows if _is_undecided(row.debate) and not row.debate.decision
         ],
-        "Ended without a verdict": [r for r in rows if r.debate.status is Status.FAILED],
+        "Ended without a verdict": [row for row in rows if row.debate.status is Status.FAILED],
     }
     for title, part_rows in parts.items():
-        if part_rows:
-            yield header(title)
+        yield from [header(title)] if part_rows else []
         for row in part_rows:
             yield from sections(row_text(row))
 
@@ -191,21 +180,21 @@ def _list(title: str, rows: Sequence[DebateRow]) -> MessageView:
 
 
 def row_text(row: DebateRow) -> str:
-    return "\n".join(_lines(row))
-
-
-def _lines(row: DebateRow) -> Iterator[str]:
+    """Return one debate as it stands in a list."""
     debate = row.debate
     question = gist(debate.setup.question, _QUESTION_LIMIT) or "a debate"
-    yield f"*<{row.address}|{question}>*" if row.address else f"*{question}*"
     where = f"<#{debate.setup.place.channel}>"
     byline = f"{person(debate.setup.asked_by)}, {moment(debate.started_at)}"
-    yield f"{status_words(debate)} · {where} · {byline} · `{debate.id}`"
+    lines = [
+        f"*<{row.address}|{question}>*" if row.address else f"*{question}*",
+        f"{status_words(debate)} · {where} · {byline} · `{debate.id}`",
+    ]
     if decided := debate.verdict or debate.earlier_verdict:
         before = "" if debate.verdict else "Before it was debated: "
-        yield f"> {before}{decided_on(debate, decided, _DECISION_LIMIT)}"
+        lines.append(f"> {before}{decided_on(debate, decided, _DECISION_LIMIT)}")
     if row.excerpt:
-        yield f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_"
+        lines.append(f"> _{gist(row.excerpt, _EXCERPT_LIMIT)}_")
+    return "\n".join(lines)
 
 
 def status_words(debate: Debate) -> str:

@@ -9,6 +9,8 @@ from bot.slack.limits import CONTEXT_ELEMENTS, HEADER_TEXT, SECTION_TEXT
 from bot.slack.mrkdwn.convert import mrkdwn
 from bot.slack.mrkdwn.escape import bare
 from bot.slack.mrkdwn.split import split
+from bot.views.words import icon, title
+from core.debate.agents import Agent
 
 #: Characters of text in one post. Screen readers read the top-level text, so it carries all of
 #: it, and Slack advises at most 4,000 there.
@@ -24,16 +26,16 @@ class MessageView:
 
     text: str
     blocks: Sequence[Block]
-    #: Shown instead of the app's name; plain text.
-    username: str = ""
-    #: Emoji code with colons, shown instead of the app's picture.
-    icon: str = ""
+    #: Shown instead of the app's name and picture.
+    speaker: Agent | None = None
 
     @property
     def payload(self) -> dict[str, Any]:
-        speaker = {"username": self.username, "icon_emoji": self.icon}
-        named = {name: value for name, value in speaker.items() if value}
-        return {"text": self.text, "blocks": [dict(block) for block in self.blocks], **named}
+        payload = {"text": self.text, "blocks": [dict(block) for block in self.blocks]}
+        if self.speaker is None:
+            return payload
+        name = bare(title(self.speaker), _USERNAME_LIMIT)
+        return {**payload, "username": name, "icon_emoji": icon(self.speaker)}
 
 
 def header(words: str) -> Block:
@@ -57,7 +59,7 @@ def context(*lines: str) -> list[Block]:
     return [{"elements": [verbatim(piece) for piece in pieces], "type": "context"}]
 
 
-def notice_of(text: str) -> MessageView:
+def notice(text: str) -> MessageView:
     """A message of one safe mrkdwn text."""
     return MessageView(text=text, blocks=sections(text))
 
@@ -74,11 +76,6 @@ def in_pages(text: str) -> list[str]:
         return pieces
     rest = len(pieces) - MOST_PAGES + 1
     return [*pieces[: MOST_PAGES - 1], f"_… {rest} more posts are left out; the report has them._"]
-
-
-def plain_name(name: str) -> str:
-    """A name as Slack's `username`: plain text on one line."""
-    return bare(name, _USERNAME_LIMIT)
 
 
 def item_list(items: Iterable[str], limit: int, joint: str = "\n") -> str:

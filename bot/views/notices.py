@@ -7,30 +7,22 @@ from bot.slack.mrkdwn.escape import link, literal, plain
 from bot.slack.mrkdwn.split import split
 from bot.views.decision import standing
 from bot.views.lists import DebateRow
-from bot.views.message import (
-    PAGE_LIMIT,
-    Block,
-    MessageView,
-    context,
-    header,
-    item_list,
-    notice_of,
-    sections,
-)
-from bot.views.message import notice_of as notice
+from bot.views.message import PAGE_LIMIT, MessageView, context, header, item_list, notice, sections
 from bot.views.results import line_text
-from bot.views.words import moment, name_of, person, turn_noun
+from bot.views.verdict import shortcomings
+from bot.views.words import confidence, moment, name_of, person, turn_noun
 from core.debate.contributions import Failure, Note
 from core.debate.evidence import Source, SourceKind
 from core.debate.gate import Gate, Guidance, NextStep
 from core.debate.people import Person, Stop
 from core.debate.state import Debate
+from core.debate.verdict import Verdict
 from core.debate.vote import OptionEdit
 from core.figures import day, duration, money, quantity
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
 from core.rules.sources import label_of
-from core.transcript.cited import decided_or_asked
+from core.transcript.cited import decided_or_asked, decision_line
 from core.transcript.options import edit_lines
 from core.transcript.people import recalled_title
 from core.use_cases.choices import NO_CAP, ChannelChoices
@@ -38,32 +30,38 @@ from core.use_cases.share import PageLink
 
 _REASON_LIMIT = 600
 _TITLE_LIMIT = 120
+_QUESTION_LIMIT = 300
+_DECISION_LIMIT = 1500
 _STEPS: Mapping[NextStep, str] = {
     NextStep.GO_ON: "the facilitator lets the debate go on",
     NextStep.ASK: "the facilitator asks people first",
     NextStep.VOTE: "the facilitator calls the vote",
 }
-
-
-def problem(what: str, try_this: str = "") -> MessageView:
-    typed = literal(try_this.replace("`", "'"))
-    hint = f"\nType `{typed}`." if typed else ""
-    return notice(f":warning: {gist(what, _REASON_LIMIT)}{hint}")
+_LIMIT = 300
+_MOST_REASONS = 3
+_TO_DEBATE = (
+    "To have it debated, ask it as a choice: `/debate A or B?`, or type `/debate` for a form."
+)
+_FROM = "From the decisions of channels that you are in, found by their"
+_BY_WORDS = f"{_FROM} words; no model was asked. Only you can see this."
+_BY_MEANING = (
+    f"{_FROM} words and meaning: your question and the decisions go to the embeddings model that "
+    "is set up for this; no other model was asked. Only you can see this."
+)
 
 
 def usage(commands: Mapping[str, str], retention_days: int | None = None) -> MessageView:
-    lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
-    text = item_list(lines, PAGE_LIMIT - 200)
     intro = (
         "Agents with different points of view debate your question in a thread and write a verdict."
     )
-    blocks: list[Block] = [header("How to use Moot"), *sections(f"{intro}\n{text}")]
+    lines = (f"• `{literal(typed)}` – {literal(does)}" for typed, does in commands.items())
+    text = f"{intro}\n{item_list(lines, PAGE_LIMIT - 200)}"
     remark = "Only you can see this."
     if retention_days is not None:
         days = quantity(retention_days, "day")
         remark += f" Moot deletes what it keeps of a debate {days} after its end; the thread stays."
-    blocks += context(remark)
-    return MessageView(text=f"How to use Moot\n{intro}\n{text}", blocks=blocks)
+    blocks = [header("How to use Moot"), *sections(text), *context(remark)]
+    return MessageView(text=f"How to use Moot\n{text}", blocks=blocks)
 
 
 def question(debate: Debate) -> list[MessageView]:
@@ -101,23 +99,19 @@ def continuation_line(board: str, question: str, by: Person) -> MessageView:
 
 def source_line(source: Source) -> MessageView:
     """Return the line that says how a source is cited; or who brought it what cannot be read."""
-    title = gist(source.reference.title, _TITLE_LIMIT)
+    title, address = gist(source.reference.title, _TITLE_LIMIT), source.reference.address
     if source.fault:
         return notice(
             f":warning: {person(source.reference.by)}, I could not read {title}:"
             f" {gist(source.fault, _REASON_LIMIT)}. The agents do without it."
         )
-    address = source.reference.address
     where = link(address, title) if address else title
-    if address and not where.endswith(
-        (f"|{title}>", f"<{title}>")
-    ):  # notes.log reads as another address
+    # A name such as notes.log reads as an address of its own.
+    if address and not where.endswith((f"|{title}>", f"<{title}>")):
         where = f"{title} ({link(address, 'open')})"
-    warnings = "".join(
-        f"; {gist(warning, _REASON_LIMIT).rstrip('.')}" for warning in source.warnings
-    )
+    remarks = "".join(f"; {gist(text, _REASON_LIMIT).rstrip('.')}" for text in source.warnings)
     read = quantity(len(source.text), "character")
-    return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{warnings}.")
+    return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{remarks}.")
 
 
 def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
@@ -133,6 +127,7 @@ def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
         "agents begin at once": choices.clarify is False,
         f"{minutes} to answer": minutes,
         f"models {literal(choices.models or '')}": choices.models,
+        "sealed ballots": choices.sealed,
         "a single answer beside each debate": choices.shadow,
         "no single answer": choices.shadow is False,
         "no cost cap": cap == NO_CAP,
@@ -192,8 +187,8 @@ def resume_line(by: Person) -> MessageView:
 
 
 def option_change_line(debate: Debate, edit: OptionEdit) -> MessageView:
-    origins = [edit.origin for edit in debate.option_edits]
-    text = line_text(debate, edit_lines(debate)[origins.index(edit.origin)])
+    lines = zip(debate.option_edits, edit_lines(debate), strict=True)
+    text = next(line_text(debate, line) for item, line in lines if item.origin == edit.origin)
     return notice(f":pencil2: {text} The agents go by it from their next turn on.")
 
 
@@ -243,14 +238,34 @@ def out_of_time(*, of_outage: bool = False) -> MessageView:
     return notice(f":hourglass: {why} What is there goes to the vote and the judge.")
 
 
-def failure_line(debate: Debate, reason: str) -> MessageView:
-    """Return the line that says a debate ended without a decision, and who stopped it if any."""
+def failure_line(debate: Debate, reason: str, board: str = "") -> MessageView:
+    """Return the line that says a debate ended without a decision, and who stopped it if any.
+
+    `board`: its address, where the line stands in another thread.
+    """
     who = SENTENCES[EndingReason.STOPPED].format(who=person(debate.stop.by)) if debate.stop else ""
-    why = " ".join(filter(None, (who, gist(reason, _REASON_LIMIT))))
+    link_to_board = f"<{board}|The board>" if board else ""
+    why = " ".join(filter(None, (who, gist(reason, _REASON_LIMIT), link_to_board)))
     return notice(f":x: *The debate ended without a decision.* {why}")
 
 
-_MOST_LETTERS = 300
+def asked_line(debate: Debate, board: str) -> MessageView:
+    """Return where the debate is held, for the thread in which it was asked for."""
+    return notice(
+        f":eyes: {person(debate.setup.asked_by)}, the agents debate this now: <{board}|the board>. "
+        "What they should know, write in its thread. The verdict comes back here."
+    )
+
+
+def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
+    """Return the verdict in short for that thread; `whole` is the address of all of it."""
+    lines = (
+        f"*The agents' verdict* on “{gist(debate.setup.question, _QUESTION_LIMIT)}”",
+        shortcomings(debate, reached),
+        gist(decision_line(reached), _DECISION_LIMIT),
+        f"*Confidence*: {confidence(reached)} · <{whole}|Read it all, and decide>",
+    )
+    return notice("\n".join(filter(None, lines)))
 
 
 def landing_line(
@@ -269,7 +284,7 @@ def landing_line(
     if branch:
         words += f", branch `{_code(branch)}`, commit `{_code(commit)}`"
     opened = f" {link(pull_page, 'Open a pull request')}." if pull_page else ""
-    return notice_of(f"{words}.{opened}")
+    return notice(f"{words}.{opened}")
 
 
 def landing_failure_line(
@@ -290,8 +305,8 @@ def landing_failure_line(
         else "It is not tried again by itself: once this is mended, a workspace admin "
         "types `/debate doctor retry` in the channel."
     )
-    return notice_of(
-        f":warning:{who} {literal(undone)} {literal(why[:_MOST_LETTERS])} {next_try} "
+    return notice(
+        f":warning:{who} {literal(undone)} {literal(why[:_LIMIT])} {next_try} "
         "Your decision itself is recorded."
     )
 
@@ -302,7 +317,7 @@ def _code(text: str) -> str:
 
 def page_link(debate: Debate, link: PageLink) -> MessageView:
     """Return the link with what passing it on means."""
-    return notice_of(
+    return notice(
         f":page_facing_up: A page of debate `{debate.id}`: <{link.address}>\n"
         f":warning: Whoever has this link can read everything that people and agents wrote in the "
         f"debate, without Slack and without being in <#{debate.setup.place.channel}>, until "
@@ -313,23 +328,8 @@ def page_link(debate: Debate, link: PageLink) -> MessageView:
 
 def withdrawn(debate_id: str, *, had_page: bool) -> MessageView:
     if not had_page:
-        return notice_of(f"Debate `{debate_id}` has no page; nothing was changed.")
-    return notice_of(f"No link to a page of debate `{debate_id}` leads anywhere any more.")
-
-
-_LIMIT = 300
-_MOST_REASONS = 3
-_TO_DEBATE = (
-    "To have it debated, ask it as a choice: `/debate A or B?`, or type `/debate` for a form."
-)
-_NOTHING = f"I know of no decision on this in your channels. {_TO_DEBATE}"
-_NOT_STARTED = f"No debate was started. {_TO_DEBATE}"
-_FROM = "From the decisions of channels that you are in, found by their"
-_BY_WORDS = f"{_FROM} words; no model was asked. Only you can see this."
-_BY_MEANING = (
-    f"{_FROM} words and meaning: your question and the decisions go to the embeddings model that "
-    "is set up for this; no other model was asked. Only you can see this."
-)
+        return notice(f"Debate `{debate_id}` has no page; nothing was changed.")
+    return notice(f"No link to a page of debate `{debate_id}` leads anywhere any more.")
 
 
 def decision_matches(
@@ -343,7 +343,7 @@ def decision_matches(
         by_meaning: A model for embeddings is set up, and gets question and decisions.
     """
     if not rows:
-        return MessageView(text=_NOTHING, blocks=sections(_NOTHING))
+        return notice(f"I know of no decision on this in your channels. {_TO_DEBATE}")
     head = f"*{recalled_title(rows[0].debate)}*" if sure else "*The closest decisions that I know*"
     parts = list[str]()
     for row in rows[:1] if sure else rows:
@@ -354,7 +354,7 @@ def decision_matches(
         parts.append("\n".join([*lines, *reasons[:_MOST_REASONS], standing(row.debate)]))
     if sure and len(rows) > 1:
         parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
-    text = "\n\n".join([head, *parts, _NOT_STARTED])
+    text = "\n\n".join([head, *parts, f"No debate was started. {_TO_DEBATE}"])
     foot = context(_BY_MEANING if by_meaning else _BY_WORDS)
     return MessageView(text=text, blocks=[*sections(text), *foot])
 

@@ -19,10 +19,7 @@ _HOW = (
     "from their next turn on."
 )
 #: What the fields for merging two and for a new one are, by what they do.
-_FIELDS = {
-    OptionChange.MERGE: FieldId.MERGED_INTO.value,
-    OptionChange.ADD: FieldId.NEW_OPTION.value,
-}
+_FIELDS = {OptionChange.MERGE: FieldId.MERGED_INTO, OptionChange.ADD: FieldId.NEW_OPTION}
 
 
 def options_form(debate: Debate) -> Form:
@@ -41,13 +38,10 @@ def options_form(debate: Debate) -> Form:
         for number, item in enumerate(items, start=1)
     ]
     merging = [
-        select(
-            Field(id=FieldId.MERGED.value, label="Merge this option …", optional=True),
-            names,
-        ),
+        select(Field(id=FieldId.MERGED, label="Merge this option …", optional=True), names),
         select(
             Field(
-                id=FieldId.MERGED_INTO.value,
+                id=FieldId.MERGED_INTO,
                 label="… into this one",
                 hint="For two that are the same: votes for either count for it.",
                 optional=True,
@@ -56,8 +50,7 @@ def options_form(debate: Debate) -> Form:
         ),
     ]
     adding = text_input(
-        Field(id=FieldId.NEW_OPTION.value, label="Add an option", optional=True),
-        most=NAME_MAX_CHARS,
+        Field(id=FieldId.NEW_OPTION, label="Add an option", optional=True), most=NAME_MAX_CHARS
     )
     return form(
         CallbackId.OPTIONS_FORM,
@@ -91,14 +84,14 @@ def edits_in(debate: Debate, submitted: FormSubmission, by: Person) -> Sequence[
                     origin=f"{submitted.view_id}/{item.id}",
                 )
             )
-    merged = submitted.choice(FieldId.MERGED.value)
-    into = submitted.choice(FieldId.MERGED_INTO.value)
+    merged = submitted.choice(FieldId.MERGED)
+    into = submitted.choice(FieldId.MERGED_INTO)
     if merged or into:
         origin = f"{submitted.view_id}/merge"
         edits.append(
             OptionEdit(change=OptionChange.MERGE, option=merged, into=into, by=by, origin=origin)
         )
-    if added := submitted.text_of(FieldId.NEW_OPTION.value):
+    if added := submitted.text_of(FieldId.NEW_OPTION):
         origin = f"{submitted.view_id}/add"
         edits.append(OptionEdit(change=OptionChange.ADD, name=added, by=by, origin=origin))
     return edits
@@ -110,7 +103,7 @@ def field_of(edit: OptionEdit) -> str:
 
 def context_form(debate: Debate) -> Form:
     field = Field(
-        id=FieldId.CONTEXT.value,
+        id=FieldId.CONTEXT,
         label="What should the agents know?",
         hint="It is shown in the thread and reaches the next turns; the decision says what became "
         "of it.",

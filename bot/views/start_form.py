@@ -193,7 +193,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
             "Agents may ask people before round 1 what they need to know",
             on=bool(choices.clarify),
         ),
-        _sealed_box(on=bool(choices.sealed)),
+        checkbox(_SEALED, _SEALED_WORDS, on=bool(choices.sealed)),
     ]
     return form(
         CallbackId.START_FORM,
@@ -219,12 +219,8 @@ def settings_form(
 ) -> Form:
     """Return the form for a channel's settings.
 
-    Args:
-        channel: Its id.
-        now: Its settings.
-        usual: The defaults.
-        options: The values on offer.
-        is_open: Whether, by default, people of other organisations take part.
+    `usual` are the defaults; `is_open`: whether, by default, people of other organisations take
+    part.
     """
     choices = now.choices
     initial_users = {"initial_users": list(now.stewards)} if now.stewards else {}
@@ -241,7 +237,11 @@ def settings_form(
         *_money(choices, options),
         _menu(_ALONE, _ALONE_WORDS, _STATES[choices.shadow], _SHADOW_WORDS[usual.shadow]),
         field_block(_STEWARDS, "multi_users_select", **initial_users),
-        _sealed_box(on=bool(usual.sealed if choices.sealed is None else choices.sealed)),
+        checkbox(
+            _SEALED,
+            _SEALED_WORDS,
+            on=bool(usual.sealed if choices.sealed is None else choices.sealed),
+        ),
         *(checkbox(box, words, on=getattr(now, box.id)) for box, words in CHANNEL_BOXES),
         _menu(_OPEN, _OPEN_WORDS, _STATES[now.open_to_others], _OTHERS_WORDS[is_open]),
         *context("A line in the channel says that you changed this."),
@@ -270,7 +270,7 @@ def _goes_on(number: int, text: str) -> Block:
 # --- fields, each declared once for the form or forms that have it ---
 
 _QUESTION = Field(
-    id=FieldId.QUESTION.value,
+    id=FieldId.QUESTION,
     label="Question",
     hint="What is to be decided? Agents check every proposal against what “must” or “shall” hold.",
 )
@@ -283,12 +283,12 @@ _SOURCES = _field(
     "is to be reviewed.",
 )
 _CHANNEL = field_block(
-    Field(id=FieldId.CHANNEL.value, label="Channel", hint="Moot and you must both be in it."),
+    Field(id=FieldId.CHANNEL, label="Channel", hint="Moot and you must both be in it."),
     "conversations_select",
     filter={"exclude_bot_users": True, "include": ["public", "private"]},
 )
 _PLAYBOOK = Field(
-    id=FieldId.PLAYBOOK.value,
+    id=FieldId.PLAYBOOK,
     label="Playbook",
     hint="A kind of debate: who debates and how, what people are asked, what is compared, and "
     "what the verdict holds.",
@@ -298,11 +298,12 @@ _SEALED = _field(
     "Sealed ballot",
     "What the agents hold and decide is shown when somebody who may steer reveals it.",
 )
-_ASKING = Field(id=FieldId.CLARIFY.value, label="Agents ask people before round 1")
+_SEALED_WORDS = "People vote before they see what the agents say"
+_ASKING = Field(id=FieldId.CLARIFY, label="Agents ask people before round 1")
 _ASKING_WORDS = {_ON: "Yes, they may ask", _OFF: "No, they begin at once"}
-_WAITING = Field(id=FieldId.WAIT.value, label="How long people have to answer")
+_WAITING = Field(id=FieldId.WAIT, label="How long people have to answer")
 _ALONE = Field(
-    id=FieldId.SHADOW.value,
+    id=FieldId.SHADOW,
     label="A single answer beside each debate",
     hint="One model answers alone, unseen until the verdict; then you read whether the "
     "debate said anything else, and what it added.",
@@ -314,7 +315,7 @@ _STEWARDS = _field(
     "They can stop, pause and call the vote, like the person who started a debate.",
 )
 _OPEN = Field(
-    id=FieldId.OPEN_TO_OTHERS.value,
+    id=FieldId.OPEN_TO_OTHERS,
     label="Who may start debates and answer",
     hint="Your workspace pays for what anybody starts here.",
 )
@@ -374,7 +375,7 @@ def _menus(
         choices: What is chosen.
         options: What can be chosen.
         usual: What holds where nothing is chosen; None: something must be.
-        empty: The agents of an empty choice, in words.
+        empty: The agents of an empty choice, in words; empty: there is none.
         filled_by: The playbook that filled them.
     """
     if options.playbooks:
@@ -384,11 +385,19 @@ def _menus(
         yield select(_PLAYBOOK, menu, initial)
     formats = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
     formats |= {agenda.name: agenda.words for agenda in options.agendas}
-    field = Field(id=FieldId.FORMAT.value, label="Format", filled_by=filled_by)
+    field = Field(id=FieldId.FORMAT, label="Format", filled_by=filled_by)
     yield _menu(field, formats, choices.format or "", usual and usual.format)
-    yield _agents(choices.agents or (), options, empty=empty, filled_by=filled_by)
+    hint = "At least two; each argues from its own point of view."
+    field = Field(
+        id=FieldId.AGENTS,
+        label="Agents",
+        hint=f"{hint} Empty: {empty}." if empty else hint,
+        optional=bool(empty),
+        filled_by=filled_by,
+    )
+    yield multi_select(field, options.agents, choices.agents or ())
     rounds = {str(n): quantity(n, "round") for n in range(1, MOST_ROUNDS + 1)}
-    field = Field(id=FieldId.ROUNDS.value, label="Rounds", filled_by=filled_by)
+    field = Field(id=FieldId.ROUNDS, label="Rounds", filled_by=filled_by)
     usual_rounds = str(usual.rounds) if usual and usual.rounds else None
     yield _menu(field, rounds, str(choices.rounds or ""), usual_rounds)
 
@@ -397,31 +406,6 @@ def _menu(field: Field, words: Mapping[str, str], initial: str, usual: str | Non
     """A menu; where there is a usual value, in words, nothing need be chosen."""
     menu = {AS_USUAL: _as_usual(usual), **words} if usual is not None else words
     return select(field, menu, initial if initial in menu else AS_USUAL)
-
-
-def _sealed_box(*, on: bool) -> Block:
-    return checkbox(_SEALED, "People vote before they see what the agents say", on=on)
-
-
-def _agents(
-    initial: Sequence[str],
-    options: FormOptions,
-    *,
-    empty: str,
-    filled_by: str = "",
-) -> Block:
-    """The menu of agents; `empty`: in words, the agents of an empty choice."""
-    hint = "At least two; each argues from its own point of view."
-    if empty:
-        hint += f" Empty: {empty}."
-    field = Field(
-        id=FieldId.AGENTS.value,
-        label="Agents",
-        hint=hint,
-        optional=bool(empty),
-        filled_by=filled_by,
-    )
-    return multi_select(field, options.agents, initial)
 
 
 def _cast_line(draft: FormDraft, options: FormOptions) -> str:
@@ -436,21 +420,19 @@ def _cast_line(draft: FormDraft, options: FormOptions) -> str:
 
 
 def _agent_names(ids: Sequence[str], options: FormOptions) -> str:
-    return ", ".join(
-        bare(options.agents.get(debate_id, debate_id), _NAME_LIMIT) for debate_id in ids
-    )
+    return ", ".join(bare(options.agents.get(agent, agent), _NAME_LIMIT) for agent in ids)
 
 
 def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
     models = {model.id: model.words for model in options.models}
     cap = Field(
-        id=FieldId.COST_CAP.value,
+        id=FieldId.COST_CAP,
         label="Cost cap in US dollars",
         hint="A debate never spends more. Empty: the cap of the channel or of Moot. "
         + (f"{money(options.most_cost)} at most." if options.most_cost else "“none”: no cap."),
         optional=True,
     )
-    field = Field(id=FieldId.MODELS.value, label="Models")
+    field = Field(id=FieldId.MODELS, label="Models")
     return [
         _menu(field, models, choices.models or "", options.usual_models),
         text_input(cap, value=str(choices.debate_cost or ""), most=12),
@@ -463,4 +445,4 @@ def _wait(minutes: int) -> str:
 
 
 def _as_usual(words: str) -> str:
-    return f"As Moot is set up ({words})" if words else "As Moot is set up"
+    return "As Moot is set up" + (f" ({words})" if words else "")

@@ -21,15 +21,9 @@ from bot.views.message import (
     header,
     in_pages,
     item_list,
-    plain_name,
     sections,
 )
-from bot.views.options import (
-    anyway_button,
-    decided_on,
-    ending_text,
-    how_it_went,
-)
+from bot.views.options import anyway_button, decided_on, ending_text, how_it_went
 from bot.views.results import line_text, section_text
 from bot.views.vote import ballot_button, each_ballot, in_a_line, in_figures, outcome, people_votes
 from bot.views.words import (
@@ -38,10 +32,8 @@ from bot.views.words import (
     all_offline,
     confidence,
     cost,
-    icon,
     is_example,
     name_of,
-    title,
 )
 from core.acts.verdict_faults import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
@@ -91,42 +83,27 @@ _MOST_REASONS = 3
 _AGAINST_WORDS = 25
 #: Words of all lines about what went wrong, and after how many no further line begins.
 _WARNING_WORDS, _LAST_WARNING_AFTER = 35, 20
-_SOURCES = {
-    VerdictSource.JUDGE: "",
-    VerdictSource.FALLBACK_JUDGE: "Written by a fallback judge: the judge gave no verdict.",
-    VerdictSource.WINNER: "",  # its first warning says so
-}
 
 
 def verdict(debate: Debate, reached: Verdict) -> list[MessageView]:
-    banner = shortcomings(debate, reached)
-    sections_of = _parts(debate, reached)
-    text = "\n\n".join([*([banner] if banner else []), *sections_of])
-    parts = in_pages(text)
-    judge = debate.setup.judge
-    spent = _cost_line(debate, reached)
+    """Return the posts that hold the whole synthesis, what it lacks above the answer."""
+    texts = filter(None, [shortcomings(debate, reached), *_parts(debate, reached)])
+    parts = in_pages("\n\n".join(texts))
     messages = list[MessageView]()
     for number, part in enumerate(parts, start=1):
-        first, last = number == 1, number == len(parts)
-        head = "The verdict" if first else f"The verdict, part {number} of {len(parts)}"
-        foot = (spent, disclaimer(debate)) if last else ()
-        message = MessageView(
-            text=f"{head}\n{part}",
-            blocks=[
-                *([header(head)] if first else context(head)),
-                *sections(part),
-                *context(*foot),
-            ],
-            username=plain_name(title(judge)),
-            icon=icon(judge),
-        )
-        messages.append(message)
+        head = "The verdict" if number == 1 else f"The verdict, part {number} of {len(parts)}"
+        title = [header(head)] if number == 1 else context(head)
+        is_last = number == len(parts)
+        foot = context(_cost_line(debate, reached), disclaimer(debate)) if is_last else []
+        blocks = [*title, *sections(part), *foot]
+        view = MessageView(text=f"{head}\n{part}", blocks=blocks, speaker=debate.setup.judge)
+        messages.append(view)
     return messages
 
 
 def whole(debate: Debate, reached: Verdict) -> FoldedBlock:
     """Return the whole synthesis, as it is folded away below its short form."""
-    parts = [*filter(None, [shortcomings(debate, reached)]), *_parts(debate, reached)]
+    parts = [*filter(None, [shortcomings(debate, reached), *_parts(debate, reached)])]
     if debate.tally:
         ballots = filter(None, each_ballot(debate, debate.tally))
         parts.append(_titled("The agents' ballots", "\n".join(ballots)))
@@ -149,11 +126,11 @@ def headline(
         superseded: Why it counts no more, as safe mrkdwn; its buttons are gone then.
         pages: Debates can be shared as pages.
     """
-    judge, quiet = debate.setup.judge, debate.setup.quiet
+    quiet = debate.setup.quiet
     text = "\n".join(filter(None, (superseded, short_text(debate, reached))))
     # People's ballots: only where the vote has no post of its own, and while it counts.
     is_vote_here = quiet and debate.tally and not superseded
-    beside = [words for words in people_votes(debate) if words] if is_vote_here else []
+    beside = people_votes(debate) if is_vote_here else ()
     below, buttons = [*context(disclaimer(debate))], list[Block]()
     if not superseded:
         ballot = ballot_button(debate) if is_vote_here else []
@@ -169,9 +146,7 @@ def headline(
     blocks = folded(whole(debate, reached), above, below) if quiet else [*above, *below]
     # Edited when the team decides: an edit takes less text than a post.
     beginning = split("\n".join([text, *beside]), PAGE_LIMIT)[0]
-    return MessageView(
-        text=beginning, blocks=blocks, username=plain_name(title(judge)), icon=icon(judge)
-    )
+    return MessageView(text=beginning, blocks=blocks, speaker=debate.setup.judge)
 
 
 def _row(*rows: Sequence[Block]) -> list[Block]:
@@ -202,7 +177,9 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
     hinges = literal(hinge_words(debate, reached))
     if len(hinges.split()) > _HINGES_WORDS or len(hinges) > _HINGES_LIMIT:
         hinges = ""
-    first, *last = _lines_of_any(debate, reached, most)
+    last = [*_below(debate, reached)]
+    room = _MOST_WORDS - _word_count(*last)
+    first = "\n".join(filter(None, _decided(debate, reached, most, room)))
     # Stands last: what follows it would be read as the team's reason.
     decision = last.pop() if debate.decision else ""
     whole = cited_verdict(debate, reached)
@@ -292,14 +269,6 @@ def _overturns(whole: Verdict, most: int) -> str:
     return ""
 
 
-def _lines_of_any(debate: Debate, reached: Verdict, most: int) -> Iterator[str]:
-    """What the short form always holds: the decision with so many findings, then line by line."""
-    lines = [*_below(debate, reached)]
-    room = _MOST_WORDS - len(" ".join(lines).split())
-    yield "\n".join(filter(None, _decided(debate, reached, most, room)))
-    yield from lines
-
-
 def _below(debate: Debate, reached: Verdict) -> Iterator[str]:
     """The lines below reasons and dissent, from earlier verdicts to the team's decision."""
     for line in earlier_lines(reached, whole=False):
@@ -318,25 +287,15 @@ def _below(debate: Debate, reached: Verdict) -> Iterator[str]:
 
 
 def _decided(debate: Debate, reached: Verdict, most: int, room: int) -> Iterator[str]:
-    """The decision, above it what went wrong, below it the gravest findings.
-
-    Args:
-        debate: The debate.
-        reached: The verdict.
-        most: Findings.
-        room: Words left for the decision and what went wrong.
-    """
+    """In `room` words what went wrong and the decision; below it so many of the findings."""
     decision = f"*{few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)}*"
     name, *warnings = shortcomings(debate, reached).splitlines() or [""]
     # One or two whole rather than several that end in the middle.
     starts = [0, *itertools.accumulate(len(line.split()) for line in warnings)]
     fitting = sum(start <= _LAST_WARNING_AFTER for start in starts[: len(warnings)])
-    more = ""
-    if left := len(warnings) - fitting:
-        are_doubts = all(line.startswith("• Audit by ") for line in warnings[fitting:])
-        kind = "more doubt" if are_doubts else "more note"
-        more = f"• … and {quantity(left, kind)}"
-    words = min(_WARNING_WORDS, room - len(f"{name} {more} {decision}".split()))
+    left = len(warnings) - fitting
+    more = f"• … and {quantity(left, 'more note')}" if left else ""
+    words = min(_WARNING_WORDS, room - _word_count(name, more, decision))
     yield name
     for start, line in zip(starts, warnings[:fitting], strict=False):
         yield few_words(line, words - start)
@@ -347,25 +306,25 @@ def _decided(debate: Debate, reached: Verdict, most: int, room: int) -> Iterator
 
 def _sure(reached: Verdict) -> str:
     """How sure it is, with as many of the grounds as fit, the first always."""
-    texts = (gist(words, _RESTS_LIMIT).rstrip(".") for words in reached.rests_on)
-    grounds = [*filter(None, texts)]
+    sure, texts = confidence(reached), (gist(words, _RESTS_LIMIT) for words in reached.rests_on)
+    grounds = [*filter(None, (text.rstrip(".") for text in texts))]
     if reached.confidence is None or not grounds:
-        return f"{confidence(reached).rstrip('.')}."
-    room = _CONFIDENCE_WORDS - len(f"{confidence(reached)}{CUT}".split())
+        return f"{sure.rstrip('.')}."
+    room = _CONFIDENCE_WORDS - _word_count(f"{sure}{CUT}")
     ends = itertools.accumulate(len(words.split()) for words in grounds)
     fitting = sum(end <= room for end in ends)
     if fitting == len(grounds):
-        return f"{confidence(reached)}: {'; '.join(grounds)}."
+        return f"{sure}: {'; '.join(grounds)}."
     told_grounds = "; ".join(grounds[:fitting]) or few_words(grounds[0], room).rstrip(".")
-    return f"{confidence(reached)}: {told_grounds}.{CUT}"
+    return f"{sure}: {told_grounds}.{CUT}"
 
 
 def _cost_line(debate: Debate, reached: Verdict) -> str:
-    own = reached.judge_confidence
-    # A footnote: what models say of themselves runs high.
-    spent = f"Cost: {cost(debate.usage)}" + (
-        f" · The judge itself said {own} of 100, which is not counted." if own is not None else ""
-    )
+    spent = f"Cost: {cost(debate.usage)}"
+    if reached.judge_confidence is not None:  # what models say of themselves runs high
+        spent += (
+            f" · The judge itself said {reached.judge_confidence} of 100, which is not counted."
+        )
     if debate.setup.judge_models and (judged := judge_words(debate)):
         spent += f" · Judge: {literal(judged)}"
     return spent
@@ -373,14 +332,17 @@ def _cost_line(debate: Debate, reached: Verdict) -> str:
 
 def shortcomings(debate: Debate, reached: Verdict) -> str:
     """Warnings above the answer, empty without any: that the vote was left, then audit's doubts."""
-    texts = [_SOURCES[reached.source], *reached.warnings]
+    texts = reached.warnings
+    if reached.source is VerdictSource.FALLBACK_JUDGE:
+        texts = ("Written by a fallback judge: the judge gave no verdict.", *texts)
     lines = [f"• {gist(words, _NOTE_LIMIT)}" for words in dict.fromkeys(texts) if words.strip()]
     if not lines and not reached.partial:
         return ""
-    name = "Partial result" if reached.partial else "Not everything went as planned"
-    if not reached.partial and len(open_faults(debate)) == len(lines):
+    name, why = "Not everything went as planned", ""
+    if reached.partial:
+        name, why = "Partial result", ": not all turns were taken."
+    elif len(open_faults(debate)) == len(lines):
         name = DOUBTED.capitalize()
-    why = ": not all turns were taken." if reached.partial else ""
     # As many lines as fit into `_WARNINGS_LIMIT`.
     ends = itertools.accumulate(len(line) + 1 for line in lines)
     fitting = [line for line, end in zip(lines, ends, strict=True) if end <= _WARNINGS_LIMIT]
@@ -402,7 +364,7 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
             yield _titled(FINDINGS, "\n".join(f"• {line}" for line in lines))
         else:
             yield section_text(debate, section)
-    alone, notes = single_answer_section(debate, level=1), notes_section(debate, reached)
+    alone = single_answer_section(debate, level=1)
     texts = (
         ("Sources", mrkdwn(source_names(debate, reached.model_dump_json()))),
         ("The vote", outcome(debate, debate.tally, reached.warnings) if debate.tally else ""),
@@ -411,8 +373,7 @@ def _parts(debate: Debate, reached: Verdict) -> Iterator[str]:
         ("A single answer", mrkdwn(alone.partition("\n\n")[2])),
     )
     yield from (_titled(name, text) for name, text in texts if text)
-    if notes.lines:
-        yield section_text(debate, notes)
+    yield section_text(debate, notes_section(debate, reached))
 
 
 def _grounds(debate: Debate, reached: Verdict) -> Iterator[str]:

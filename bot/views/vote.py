@@ -1,30 +1,22 @@
 """The counted vote: by option, whose text was ranked best, each ballot; people's votes (pure)."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, rank_field
 from bot.slack.limits import CHART_BARS, CHART_LABEL
 from bot.slack.mrkdwn.convert import gist
 from bot.slack.mrkdwn.escape import bare
-from bot.slack.mrkdwn.newer_blocks import CHART, PERCENT, POINTS
+from bot.slack.mrkdwn.newer_blocks import CHART, PERCENT
 from bot.slack.mrkdwn.split import split
 from bot.views.forms import Field, Form, form, select
-from bot.views.message import (
-    PAGE_LIMIT,
-    Block,
-    MessageView,
-    context,
-    header,
-    item_list,
-    sections,
-)
+from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, item_list, sections
 from bot.views.options import option_labels, option_name
 from bot.views.results import line_text, section_text
 from bot.views.words import name_of
 from core.debate.state import Debate
 from core.debate.vote import Tally
-from core.figures import percent, quantity
+from core.figures import quantity
 from core.rules import voting
 from core.rules.options import NAME_MAX_CHARS, by_option, listed_scores, options_of
 from core.rules.voting import is_people_vote_closed
@@ -35,7 +27,6 @@ from core.transcript.ballots import (
     close_words,
     missing_ballots,
     option_lines,
-    score_rows,
 )
 from core.transcript.options import moves_section, option_rows, shares
 from core.transcript.people import team_vote_lines
@@ -52,6 +43,16 @@ _AGAIN = " You have voted before; until the team decides you can change your bal
 _PLACES = ("First choice", "Second choice", "Third choice")
 _NOBODY = "*The team's vote*: nobody has cast a ballot yet. Anybody here can vote."
 _NOBODY_DID = "*The team's vote*: nobody cast a ballot before the team decided."
+_CELL_WIDTH = 100
+_BALLOTS_LIMIT = 1400
+_BY_OPTION_LIMIT = 1200
+#: Options that the vote names in a line at least.
+_LEAST_IN_LINE = 2
+_REASON_LIMIT = 160
+_BY_TEXT = (
+    "A text gets one point for each text a ballot ranks below it{own}; the judge starts from the "
+    "best."
+)
 
 
 def places_of(debate: Debate) -> int:
@@ -91,23 +92,18 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
 
 def team_count(debate: Debate) -> str:
     """What the team would choose, and how far that is from the agents' choice."""
-    if len(options_of(debate).items) <= 1 and not debate.people_ballots:
+    if lines := [line_text(debate, line) for line in team_vote_lines(debate)]:
+        return item_list(lines, _NAMES_LIMIT)
+    # Older versions took ballots on the agents' texts: the report has them.
+    if len(options_of(debate).items) <= 1 or debate.people_ballots:
         return ""
-    lines = [line_text(debate, line) for line in team_vote_lines(debate)]
-    if not lines:
-        # Older versions took ballots on positions.
-        ranked = sum(bool(ballot.ranking) for ballot in debate.people_ballots.values())
-        if not ranked:
-            return _NOBODY_DID if is_people_vote_closed(debate) else _NOBODY
-        cast = quantity(ranked, "ballot")
-        return f"*The team's vote*: {cast} on the agents' texts; the report has them."
-    return item_list(lines, _NAMES_LIMIT)
+    return _NOBODY_DID if is_people_vote_closed(debate) else _NOBODY
 
 
-def people_votes(debate: Debate) -> Iterator[str]:
+def people_votes(debate: Debate) -> Sequence[str]:
     """What stands beside the agents' count."""
-    yield team_count(debate)
-    yield section_text(debate, moves_section(debate), _MOVES_LIMIT)
+    moves = section_text(debate, moves_section(debate), _MOVES_LIMIT)
+    return [*filter(None, (team_count(debate), moves))]
 
 
 def ballot_button(debate: Debate) -> list[Block]:
@@ -119,52 +115,29 @@ def ballot_button(debate: Debate) -> list[Block]:
     return [actions(BlockId.BALLOT, button(text, ActionId.BALLOT, debate.id, label=label))]
 
 
-_CELL_WIDTH = 100
-_MOST_ROWS = 25
-_BALLOTS_LIMIT = 1400
-_BY_OPTION_LIMIT = 1200
-#: Options that the vote names in a line at least.
-_LEAST_IN_LINE = 2
-_REASON_LIMIT = 160
-_BY_TEXT = (
-    "A text gets one point for each text a ballot ranks below it{own}; the judge starts from the "
-    "best."
-)
-_RULES = (
-    "A position gets one point for each position a ballot ranks below it{own}. "
-    "Confidence: mean of the agents who ranked it first."
-)
-
-
 def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
-    """Return the post that shows the result: in words, or by option as a chart and in figures.
+    """Return the post that shows the result: by option in words, as a chart and in figures.
 
-    Args:
-        debate: The debate.
-        tally: The count.
-        superseded: Why it counts no more, as safe mrkdwn; empty while it does.
+    `superseded`: why it counts no more, as safe mrkdwn; empty while it does.
     """
-    above = [superseded] if superseded else []
-    texts = [*above, outcome(debate, tally), *_remarks(debate, tally)]
+    texts = [superseded, outcome(debate, tally), _missing(debate)]
     blocks = [header("The vote"), *in_figures(debate, tally, superseded)]
-    beside = list[str]()
     if not superseded:
-        beside = [words for words in people_votes(debate) if words]
+        beside = people_votes(debate)
+        texts += beside
         blocks += [block for words in beside for block in sections(words)]
         blocks += ballot_button(debate)
     blocks += context(*each_ballot(debate, tally))
     # Edited when people vote: an edit takes less text than a post.
-    text = split("\n".join(["The vote", *texts, *beside]), PAGE_LIMIT)[0]
+    text = split("\n".join(["The vote", *filter(None, texts)]), PAGE_LIMIT)[0]
     return MessageView(text=text, blocks=blocks)
 
 
 def in_figures(debate: Debate, tally: Tally, heading: str = "") -> list[Block]:
     """Return the result as a chart and a table; above them the heading and what they do not say."""
-    text = _beside_table(debate, tally)
-    blocks = sections("\n".join(filter(None, (heading, text, *_remarks(debate, tally)))))
-    if tally.options:
-        return [*blocks, *_options_table(debate, tally)]
-    return [*blocks, *_positions_table(debate, tally)] if tally.scores else blocks
+    texts = (heading, _beside_table(debate, tally), _missing(debate))
+    blocks = sections("\n".join(filter(None, texts)))
+    return [*blocks, *_options_table(debate, tally)] if tally.options else blocks
 
 
 def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
@@ -173,14 +146,10 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
     for ballot in voting.counted_ballots(debate, tally):
         ranking = ", ".join(name_of(debate, position) for position in ballot.ranking)
         share_text = gist(shares(debate, ballot.probabilities), _OPTIONS_LIMIT)
-        sure = ""
-        if ballot.confidence is not None and not share_text:
-            sure = f" (confidence {percent(ballot.confidence)})"
         share_text = f"{share_text}; " if share_text else ""
-        ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}{sure}")
+        ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
-    rules = (f"{MEAN_PROBABILITY} {_BY_TEXT}" if tally.options else _RULES).format(own=own)
-    return [item_list(ballots, _BALLOTS_LIMIT), rules]
+    return [item_list(ballots, _BALLOTS_LIMIT), f"{MEAN_PROBABILITY} {_BY_TEXT}".format(own=own)]
 
 
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:
@@ -190,19 +159,7 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
     labels, names = _labelled([bare(name, NAME_MAX_CHARS) for name, *_ in options.values()])
     rows = [(name, *cells[1:]) for name, cells in zip(names, options.values(), strict=True)]
     bars = [round(100 * means.get(option, 0.0)) for option in options]
-    title = "How likely agents hold each option the best"
-    return [*_chart(title, labels, bars, PERCENT), _table([head, *rows], right=(1, 4))]
-
-
-def _positions_table(debate: Debate, tally: Tally) -> list[Block]:
-    """Points of each text: all there is in debates of older versions, which had no options."""
-    tally = tally.model_copy(update={"scores": tally.scores[:_MOST_ROWS]})
-    head, scores = score_rows(debate, tally)
-    labels, names = _labelled([bare(str(name), _CELL_WIDTH) for name, *_ in scores])
-    rows = [(name, *cells[1:]) for name, cells in zip(names, scores, strict=True)]
-    totals = [score.points for score in tally.scores]
-    chart = _chart("Points of each text", labels, totals, POINTS)
-    return [*chart, _table([head, *rows], right=(1, 2, 3))]
+    return [*_chart(labels, bars), _table([head, *rows], right=(1, 4))]
 
 
 def _labelled(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -218,18 +175,22 @@ def _labelled(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return numbers, [f"{place}. {name}" for place, name in zip(numbers, labels, strict=True)]
 
 
-def _chart(title: str, labels: Sequence[str], values: Sequence[float], kind: str) -> list[Block]:
+def _chart(labels: Sequence[str], values: Sequence[int]) -> list[Block]:
     """A bar for each label, which is there once; none where all are empty."""
     if not any(values):
         return []
-    labels = list(labels[:CHART_BARS])
+    labels, unit = list(labels[:CHART_BARS]), PERCENT.capitalize()
     data = [{"label": label, "value": value} for label, value in zip(labels, values, strict=False)]
-    unit = kind.capitalize()
     axes = {"categories": labels, "y_label": unit}
-    series = [{"name": unit, "data": data}]
-    chart = {"type": "bar", "series": series, "axis_config": axes}
-    block_id = f"{CHART}{kind}"
-    return [{"type": "data_visualization", "block_id": block_id, "title": title, "chart": chart}]
+    chart = {"type": "bar", "series": [{"name": unit, "data": data}], "axis_config": axes}
+    return [
+        {
+            "type": "data_visualization",
+            "block_id": f"{CHART}{PERCENT}",
+            "title": "How likely agents hold each option the best",
+            "chart": chart,
+        }
+    ]
 
 
 def _table(rows: Sequence[Sequence[object]], right: Collection[int]) -> Block:
@@ -285,12 +246,10 @@ def in_a_line(debate: Debate, tally: Tally) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _remarks(debate: Debate, tally: Tally) -> Iterator[str]:
+def _missing(debate: Debate) -> str:
+    """Whose ballots are missing, and why."""
     missing = [
         f"{name_of(debate, agent)} ({gist(why, _REASON_LIMIT).rstrip('.')})"
         for agent, why in missing_ballots(debate).items()
     ]
-    if missing:
-        yield f"Without a ballot: {item_list(missing, 800, '; ')}."
-    if len(tally.scores) > _MOST_ROWS and not tally.options:
-        yield f"The first {_MOST_ROWS} of {len(tally.scores)} positions are shown."
+    return f"Without a ballot: {item_list(missing, 800, '; ')}." if missing else ""

@@ -25,9 +25,3 @@ def test_names_that_people_typed_ping_nobody_in_an_answer():
     assert "<!channel>" not in answers.start_answer("dabcd234", ['There is no role "<!channel>"'])
     assert "<!channel>" not in asked_back("<!channel>", "help", "help", origin="t").text
     assert "<!channel>" not in preview("<!channel> all of you", origin="t", ts="1.2").text
-
-
-def test_help_says_how_long_debates_are_kept_where_that_has_an_end():
-    words = "deletes what it keeps of a debate 90 days after its end"
-    assert words in str(answers.help_text(90).blocks)
-    assert "after its end" not in str(answers.help_text().blocks)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.listeners.doctor_report import ADMINS_ONLY, LOOKING, NOBODY
+from bot.listeners.answers import ADMINS_ONLY, LOOKING, NOBODY_LOOKS
 from bot.operations.doctor.check_slack import check_access
 from bot.operations.doctor.findings import Finding, bad, good
 from bot.testing import (
@@ -60,7 +60,7 @@ async def test_a_bot_that_cannot_look_says_where_to_look() -> None:
     async with team_at_work() as team:
         await team.type("doctor")
 
-        assert team.ephemeral_texts() == [NOBODY]
+        assert team.ephemeral_texts() == [NOBODY_LOOKS]
 
 
 async def test_the_real_checks_of_slack_run_from_a_channel() -> None:

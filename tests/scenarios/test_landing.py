@@ -9,8 +9,7 @@ import pytest
 from aiohttp import ClientSession
 
 from bot.landing.receivers import Receiver
-from bot.listeners.answers import LANDS_NOWHERE
-from bot.listeners.doctor_report import ADMINS_ONLY
+from bot.listeners.answers import ADMINS_ONLY, LANDS_NOWHERE
 from bot.slack.ids import ActionId
 from bot.testing import WAIT_SECONDS, BotSpec, Team, team_at_work
 from core.clock import SystemClock
