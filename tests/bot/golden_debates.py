@@ -7,7 +7,7 @@ turn (`replies.json`), and what is made from both: texts, the thread, the prompt
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from bot.presenter.sink import Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from core.acts.take import Turns
 from core.debate.findings import FindingStatus, ReviewFinding
-from core.debate.log import Event, RecordedEvent, apply, event_from_json, fold
+from core.debate.log import Event, RecordedEvent, apply, event_from_json
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import (
@@ -32,14 +32,10 @@ from core.debate.verdict import VerdictSource
 from core.errors import CallFailed, RequestRejected
 from core.llm.call import ModelCalls
 from core.llm.prompt_text import prompt_text
-from core.request import ModelReply, ModelRequest
+from core.request import ModelRequest
 from core.rules.options import NONE_OF_THESE
-from core.testing import ManualClock
-from core.transcript.adr import adr
-from core.transcript.decision import decision_text
+from core.testing import ManualClock, ScriptedProvider
 from core.transcript.record import record_json
-from core.transcript.report import report
-from core.usage import Usage
 
 FOLDER = Path(__file__).parents[1] / "golden" / "debates"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if path.is_dir())
@@ -57,7 +53,11 @@ _WORTH_NAMING = 60
 
 def stored_log(name: str) -> Sequence[RecordedEvent]:
     """A debate's log, read as the store reads it."""
-    stored = json.loads((FOLDER / name / "log.json").read_text(encoding="utf-8"))
+    return log_in(FOLDER / name / "log.json")
+
+
+def log_in(file: Path) -> Sequence[RecordedEvent]:
+    stored = json.loads(file.read_text(encoding="utf-8"))
     return [
         RecordedEvent(
             debate_id=stored["debate_id"],
@@ -152,19 +152,7 @@ def _post(post: NewPost, marks: set[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-async def texts(log: Sequence[RecordedEvent]) -> Mapping[str, str]:
-    """What is made from a log, by the name of its file."""
-    debate = fold(log)
-    return {
-        "record.json": _short_record(log),
-        "report.md": report(debate),
-        "adr.md": adr(debate),
-        "decision.md": decision_text(debate) + "\n",
-        "thread.md": await thread(log),
-    }
-
-
-def _short_record(log: Sequence[RecordedEvent]) -> str:
+def short_record(log: Sequence[RecordedEvent]) -> str:
     """The record; of an event that reads there as in the log only the key."""
     record = json.loads(record_json(log))
     for row, recorded in zip(record["events"], log, strict=True):
@@ -202,31 +190,6 @@ def stored_replies(name: str) -> Mapping[str, Replies]:
     }
 
 
-class Replaying:
-    """A provider that gives these replies, one after the other, and remembers the requests."""
-
-    name = "scripted"
-
-    def __init__(self, replies: Sequence[str | None]) -> None:
-        self._left = list(replies)
-        self.requests: list[ModelRequest] = []
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        self.requests.append(request)
-        assert self._left, f"no further reply is stored for {request.act}"
-        reply = self._left.pop(0)
-        if reply is None:
-            raise RequestRejected(REJECTED)
-        on_first_token()
-        usage = Usage(input_tokens=100, output_tokens=20, attempts=1)
-        return ModelReply(text=reply, usage=usage, model=request.model)
-
-    async def close(self) -> None:
-        """Nothing to free."""
-
-
 async def take_again(
     before: Debate, replies: Replies
 ) -> tuple[Sequence[ModelRequest], Event | None]:
@@ -234,7 +197,13 @@ async def take_again(
 
     Nothing (None) comes of it where models failed: the engine records that.
     """
-    provider = Replaying(replies.replies)
+    left = list(replies.replies)
+
+    def reply(_: ModelRequest) -> str | RequestRejected:
+        text = left.pop(0)
+        return RequestRejected(REJECTED) if text is None else text
+
+    provider = ScriptedProvider(reply)
     calls = ModelCalls({provider.name: provider}, ManualClock())
     try:
         outcome = await Turns(calls).take(before, replies.turn)
@@ -252,20 +221,17 @@ def prompts_text(by_turn: Mapping[str, Sequence[ModelRequest]]) -> str:
     marks: set[str] = set()
     for key in sorted(by_turn):
         for request in by_turn[key]:
-            lines += [f"# {key}", "", _conditions(request), ""]
+            form = request.answer.name if request.answer else "none"
+            conditions = (
+                f"{request.act} by {request.role} of {request.model}; most tokens "
+                f"{request.max_output_tokens}, effort {request.effort}, temperature "
+                f"{request.temperature}, form {form}"
+            )
+            lines += [f"# {key}", "", conditions, ""]
             schema = _compact(request.answer.schema) if request.answer else ""
             for text in (request.system, *prompt_text(request).split("\n\n"), schema):
                 lines += [_named(text, marks), ""]
     return "\n".join(lines)
-
-
-def _conditions(request: ModelRequest) -> str:
-    form = request.answer.name if request.answer else "none"
-    return (
-        f"{request.act} by {request.role} of {request.model}; most tokens "
-        f"{request.max_output_tokens}, effort {request.effort}, temperature "
-        f"{request.temperature}, form {form}"
-    )
 
 
 def _compact(value: object) -> str:
@@ -297,41 +263,35 @@ def as_made_now(stored: Event, fresh: Event) -> Event:
     the stored one is cut. A finding is resolved only where a changed text shows it. A decision
     holds no marks of Markdown; without a judge it holds no words of an unreadable reply.
     """
-    if isinstance(stored, ContributionMade) and isinstance(fresh, ContributionMade):
-        changes: dict[str, object] = {
-            "answer": fresh.contribution.answer,
-            "points": fresh.contribution.points,
-        }
-        if stored.contribution.turn.act is Act.SECOND_LOOK:
-            before, now = stored.contribution.findings, fresh.contribution.findings
-            changes["findings"] = tuple(map(_answered, before, now))
-            changes["text"] = stored.contribution.text.replace(", resolved**", ", answered**")
-        speech = stored.contribution.model_copy(update=changes)
-        return stored.model_copy(update={"contribution": speech})
-    if isinstance(stored, OptionsMerged) and isinstance(fresh, OptionsMerged):
-        count = len(stored.options.items)
-        added = fresh.options.items[count:]
-        assert {option.name for option in added} <= {NONE_OF_THESE}
-        options = stored.options.model_copy(update={"items": (*stored.options.items, *added)})
-        return stored.model_copy(update={"options": options})
-    if isinstance(stored, GatePassed) and isinstance(fresh, GatePassed):
-        fields = ("option", "lowest", "highest")
-        changes = {name: getattr(fresh.gate, name) for name in fields}
-        return stored.model_copy(update={"gate": stored.gate.model_copy(update=changes)})
-    if isinstance(stored, VerdictReached) and isinstance(fresh, VerdictReached):
-        fields = ("confidence", "rests_on", "warnings")
-        changes = {name: getattr(fresh.verdict, name) for name in fields}
-        changes["decision"] = stored.verdict.decision.replace("**", "")
-        if stored.verdict.source is VerdictSource.WINNER:
-            changes["sections"] = ()
-        return stored.model_copy(update={"verdict": stored.verdict.model_copy(update=changes)})
-    if not isinstance(stored, SummaryMade) or not isinstance(fresh, SummaryMade):
-        return stored
-    text = _REMINDER.sub("", stored.summary.text)
-    if text == stored.summary.text or not fresh.summary.text.startswith(text.removesuffix(_CUT)):
-        return stored
-    cut = {"text": fresh.summary.text, "after_chars": fresh.summary.after_chars}
-    return stored.model_copy(update={"summary": stored.summary.model_copy(update=cut)})
+    match stored, fresh:
+        case ContributionMade(contribution=before), ContributionMade(contribution=now):
+            changes: dict[str, object] = {"answer": now.answer, "points": now.points}
+            if before.turn.act is Act.SECOND_LOOK:
+                changes["findings"] = tuple(map(_answered, before.findings, now.findings))
+                changes["text"] = before.text.replace(", resolved**", ", answered**")
+            return stored.model_copy(update={"contribution": before.model_copy(update=changes)})
+        case OptionsMerged(options=before), OptionsMerged(options=now):
+            added = now.items[len(before.items) :]
+            assert {option.name for option in added} <= {NONE_OF_THESE}
+            options = before.model_copy(update={"items": (*before.items, *added)})
+            return stored.model_copy(update={"options": options})
+        case GatePassed(gate=before), GatePassed(gate=now):
+            changes = {name: getattr(now, name) for name in ("option", "lowest", "highest")}
+            return stored.model_copy(update={"gate": before.model_copy(update=changes)})
+        case VerdictReached(verdict=before), VerdictReached(verdict=now):
+            changes = {name: getattr(now, name) for name in ("confidence", "rests_on", "warnings")}
+            changes["decision"] = before.decision.replace("**", "")
+            if before.source is VerdictSource.WINNER:
+                changes["sections"] = ()
+            return stored.model_copy(update={"verdict": before.model_copy(update=changes)})
+        case SummaryMade(summary=before), SummaryMade(summary=now):
+            text = _REMINDER.sub("", before.text)
+            if text == before.text or not now.text.startswith(text.removesuffix(_CUT)):
+                return stored
+            cut = {"text": now.text, "after_chars": now.after_chars}
+            return stored.model_copy(update={"summary": before.model_copy(update=cut)})
+        case _:
+            return stored
 
 
 def _answered(stored: ReviewFinding, fresh: ReviewFinding) -> ReviewFinding:

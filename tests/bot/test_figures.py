@@ -1,17 +1,16 @@
 """Every figure that people read of a debate, against a second computation from its log alone.
 
 The debates are generated: ballots of any probabilities, turns that fail, options that people add
-and merge, models that several agents share. What is compared is computed here anew from the events
-as JSON, with nothing of `core.rules`.
+and merge, models that several agents share. What is compared is computed here anew from their
+outcomes, with nothing of `core.rules`.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,42 +19,38 @@ from hypothesis import strategies as st
 from bot.mcp import results
 from bot.views.board import board
 from bot.views.verdict import headline
-from core.debate.log import Event, event_to_json
+from core.debate.log import Event
 from core.debate.people_events import OptionEdited
 from core.debate.rules import When
 from core.debate.setup import Setup
+from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import BallotAbstained, BallotCast, VerdictReached
 from core.debate.verdict import Verdict
-from core.debate.vote import Abstention, Ballot
+from core.debate.vote import Abstention, Ballot, OptionChange
 from core.rules.confidence import confidence_of
 from core.rules.options import options_of
 from core.testing import a_setup
 from core.transcript.adr import adr
 from core.transcript.decision import decision_text
-from core.transcript.record import record_json
 from core.transcript.report import report
 from core.usage import Call, Usage
 from tests.core.dice import Luck, Play, lucks
 
-#: "option 1: 2 of 3 agents, mean probability 57%", in bold or not, then
-#: "; option 2: 1 of 3, mean 30%".
-_FIRST = re.compile(
-    r"(?:\*|\b)(option \d+)\*{0,2}: (\d+) of (\d+) agents?(?: with a ballot that counts)?, "
-    r"mean probability (\d+)%"
+#: "option 1: 2 of 3 agents, mean probability 57%; option 2: 1 of 3, mean 30%", in bold or not.
+_COUNT = re.compile(
+    r"\b(option \d+)\*?: (\d+) of (\d+)(?: agents?(?: with a ballot that counts)?)?, "
+    r"mean (?:probability )?(\d+)%"
 )
-_OTHER = re.compile(r"; \*?(option \d+)\*?: (\d+) of (\d+), mean (\d+)%")
 _CONFIDENCE = re.compile(r"\((\d+) of 100\)")
 _MEAN = re.compile(r"mean of (\d+) ballots? from (\d+) models?[^:]*: (\d+)%")
 _GAVE = re.compile(
     r"first (?:answers|ballots)(?: of \d+ of \d+ agents)? gave it (\d+)%(?: to (\d+)%)?"
 )
-_ONLY = re.compile(r"only (\d+) of (\d+) ballots? could be counted")
-_FAILED = re.compile(r"(\d+) of (\d+) turns failed")
 _COST = re.compile(r"(?i:cost:?) \$(\d+\.\d\d)\b")
-
-
 Shares = dict[str, Fraction]
+#: Acts whose failure costs no confidence.
+_UNHEARD = {Act.SUMMARY, Act.SHADOW, Act.SHADOW_CHOICE}
 
 
 class FigurePlay(Play):
@@ -94,152 +89,94 @@ class FigurePlay(Play):
 
     def _ballot(self, turn: Turn) -> Event:
         if self.dice.random() < 0.1:
-            abstention = Abstention(
-                turn=turn, reason="unreadable", declared=self.dice.random() < 0.5
-            )
+            is_declared = self.dice.random() < 0.5
+            abstention = Abstention(turn=turn, reason="unreadable", declared=is_declared)
             return BallotAbstained(abstention=abstention)
         ids = [item.id for item in options_of(self.debate).items]
         cuts = sorted(self.dice.randrange(101) for _ in ids)
-        shares = {
-            option: (cut - before) / 100
-            for option, before, cut in zip(ids, [0, *cuts[:-1]], cuts, strict=True)
-        }
+        pairs = zip(ids, [0, *cuts[:-1]], cuts, strict=True)
+        shares = {option: (cut - before) / 100 for option, before, cut in pairs}
         ranking = tuple(agent.id for agent in self.debate.setup.agents)
         return BallotCast(ballot=Ballot(turn=turn, ranking=ranking, probabilities=shares))
 
 
-@dataclass
 class Naive:
-    """The figures of one debate, from its events as JSON."""
+    """The figures of one debate, from what its events say."""
 
-    names: dict[str, str] = field(default_factory=dict[str, str])
-    into: dict[str, str] = field(default_factory=dict[str, str])
-    ballots: dict[tuple[str, int], Shares] = field(default_factory=dict[tuple[str, int], Shares])
-    missing: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
-    failed: set[str] = field(default_factory=set[str])
-    spoken: int = 0
-    abstained: int = 0
-    cost: Decimal = Decimal(0)
-    counted: list[tuple[str, Shares]] = field(default_factory=list[tuple[str, Shares]])
-    verdict: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    swap: str | None = None
+    def __init__(self, debate: Debate, cost: Decimal) -> None:
+        self.cost, self.verdict, self.models = cost, debate.verdict, debate.setup.models
+        self.spoken = len(debate.contributions)
+        self.failed = sum(failure.turn.act not in _UNHEARD for failure in debate.failures.values())
+        self.swap = debate.cross_check.option if debate.cross_check else None
+        self.names = {item.id: item.name for item in debate.options.items} if debate.options else {}
+        self.into: dict[str, str] = {}
+        for edit in debate.option_edits:
+            if edit.change is OptionChange.ADD:
+                number = 1 + sum(option.startswith("t") for option in (*self.names, *self.into))
+                self.names[f"t{number}"] = edit.name
+            elif {edit.option, edit.into} <= self.names.keys():
+                self.into[edit.option] = edit.into
+                del self.names[edit.option]
+        outcomes = (*debate.ballots.values(), *debate.abstentions.values())
+        turns = [outcome.turn for outcome in (*outcomes, *debate.failures.values())]
+        last = max((turn.round for turn in turns if turn.act is Act.BALLOT), default=0)
+        voters = debate.tally.voters if debate.tally else ()
+        ballots = debate.ballots.values()
+        self.first = [self.merged(ballot) for ballot in ballots if ballot.turn.round == 0]
+        self.counted = {
+            ballot.voter: self.merged(ballot)
+            for ballot in ballots
+            if ballot.turn.round == last and ballot.voter in voters and ballot.probabilities
+        }
 
-    def read(self, event: Mapping[str, Any]) -> None:  # noqa: C901, PLR0912 - a case per event
-        """Take one event in."""
-        match event["kind"]:
-            case "options_merged":
-                self.names |= {item["id"]: item["name"] for item in event["options"]["items"]}
-            case "option_edited":
-                self._edit(event["edit"])
-            case "contribution_made":
-                self.spoken += 1
-            case "ballot_cast":
-                turn, shares = event["ballot"]["turn"], event["ballot"]["probabilities"]
-                exact = {item: Fraction(round(share * 100), 100) for item, share in shares.items()}
-                self.ballots[turn["agent"], turn["round"]] = exact
-            case "ballot_abstained":
-                turn = event["abstention"]["turn"]
-                self.missing.add((turn["agent"], turn["round"]))
-                self.abstained += 1
-            case "turn_failed":
-                turn = event["failure"]["turn"]
-                if turn["act"] not in {"summary", "shadow", "shadow_choice"}:
-                    self.failed.add(f"{turn}")
-                if turn["act"] == "ballot":
-                    self.missing.add((turn["agent"], turn["round"]))
-            case "vote_tallied":
-                last = max(number for _, number in (*self.ballots, *self.missing))
-                cast = [
-                    (a, shares) for (a, number), shares in self.ballots.items() if number == last
-                ]
-                self.counted = [text for text in cast if text[0] in event["tally"]["voters"]]
-            case "cross_checked":
-                self.swap = event["check"]["option"]
-            case "verdict_reached":
-                self.verdict = event["verdict"]
-                self.cost += Decimal(event["verdict"]["call"]["usage"]["cost"])
-            case "debate_wanted" if self.verdict or self.counted:
-                self.verdict, self.counted, self.swap = {}, [], None
-            case _:
-                pass
-
-    def _edit(self, edit: Mapping[str, Any]) -> None:
-        if edit["change"] == "add":
-            number = 1 + sum(text.startswith("t") for text in (*self.names, *self.into))
-            self.names[f"t{number}"] = edit["name"]
-        elif edit["option"] in self.names and edit["into"] in self.names:
-            self.into[edit["option"]] = edit["into"]
-            del self.names[edit["option"]]
-
-    def shares(self) -> list[tuple[str, Shares]]:
-        """What each counted voter gives each option as it stands; who gives nothing is left out."""
-        sums_of_voters: list[tuple[str, Shares]] = []
-        for voter, probabilities in self.counted:
-            sums: Shares = {}
-            for item, share in probabilities.items():
-                target = self.into.get(item, item)
-                sums[target] = sums.get(target, Fraction(0)) + share
-            if sums:
-                sums_of_voters.append((voter, sums))
-        return sums_of_voters
+    def merged(self, ballot: Ballot) -> Shares:
+        """What a ballot gives options as they stand."""
+        sums: Shares = {}
+        for item, share in ballot.probabilities.items():
+            target = self.into.get(item, item)
+            sums[target] = sums.get(target, Fraction(0)) + Fraction(round(share * 100), 100)
+        return sums
 
     def score(self, name: str) -> tuple[int, int, Fraction]:
         """First choices of an option, voters, and the mean of what they give it."""
         option = next(item for item, called in self.names.items() if called == name)
-        votes = [shares for _, shares in self.shares()]
-        first = 0
-        for vote in votes:
-            most = max(vote.values())
-            first += [item for item, share in vote.items() if share == most] == [option]
-        return (
-            first,
-            len(votes),
-            sum((v.get(option, Fraction(0)) for v in votes), Fraction(0)) / (len(votes) or 1),
-        )
+        votes = [*self.counted.values()]
+        leaders = ([o for o, s in vote.items() if s == max(vote.values())] for vote in votes)
+        total = sum((vote.get(option, Fraction(0)) for vote in votes), Fraction(0))
+        return sum(each == [option] for each in leaders), len(votes), total / (len(votes) or 1)
 
     def chosen(self) -> str:
         """The option decided for, as it stands."""
-        option = str(self.verdict["option"])
-        return self.into.get(option, option)
+        assert self.verdict
+        return self.into.get(self.verdict.option, self.verdict.option)
 
     def given(self) -> list[Fraction]:
         """What first answers gave the chosen option."""
-        option = self.chosen()
-        blind = [shares for (_, number), shares in self.ballots.items() if number == 0 and shares]
-        return [
-            sum((s for o, s in shares.items() if self.into.get(o, o) == option), Fraction(0))
-            for shares in blind
-        ]
+        return [shares.get(self.chosen(), Fraction(0)) for shares in self.first if shares]
 
-    def apart(self) -> Fraction:
-        """How far first answers on the chosen option lie apart; 0 of fewer than two."""
-        shares = self.given()
-        return max(shares) - min(shares) if len(shares) > 1 else Fraction(0)
-
-    def mean(self, models: Mapping[str, str]) -> tuple[int, int, Fraction]:
+    def mean(self) -> tuple[int, int, Fraction]:
         """Ballots, models, and the mean for the chosen option, each model counted once."""
-        option = self.chosen()
         by_model = dict[str, list[Fraction]]()
-        for voter, shares in self.shares():
-            by_model.setdefault(models[voter], []).append(shares.get(option, Fraction(0)))
+        for voter, shares in self.counted.items():
+            share = shares.get(self.chosen(), Fraction(0))
+            by_model.setdefault(self.models[voter], []).append(share)
         means = [sum(each, Fraction(0)) / len(each) for each in by_model.values()]
-        return len(self.shares()), len(means), sum(means, Fraction(0)) / (len(means) or 1)
+        return len(self.counted), len(means), sum(means, Fraction(0)) / (len(means) or 1)
 
-    def confidence(self, models: Mapping[str, str]) -> Fraction | None:
+    def confidence(self) -> Fraction | None:
         """How sure the verdict is, in percent; None: no figure can be given."""
-        option = self.chosen()
-        voters, served, mean = self.mean(models)
-        if not option or voters < 2:
+        voters, served, mean = self.mean()
+        if not self.chosen() or voters < 2:
             return None
-        most = 85 if served == 1 else 92
-        if self.apart() > Fraction(20, 100):
+        most, given = 85 if served == 1 else 92, self.given()
+        if given and max(given) - min(given) > Fraction(20, 100):
             most = min(most, 75)
         figure = min(100 * mean, Fraction(most))
-        lost = Fraction(30 * (len(models) - voters), len(models))
-        turns = self.spoken + len(self.failed)
-        failing = Fraction(30 * len(self.failed), turns) if turns else Fraction(0)
+        lost = Fraction(30 * (len(self.models) - voters), len(self.models))
+        turns = self.spoken + self.failed
+        failing = Fraction(30 * self.failed, turns) if turns else Fraction(0)
         figure -= min(lost + failing, Fraction(30))
-        if self.swap is not None and self.into.get(self.swap, self.swap) != option:
+        if self.swap is not None and self.into.get(self.swap, self.swap) != self.chosen():
             figure -= 20
         return max(Fraction(0), figure)
 
@@ -249,16 +186,15 @@ def is_rounded(figure: int, exact: Fraction) -> bool:
     return abs(Fraction(figure) - exact) <= Fraction(1, 2) + Fraction(1, 10**6)
 
 
-def surfaces(play: Play) -> Iterator[tuple[str, str]]:
+def surfaces(debate: Debate) -> Iterator[str]:
     """All that people read of the debate."""
-    debate = play.debate
-    yield "board", board(debate).text
-    yield "terminal", decision_text(debate)
-    yield "report", report(debate)
-    yield "record", adr(debate)
-    yield "program", results.verdict(debate, "").text
+    yield board(debate).text
+    yield decision_text(debate)
+    yield report(debate)
+    yield adr(debate)
+    yield results.verdict(debate, "").text
     if debate.verdict:
-        yield "verdict", headline(debate, debate.verdict).text
+        yield headline(debate, debate.verdict).text
 
 
 @st.composite
@@ -279,15 +215,7 @@ def some_setups(draw: st.DrawFn) -> Setup:
 
 @pytest.mark.hypothesis
 def test_every_figure_agrees_with_one_from_the_log() -> None:
-    counts = check_figures()
-    assert counts["shown"] > 0
-    assert counts["sure"] > 0
-
-
-def check_figures() -> Mapping[str, int]:
-    """Generate debates and compare; return how many figures were."""
-    counts = {"shown": 0, "sure": 0}
-
+    shown = Counter[str]()
     # What a few debates show depends on chance: they are the same in every run.
     few = settings().max_examples <= 20
 
@@ -296,74 +224,46 @@ def check_figures() -> Mapping[str, int]:
     def compare(setup: Setup, luck: Luck) -> None:
         play = FigurePlay(setup, luck)
         play.to_the_end()
-        naive = Naive()
-        for recorded in play.log:
-            naive.read(json.loads(event_to_json(recorded.event)))
-        counts["shown"] += check_votes(play, naive)
-        counts["sure"] += check_verdict(play, naive)
-        check_record(play, naive)
+        events = [recorded.event for recorded in play.log]
+        calls = [event.verdict.call for event in events if isinstance(event, VerdictReached)]
+        cost = sum((call.usage.cost or Decimal(0) for call in calls if call), Decimal(0))
+        naive = Naive(play.debate, cost)
+        for text in surfaces(play.debate):
+            shown["counts"] += check_counts(text, naive)
+            if naive.verdict:
+                shown["confidences"] += check_verdict(text, naive)
+        if naive.verdict and play.debate.tally:
+            assert (naive.verdict.confidence is None) == (naive.confidence() is None)
 
     compare()
-    return counts
+    assert shown["counts"] > 0
+    assert shown["confidences"] > 0
 
 
-def check_votes(play: Play, naive: Naive) -> int:
+def check_counts(text: str, naive: Naive) -> int:
     """How many counts of options are shown, all of them right."""
-    count = 0
-    for surface, text in surfaces(play):
-        for name, first, voters, average in _FIRST.findall(text):
-            firsts, votes, mean = naive.score(name)
-            assert (int(first), int(voters)) == (firsts, votes), (surface, text)
-            assert is_rounded(int(average), 100 * mean), (surface, text)
-            count += 1
-        for name, first, voters, average in _OTHER.findall(text):
-            firsts, votes, mean = naive.score(name)
-            assert (int(first), int(voters)) == (firsts, votes), (surface, text)
-            assert is_rounded(int(average), 100 * mean), (surface, text)
-    return count
+    counts = _COUNT.findall(text)
+    for name, first, voters, average in counts:
+        firsts, votes, mean = naive.score(name)
+        assert (int(first), int(voters)) == (firsts, votes), text
+        assert is_rounded(int(average), 100 * mean), text
+    return len(counts)
 
 
-def check_verdict(play: Play, naive: Naive) -> int:
-    """How many confidences are shown, all of them right, and the cost."""
-    count = 0
-    models = play.debate.setup.models
-    for surface, text in surfaces(play):
-        for figure in _CONFIDENCE.findall(text):
-            exact = naive.confidence(models)
-            assert exact is not None, (surface, text)
-            assert is_rounded(int(figure), exact), (surface, float(exact), text)
-            count += 1
-        for dollars in _COST.findall(text):
-            assert Decimal(dollars) == naive.cost, (surface, text)
-        check_grounds(text, naive, models)
-    if play.debate.verdict and play.debate.tally:
-        figure = play.debate.verdict.confidence
-        assert (figure is None) == (naive.confidence(models) is None)
-    return count
-
-
-def check_grounds(text: str, naive: Naive, models: Mapping[str, str]) -> None:
-    """The figures in what a confidence rests on."""
+def check_verdict(text: str, naive: Naive) -> int:
+    """How many confidences are shown, all of them right, as are their grounds and the cost."""
+    confidences = _CONFIDENCE.findall(text)
+    for figure in confidences:
+        exact = naive.confidence()
+        assert exact is not None, text
+        assert is_rounded(int(figure), exact), (float(exact), text)
+    for dollars in _COST.findall(text):
+        assert Decimal(dollars) == naive.cost, text
     for ballots, served, average in _MEAN.findall(text):
-        voters, by_model, mean = naive.mean(models)
+        voters, by_model, mean = naive.mean()
         assert (int(ballots), int(served)) == (voters, by_model), text
         assert is_rounded(int(average), 100 * mean), text
     for least, most in _GAVE.findall(text):
         assert is_rounded(int(least), 100 * min(naive.given())), text
         assert is_rounded(int(most or least), 100 * max(naive.given())), text
-    for ballots, voters in _ONLY.findall(text):
-        assert (int(ballots), int(voters)) == (len(naive.shares()), len(models)), text
-    for failed, turns in _FAILED.findall(text):
-        assert (int(failed), int(turns)) == (len(naive.failed), naive.spoken + len(naive.failed)), (
-            text
-        )
-
-
-def check_record(play: Play, naive: Naive) -> None:
-    """The figures for programs."""
-    record = json.loads(record_json(play.log))
-    totals = record["totals"]
-    assert totals["contributions"] == naive.spoken
-    assert totals["abstentions"] == naive.abstained
-    assert totals["ballots"] == len(naive.ballots)
-    assert Decimal(totals["cost"] or 0) == naive.cost
+    return len(confidences)

@@ -14,15 +14,18 @@ from core.debate.log import fold
 from core.debate.turn import JUDGE, Act, Turn
 from core.request import ModelRequest
 from core.rules.schedule import ready
+from core.transcript.adr import adr
+from core.transcript.decision import decision_text
 from core.transcript.report import report
 from tests.bot.golden_debates import (
     NAMES,
     as_made_now,
     prompts_text,
+    short_record,
     stored_log,
     stored_replies,
     take_again,
-    texts,
+    thread,
     without_calls,
 )
 
@@ -31,13 +34,14 @@ GOLDEN = "../golden/debates"
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_an_old_log_reads_as_it_was_approved(name: str) -> None:
-    files = await texts(stored_log(name))
+    log, folder = stored_log(name), f"{GOLDEN}/{name}"
+    debate = fold(log)
 
-    assert files["record.json"] == external_file(f"{GOLDEN}/{name}/record.json", format=".txt")
-    assert files["report.md"] == external_file(f"{GOLDEN}/{name}/report.md", format=".txt")
-    assert files["adr.md"] == external_file(f"{GOLDEN}/{name}/adr.md", format=".txt")
-    assert files["decision.md"] == external_file(f"{GOLDEN}/{name}/decision.md", format=".txt")
-    assert files["thread.md"] == external_file(f"{GOLDEN}/{name}/thread.md", format=".txt")
+    assert short_record(log) == external_file(f"{folder}/record.json", format=".txt")
+    assert report(debate) == external_file(f"{folder}/report.md", format=".txt")
+    assert adr(debate) == external_file(f"{folder}/adr.md", format=".txt")
+    assert decision_text(debate) + "\n" == external_file(f"{folder}/decision.md", format=".txt")
+    assert await thread(log) == external_file(f"{folder}/thread.md", format=".txt")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -41,151 +41,77 @@ def outcome(reading: Reading) -> str:
 
 COMMANDS = [
     # A subcommand that fits is run.
-    ("", "form"),
     ("   ", "form"),
-    ("help", "run help"),
     ("HELP", "run help"),
-    ("list", "run list"),
-    ("List", "run list"),
-    ("settings", "run settings"),
-    ("doctor", "run doctor"),
     ("doctor retry", "run doctor retry"),
-    ("search kafka", "run search kafka"),
-    ("search kafka retries?", "run search kafka retries?"),
     ("Search  job\u00a0queue", "run search job queue"),
-    ("show dabc2345", "run show dabc2345"),
     ("show DABC2345", "run show dabc2345"),
     ("show `dabc2345`", "run show dabc2345"),
-    ("stop dabc2345", "run stop dabc2345"),
     ("export dabc2345", "run export dabc2345"),
     ("export dabc2345 page", "run export page dabc2345"),
     ("export dabc2345 page off", "run export page off dabc2345"),
-    ("outcome dabc2345", "run outcome dabc2345"),
-    ("token", "run token"),
-    ("token list", "run token list"),
-    ("token new laptop", "run token new laptop"),
     ("token new my work laptop", "run token new my work laptop"),
     ("token revoke 2", "run token revoke 2"),
     ("token revoke all", "run token revoke all"),
     # A subcommand that does not fit is asked back, with the command that it resembles.
-    ("list all", "ask list"),
     ("list all please", "ask list"),
     ("list!", "ask list"),
-    ("help me", "ask help"),
     ("help us choose a queue?", "ask help"),
     ("search", "ask search WORDS"),
     ("show", "ask show ID"),
-    ("show me prices", "ask show ID"),
-    ("show dabc2345?", "ask show dabc2345"),
     ("show the verdict of dabc2345", "ask show dabc2345"),
-    ("stop", "ask stop ID"),
-    ("stop!", "ask stop ID"),
-    ("stop it now", "ask stop ID"),
-    ("stop kafka", "ask stop ID"),
     ("stop using Kafka?", "ask stop ID"),
     ("Stop dabc2345 please", "ask stop dabc2345"),
-    ("stop dabc234", "ask stop ID"),
     ("stop dabc23456", "ask stop ID"),
-    ("export", "ask export ID"),
-    ("export dabc2345 md", "ask export dabc2345"),
     ("export dabc2345 page on", "ask export dabc2345 page"),
-    ("outcome", "ask outcome ID"),
     ("outcome dabc2345 held", "ask outcome dabc2345"),
-    ("settings of this channel", "ask settings"),
-    ("token revoke", "ask token revoke N"),
-    ("token revoke 0", "ask token revoke N"),
-    ("token revoke all?", "ask token revoke N"),
-    ("token new", "ask token new NAME"),
-    ("token lsit", "ask token"),
-    ("doctor now", "ask doctor"),
-    ("list or table?", "ask list"),
     ("settings or environment variables?", "ask settings"),
+    ("token revoke 0", "ask token revoke N"),
+    ("token new", "ask token new NAME"),
+    ("doctor now", "ask doctor"),
     # Fewer than three words, or no letters, are asked back the same way.
     ("hlep", "ask help"),
-    ("lst", "ask list"),
-    ("shwo x", "ask show ID"),
     ("shwo dabc2345", "ask show dabc2345"),
     ("serach kafka", "ask search WORDS"),
-    ("Kafka", "ask help"),
     ("Kafka?", "ask help"),
-    ("Kafka Postgres", "ask help"),
-    ("thanks", "ask help"),
     ("thank you", "ask help"),
-    ("danke!", "ask help"),
-    ("hi there", "ask help"),
-    ("Warum?", "ask help"),
     ("vote now", "ask help"),
-    ("pause", "ask help"),
     ("dabc2345", "ask help"),
-    (":thumbsup:", "ask help"),
-    ("👍", "ask help"),
-    ("👍 👍 👍", "ask help"),
     (":tada: :fire: :rocket:", "ask help"),
-    ("???", "ask help"),
-    ("1 2 3", "ask help"),
-    ("42", "ask help"),
+    ("👍 👍 👍", "ask help"),
+    ("1. Kafka 2. SQS", "ask help"),
     ("— — —", "ask help"),
     ("为什么", "ask help"),
     # Everything else is a question.
-    ("Kafka or PostgreSQL as our job queue?", "debate"),
     ("Kafka or PostgreSQL", "debate"),
-    ("Kafka vs SQS", "debate"),
     ("should we use kafka", "debate"),
-    ("Should we use Kafka?", "debate"),
-    ("Should we stop using Kafka?", "debate"),
     ("please stop the debate", "debate"),
     ("can you list them?", "debate"),
-    ("Can we ship on Friday?", "debate"),
-    ("the cat sat", "debate"),
-    ("we need a decision on pricing", "debate"),
-    ("Sollen wir Kafka nehmen?", "debate"),
-    ("Kafka oder PostgreSQL?", "debate"),
     ("Wie kommen wir zu weniger Rufbereitschaft", "debate"),
-    ("Faut-il migrer vers le cloud ?", "debate"),
-    ("¿Debemos contratar a otra persona?", "debate"),
     ("我们应该使用卡夫卡吗？", "debate"),  # noqa: RUF001
     ("カフカを使うべきですか？", "debate"),  # noqa: RUF001
     ("카프카를 써야 할까요?", "debate"),
     ("هل نستخدم كافكا أم بوستجرس؟", "debate"),
-    ("האם כדאי לעבור לענן?", "debate"),
     ("Should 👍 mean yes?", "debate"),
-    ("“Kafka” or ‘SQS’ for jobs?", "debate"),  # noqa: RUF001
-    ("R&D or sales first?", "debate"),
     ("a < b or b > a?", "debate"),
-    ("#general or #random for alerts?", "debate"),
-    ("should @alex own this?", "debate"),
-    ("Is https://example.com/plan good enough?", "debate"),
     ("what is dabc2345 about?", "debate"),
-    ("database or files?", "debate"),
     ("- Kafka\n- SQS\n- a table", "debate"),
-    ("1. Kafka 2. SQS", "ask help"),
-    ("Q: buy or build?", "debate"),
-    ("lists or tables for reports?", "debate"),
-    ("stopping the old plan, yes?", "debate"),
     ("show" + " prices" * 60, "debate"),  # longer than any slip
     # Options stand before the question.
-    ("--format review our plan is short", "debate review"),
     ("--format=council Kafka or SQS?", "debate council"),
     ("—format panel Kafka or SQS?", "debate panel"),
     ("--FORMAT Council Kafka or SQS?", "debate council"),
-    ("--when always Kafka or SQS?", "debate always"),
     ("--when split --format panel Kafka or SQS?", "debate panel split"),
-    ("--format panel --when never Kafka or SQS?", "debate panel never"),
-    ("--playbook vendor-choice Which CRM?", "debate vendor-choice"),
     ("--playbook “vendor-choice” Which CRM?", "debate vendor-choice"),
     ("--playbook rfc-review", "form rfc-review"),
     ("--playbook rfc-review --format review", "debate review rfc-review"),
-    ("--format review", "debate review"),
-    ("--when always", "debate always"),
     ("--format review Kafka", "debate review"),
+    ("--when always", "debate always"),
     ("--when sometimes Kafka or SQS?", "option --when"),
-    ("--when", "option --when"),
     ("--format", "option --format"),
-    ("--rounds 3 Kafka or SQS?", "option --rounds"),
     ("—rounds 3 Kafka or SQS?", "option —rounds"),
     ("--verbose logs or short ones?", "option --verbose"),
     ("— Kafka or SQS?", "debate"),
-    ("-- Kafka or SQS?", "debate"),
     ("Kafka or SQS? --format panel", "debate"),  # a question holds what it holds
 ]
 
@@ -210,39 +136,25 @@ def test_a_question_keeps_every_word() -> None:
 
 #: As Slack sends a mention in a channel, outside of threads.
 MENTIONS = [
-    ("<@U0BOT> Kafka or SQS?", "debate"),
     ("<@U0BOT>, Kafka or SQS?", "debate"),
     ("Kafka or SQS? <@U0BOT>", "debate"),
     ("<@U0BOT> Kafka vs. SQS for jobs", "debate"),
     ("<@U0BOT> Kafka oder SQS jetzt", "debate"),
-    ("<@U0BOT> Kafka oder SQS", "debate"),
-    ("<@U0BOT> Sollen wir Kafka nehmen?", "debate"),
     ("<@U0BOT> should <@U0ALEX> own this?", "debate"),
     ("<@U0BOT> R&amp;D or sales &lt;now&gt;", "debate"),
     ("<@U0BOT> see <https://example.com/a|the plan>: ship it?", "debate"),
-    ("<@U0BOT> :thinking_face: Kafka or SQS?", "debate"),
     ("<@U0BOT> should we use Kafka", "preview"),
-    ("<@U0BOT> good morning everyone, see you at lunch", "preview"),
-    ("<@U0BOT> guten Morgen zusammen", "preview"),
     ("<@U0BOT> thank you so much", "preview"),
     ("<@U0BOT> are orders organised per region", "preview"),
-    ("<@U0BOT> wir brauchen eine Entscheidung", "preview"),
     ("<@U0BOT>", "greet"),
-    ("<@U0BOT> :thumbsup:", "greet"),
     ("<@U0BOT>: :+1::skin-tone-3:", "greet"),
-    ("<@U0BOT> 👍🏽 🎉", "greet"),
-    ("<@U0BOT> thanks!", "greet"),
     ("<@U0BOT> thank you :pray:", "greet"),
-    ("<@U0BOT> danke!", "greet"),
     ("<@U0BOT> guten Morgen", "greet"),
-    ("<@U0BOT> ok", "greet"),
     ("<@U0BOT> Kafka", "greet"),
     ("<@U0BOT> Kafka?", "ask help"),
-    ("<@U0BOT> list", "run list"),
     ("<@U0BOT>: show dabc2345", "run show dabc2345"),
     ("<@U0BOT>:help", "run help"),
     ("<@U0BOT> stop", "ask stop ID"),
-    ("<@U0BOT> serach kafka", "ask search WORDS"),
 ]
 
 
@@ -255,46 +167,29 @@ def test_a_mention_is_read_by_the_same_card(text: str, expected: str) -> None:
     assert ("greet" if is_greeted(text_read, reading) else happens) == expected
 
 
-def test_the_table_has_150_lines() -> None:
-    assert len({text for text, *_ in (*COMMANDS, *MENTIONS)}) >= 150
-
-
 @pytest.mark.parametrize(
-    "text", ["", " ", ":thumbsup:", ":+1::skin-tone-3:", "👋", "👍🏽 :tada:", "…", "🇩🇪", "— !"]
+    ("text", "expected"),
+    [
+        *((text, True) for text in ("", " ", ":+1::skin-tone-3:", "👍🏽 :tada:", "…", "🇩🇪", "— !")),
+        *((text, False) for text in ("ok", "1", ":thumbsup: ok", "为")),
+    ],
 )
-def test_a_text_of_emoji_or_marks_says_nothing(text: str) -> None:
-    assert says_nothing(text)
-
-
-@pytest.mark.parametrize("text", ["<@U0BOT> :thumbsup:", "<@U0BOT>: :+1:", "<@U0BOT>"])
-def test_a_mention_of_emoji_alone_says_nothing(text: str) -> None:
-    assert says_nothing(told_bot(text, "U0BOT"))
-
-
-@pytest.mark.parametrize("text", ["ok", "1", ":thumbsup: ok", "为"])
-def test_a_letter_or_digit_says_something(text: str) -> None:
-    assert not says_nothing(text)
+def test_emoji_and_marks_say_nothing(text: str, *, expected: bool) -> None:
+    assert says_nothing(text) is expected
 
 
 @pytest.mark.parametrize(
     ("text", "order", "rest"),
     [
-        ("stop", Steering.STOP, ""),
         ("  Stop ", Steering.STOP, ""),
-        ("STOP", Steering.STOP, ""),
         ("pause", Steering.PAUSE, ""),
         ("resume", Steering.RESUME, ""),
-        ("vote now", Steering.VOTE_NOW, ""),
         ("Vote now\n", Steering.VOTE_NOW, ""),
         ("stop\nThis goes nowhere.", Steering.STOP, "This goes nowhere."),
         ("The budget was cut.\nvote now", Steering.VOTE_NOW, "The budget was cut."),
         ("stop!", None, "stop!"),
-        ("stop it", None, "stop it"),
         ("please stop", None, "please stop"),
         ("vote", None, "vote"),
-        ("we should stop", None, "we should stop"),
-        ("stop worrying about cost", None, "stop worrying about cost"),
-        ("- stop", None, "- stop"),
         ("2: stop", None, "2: stop"),
     ],
 )
@@ -302,13 +197,11 @@ def test_a_line_of_its_own_steers_the_debate(text: str, order: Steering | None, 
     assert steering(text) == (order, rest)
 
 
-def test_words_are_counted_in_scripts_without_spaces_too() -> None:
-    assert [word_count(text) for text in ("Kafka, 1 2", "a b c", "是否应该使用", "👍 ok")] == [
-        1,
-        3,
-        3,
-        1,
-    ]
+@pytest.mark.parametrize(
+    ("text", "count"), [("Kafka, 1 2", 1), ("a b c", 3), ("是否应该使用", 3), ("👍 ok", 1)]
+)
+def test_words_are_counted_in_scripts_without_spaces_too(text: str, count: int) -> None:
+    assert word_count(text) == count
 
 
 @given(st.text(max_size=400))

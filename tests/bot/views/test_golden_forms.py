@@ -36,7 +36,6 @@ from bot.views.start_form import (
 )
 from bot.views.vote import ballot_form
 from core.calibration import AgentRecord, Case, calibration
-from core.debate.contributions import Contribution
 from core.debate.debate_events import (
     ClarificationsClosed,
     DebateConcluded,
@@ -49,38 +48,27 @@ from core.debate.message_events import ClarificationAnswered
 from core.debate.people_events import DecisionRecorded, OutcomeGiven, PeopleBallotCast
 from core.debate.questions import Answer, Clarification, Clarifications
 from core.debate.state import Debate
-from core.debate.turn import JUDGE, SUMMARIZER, Act, Turn
 from core.debate.turn_events import (
     ClarificationsOpened,
-    ContributionMade,
-    OptionsMerged,
     VerdictReached,
 )
-from core.debate.vote import Option, Options, PeopleBallot, QuestionKind
-from core.estimate import Estimate, PlannedCall, estimate_words
+from core.debate.vote import PeopleBallot
 from core.settings import ModelChoice, Settings
-from core.usage import Usage
 from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster
-from tests.bot.plays import CALL, DANA, DEBATE_ID, SAM, START, a_debate, a_verdict
+from tests.bot.plays import DANA, SAM, START, a_debate, a_verdict
+from tests.core.rules.formats.told import options, turn, wording
 
 FOLDER = "../../golden/views"
 TODAY = date(2026, 1, 5)
 ASKED = Clarifications(
-    turn=Turn(act=Act.CLARIFICATION, round=0, agent="architect"),
-    items=(
-        Clarification(
-            number=1,
-            question="How many jobs a second?",
-            assumption="About a thousand.",
-            asked_by=("architect", "simplicity"),
-        ),
-        Clarification(
-            number=2,
-            question="Which data is in a job?",
-            assumption="No personal data.",
-            asked_by=("security",),
-        ),
-        Clarification(number=3, question="Who runs it?", assumption="", asked_by=("simplicity",)),
+    turn=turn("r0/clarification/architect"),
+    items=tuple(
+        Clarification(number=number, question=question, assumption=assumption, asked_by=asked_by)
+        for number, question, assumption, asked_by in (
+            (1, "How many jobs a second?", "About a thousand.", ("architect", "simplicity")),
+            (2, "Which data is in a job?", "No personal data.", ("security",)),
+            (3, "Who runs it?", "", ("simplicity",)),
+        )
     ),
     until=START + timedelta(minutes=15),
 )
@@ -97,42 +85,13 @@ USUAL = Choices(
     clarify=False,
     wait_minutes=15,
 )
-_CALL = PlannedCall(
-    turn=Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE),
-    provider="anthropic",
-    model="claude-x",
-    least=Usage(),
-    usual=Usage(),
-    most=Usage(),
-)
-ESTIMATE = Estimate(
-    planned=[_CALL],
-    least=Usage(cost=Decimal("0.42")),
-    usage=Usage(cost=Decimal("0.90")),
-    most=Usage(cost=Decimal("1.90")),
-    calls=(20, 34, 34),
-    seconds=(100, 210, 300),
-)
-POSITIONS: list[Event] = [
-    ContributionMade(
-        contribution=Contribution(
-            turn=Turn(act=Act.PROPOSAL, round=1, agent=agent), text=text, call=CALL
-        )
-    )
-    for agent, text in (
-        ("architect", "Use **PostgreSQL**, `SKIP LOCKED`: one system less."),
-        ("security", "Kafka, with one topic per team & ACLs."),
-        ("simplicity", "PostgreSQL; buy nothing."),
-    )
+ESTIMATE = "Estimated: 2 min to 5 min, 20 to 34 model calls, $0.42 to $1.90."
+POSITIONS = [
+    wording("r1/proposal/architect", "Use **PostgreSQL**, `SKIP LOCKED`: one system less."),
+    wording("r1/proposal/security", "Kafka, with one topic per team & ACLs."),
+    wording("r1/proposal/simplicity", "PostgreSQL; buy nothing."),
 ]
-OPTIONS = OptionsMerged(
-    options=Options(
-        turn=Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER),
-        question_kind=QuestionKind.CHOICE,
-        items=(Option(id="o1", name="PostgreSQL"), Option(id="o2", name="Kafka & ACLs")),
-        stances={"architect": "o1", "security": "o2", "simplicity": "o1"},
-    )
-)
+OPTIONS = options("PostgreSQL", "Kafka & ACLs", stances={"security": "o2"})
 REACHED = VerdictReached(verdict=a_verdict())
 
 
@@ -181,9 +140,8 @@ def test_the_form_to_answer_questions():
 def test_the_form_to_start_a_debate():
     draft = FormDraft(question="Kafka or PostgreSQL?", choices=USUAL)
     here = FormTarget(channel="C1", source="https://acme.slack.com/archives/C1/p1")
-    words = estimate_words(ESTIMATE)
     forms = [
-        start_form(draft, OFFER, here, words),
+        start_form(draft, OFFER, here, ESTIMATE),
         start_form(
             FormDraft(), OFFER, FormTarget(), "Write a question: time and cost appear here."
         ),
@@ -203,10 +161,6 @@ def test_the_form_for_a_channels_settings():
     assert as_sent(*forms) == external_file(f"{FOLDER}/settings_form.json")
 
 
-def test_the_form_to_add_context():
-    assert as_sent(context_form(a_debate())) == external_file(f"{FOLDER}/context_form.json")
-
-
 def test_the_ballot_before_and_after_it_is_cast():
     ballot = PeopleBallot(by=SAM, options=("o2", "o1"), origin="V1")
     forms = [
@@ -216,24 +170,14 @@ def test_the_ballot_before_and_after_it_is_cast():
     assert as_sent(*forms) == external_file(f"{FOLDER}/ballot_form.json")
 
 
-def test_the_form_for_options():
-    form = options_form(a_debate(*POSITIONS, OPTIONS))
-    assert as_sent(form) == external_file(f"{FOLDER}/options_form.json")
-
-
-def test_the_form_to_supersede_says_which_debates_it_offers():
-    offered = decision_form(
-        judged(),
-        DecisionKind.SUPERSEDE,
-        today=TODAY,
-        newer={"dnewer22": "Kafka?", "dnewer23": "Kafka?"},
-    )
-
-    assert "The newest ones of this channel." in str(as_sent(offered))
+def test_the_boards_forms():
+    context, options = context_form(a_debate()), options_form(a_debate(*POSITIONS, OPTIONS))
+    assert as_sent(context) == external_file(f"{FOLDER}/context_form.json")
+    assert as_sent(options) == external_file(f"{FOLDER}/options_form.json")
 
 
 def test_the_forms_to_decide():
-    newer = {"dnewer22": "Kafka, PostgreSQL & Redis?"}
+    newer = {"dnewer22": "Kafka, PostgreSQL & Redis?", "dnewer23": "Kafka?"}
     forms = [decision_form(judged(), kind, today=TODAY, newer=newer) for kind in DecisionKind]
     assert as_sent(*forms) == external_file(f"{FOLDER}/decision_form.json")
 
@@ -304,6 +248,8 @@ def rows() -> list[DebateRow]:
 def test_lists():
     shot = as_sent(channel_list(rows()), own_list(rows()), search_list("lost <jobs>", rows()[1:2]))
     assert shot == external_file(f"{FOLDER}/lists.json")
+    none = as_sent(channel_list([]), own_list([]), search_list("lost jobs", []))
+    assert none == external_file(f"{FOLDER}/lists_empty.json")
 
 
 def test_lists_say_where_they_may_lack_some():
@@ -316,15 +262,5 @@ def test_lists_say_where_they_may_lack_some():
     assert f"The {MOST_AT_HOME} newest are here." in str(home([row] * MOST_AT_HOME))
 
 
-def test_lists_without_anything():
-    shot = as_sent(channel_list([]), own_list([]), search_list("lost jobs", []))
-    assert shot == external_file(f"{FOLDER}/lists_empty.json")
-
-
 def test_home():
     assert as_sent(home(rows()), home([])) == external_file(f"{FOLDER}/home.json")
-
-
-def test_every_form_names_its_debate():
-    metadata = json.loads(ballot_form(judged())["private_metadata"])
-    assert metadata == {"debate": DEBATE_ID}

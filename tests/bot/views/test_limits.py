@@ -3,28 +3,33 @@
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
+from bot.presenter.posts import posts_of
+from bot.presenter.reading_order import release_all
 from bot.slack.mrkdwn.newer_blocks import newer_in, without
 from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import outcome_form, outcome_post
 from bot.views.fold import in_full
 from bot.views.group_post import everything, group_post, turn
+from bot.views.lists import DebateRow, channel_list, home
 from bot.views.message import MessageView
 from bot.views.verdict import headline, short_text, shortcomings, verdict
 from bot.views.vote import vote
 from core.debate.agents import Agent
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
 from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
-from core.debate.people import Person, Stop
+from core.debate.log import RecordedEvent, fold
+from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded, OutcomeGiven
 from core.debate.setup import Setup
 from core.debate.state import Debate
@@ -38,12 +43,14 @@ from core.debate.turn_events import (
 )
 from core.debate.verdict import Judgement, Requirement, RequirementStatus, Verdict
 from core.debate.vote import Ballot, Option, Options, QuestionKind
+from core.errors import LogBroken
 from core.rules.options import options_of
 from core.rules.voting import count
 from core.testing import a_setup
 from slack_on_loopback.blocks import block_problems
 from slack_on_loopback.rules import check_message_blocks
 from tests.bot.plays import CALL, a_debate, a_verdict
+from tests.core.dice import odd_logs
 
 #: What chat.update takes; the board is edited with it.
 UPDATE_TEXT = 4000
@@ -110,6 +117,10 @@ def setups(draw: st.DrawFn) -> Setup:
     return a_setup().model_copy(update=changed)
 
 
+def a_contribution(agent: str, text: str, act: Act = Act.PROPOSAL) -> Contribution:
+    return Contribution(turn=Turn(act=act, round=1, agent=agent), text=text, call=CALL)
+
+
 def some_options(names: Sequence[str], setup: Setup) -> Options:
     """Options of these names; every agent stands for the first one."""
     return Options(
@@ -127,11 +138,12 @@ def debates(draw: st.DrawFn) -> Debate:
     text, reason = draw(long), draw(short)
     events: list[Any] = []
     for agent in setup.agents:
-        turn = Turn(act=Act.PROPOSAL, round=1, agent=agent.id)
         failed = Turn(act=Act.CRITIQUE, round=1, agent=agent.id, target=setup.agents[0].id)
-        contribution = Contribution(turn=turn, text=text, call=CALL, warnings=(reason,) * 3)
-        events.append(ContributionMade(contribution=contribution))
-        events.append(TurnFailed(failure=Failure(turn=failed, reason=reason)))
+        contribution = a_contribution(agent.id, text).model_copy(update={"warnings": (reason,) * 3})
+        events += [
+            ContributionMade(contribution=contribution),
+            TurnFailed(failure=Failure(turn=failed, reason=reason)),
+        ]
     names = draw(st.lists(st.sampled_from(["x", NASTY, "名" * 80, '"' * 80]), max_size=12))
     events.append(OptionsMerged(options=some_options(names, setup)))
     return a_debate(*events, setup=setup)
@@ -160,17 +172,16 @@ def verdicts(draw: st.DrawFn) -> Verdict:
 @given(debates(), lists)
 def test_a_board_fits_whatever_the_debate_holds(debate: Debate, remarks: Sequence[str]):
     links = {"Report": "https://files.example/r"}
-    check(board(debate, remarks=remarks, links=links))
+    for message in (board(debate, remarks=remarks, links=links), *notices.question(debate)):
+        check(message)
+    for failure in debate.failures.values():
+        check(notices.turn_failure_line(debate, failure))
 
 
 @given(debates(), long)
 @example(a_debate(), "")
 def test_a_contribution_fits_and_is_there_whole(debate: Debate, text: str):
-    speaker = debate.setup.agents[0].id
-    contribution = Contribution(
-        turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=text, call=CALL
-    )
-    messages = turn(debate, contribution)
+    messages = turn(debate, a_contribution(debate.setup.agents[0].id, text))
     for message in messages:
         check(message)
     text_shown = "".join(message.text for message in messages)
@@ -183,10 +194,8 @@ def test_a_share_of_a_round_fits_and_all_of_it_can_be_read(first: str, other: st
     lost = Turn(act=Act.CRITIQUE, round=1, agent="architect", target="security")
     debate = a_debate(TurnFailed(failure=Failure(turn=lost, reason=first or "No.")))
     speaker = debate.setup.agents[0].id
-    contributions = [
-        Contribution(turn=Turn(act=Act.PROPOSAL, round=1, agent=speaker), text=first, call=CALL),
-        Contribution(turn=Turn(act=Act.REFINEMENT, round=1, agent=speaker), text=other, call=CALL),
-    ]
+    refined = a_contribution(speaker, other, Act.REFINEMENT)
+    contributions = [a_contribution(speaker, first), refined]
     check(group_post(debate, contributions, tuple(debate.failures.values())))
     blocks = in_full(everything(debate, contributions[0].turn, contributions), 100)
     assert block_problems(blocks, "modal") == []
@@ -274,30 +283,29 @@ def test_a_vote_fits_for_any_roster(setup: Setup, seed: int):
         check(headline(quiet, reached))
 
 
-@given(debates(), short, short)
-def test_notices_fit(debate: Debate, words: str, typed: str):
-    failure = next(iter(debate.failures.values()))
-    check(notices.turn_failure_line(debate, failure))
-    check(notices.problem(words or "Wrong.", typed))
-    check(notices.failure_line(debate, words))
-    check(notices.usage({f"/debate {n} {typed}": words for n in range(30)}))
-    check(notices.stop_line(Stop(by=Person(id="x", name=words))))
-    check(notices.out_of_time())
-    for message in notices.question(debate):
-        check(message)
-
-
 @given(question=long, why=long, kind=st.sampled_from(OutcomeKind))
 def test_how_a_decision_turned_out_fits(question: str, why: str, kind: OutcomeKind):
     decision = Decision(kind=DecisionKind.ACCEPT, by=Person(id="U1"), why=why, origin="V1")
     outcome = DecisionOutcome(kind=kind, by=Person(id="U2"), why=why, decision="V1", origin="V2")
-    setup = a_setup().model_copy(update={"question": question or "?"})
-    debate = a_debate(
-        DecisionRecorded(decision=decision), OutcomeGiven(outcome=outcome), setup=setup
-    )
+    events = [DecisionRecorded(decision=decision), OutcomeGiven(outcome=outcome)]
+    debate = a_debate(*events, setup=a_setup().model_copy(update={"question": question or "?"}))
     check(outcome_post(debate))
     check(board(debate))
     outcome_form(debate, outcome.model_copy(update={"why": why[:600]}), again_after=30)
+
+
+@settings(max_examples=40)
+@given(log=odd_logs())
+def test_a_log_that_no_engine_can_have_written_is_shown_or_refused_by_name(
+    log: list[RecordedEvent],
+):
+    with suppress(LogBroken):
+        debate = fold(log)
+        board(debate)
+        home([DebateRow(debate)])
+        channel_list([DebateRow(debate)])
+        for released in release_all(log).events:
+            posts_of(debate, released)
 
 
 def test_people_are_named_by_mention_and_only_if_their_id_is_one():
