@@ -143,8 +143,6 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class Moot:
-    """A running bot."""
-
     clients: WorkspaceClients
     store: SqlDebateStore
     posts: Posts
@@ -297,7 +295,7 @@ async def _connect(
     metrics: Metrics,
     tracing: Sequence[EventSink],
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
-    """Make the parts that need each other: the engine, the queues, what people can do."""
+    """Make the parts that need each other."""
     clock, store = SystemClock(), SqlDebateStore(database)
     posts, leases = Posts(database), Leases(database, secrets.token_hex(8))
     has_pages = parts.environment.pages is not None
@@ -422,7 +420,6 @@ def _use_cases(
     people: Accesses,
     secret: bytes,
 ) -> UseCases:
-    """Make what people can do."""
     bounds, channels = parts.environment.bounds, records.channels
     update = {"question_max_chars": bounds.question_characters}
     settings = parts.settings.model_copy(update=update)
@@ -485,7 +482,6 @@ def _note_unreadable(debate_id: str, error: StoreError) -> None:
 
 
 def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:
-    """Make the Bolt app."""
     if not (parts.slack.app_token or parts.slack.signing_secret):
         raise ConfigurationBroken("HTTP mode needs a signing secret: anybody could pose as Slack.")
     app = AsyncApp(

@@ -82,7 +82,7 @@ def database_place(location: str) -> str:
 
 
 def api_keys(environment: BotSettings) -> Mapping[str, str]:
-    """Return the API keys that are set, by provider."""
+    """The API keys that are set, by provider."""
     keys = {
         "anthropic": environment.anthropic_api_key,
         "openai": environment.openai_api_key,
@@ -98,14 +98,7 @@ def build_providers(
     servers: Sequence[ModelServer] = (),
     stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> Mapping[str, ModelProvider]:
-    """Return every provider that can be used: those with a key, Ollama, and offline.
-
-    Args:
-        environment: Keys and addresses.
-        records: What settings say about models.
-        servers: Those that settings name.
-        stall: How long models may be silent.
-    """
+    """Every provider that can be used: those with a key, Ollama, and offline."""
     build = partial(factory.build, records=tuple(records), stall=stall)
     names = [*api_keys(environment), "ollama", "offline"]
     names += [factory.COMPATIBLE] if environment.openai_base_url else []
@@ -122,7 +115,6 @@ def build_providers(
 
 
 def _access(environment: BotSettings) -> Mapping[str, tuple[str, str]]:
-    """Key and address of each provider, as far as they are set."""
     openai, keys = environment.openai_base_url, api_keys(environment)
     addresses = {"anthropic": environment.anthropic_base_url, "openai": openai}
     return {
@@ -140,7 +132,7 @@ def build_calls(
     more: Sequence[ModelProvider] = (),
     plugins: Plugins = NO_PLUGINS,
 ) -> ModelCalls:
-    """Return what asks models, with the settings' own capabilities and prices.
+    """What asks models, with the settings' own capabilities and prices.
 
     Args:
         environment: Keys and addresses.
@@ -160,7 +152,6 @@ def build_calls(
 
 
 def build_tools(settings: Settings, environment: BotSettings) -> FetchTools:
-    """Return what asks the tools of MCP servers that the settings list."""
     return FetchTools(
         settings.evidence, key_in=environment.key_in, environment=environment.for_program
     )
@@ -171,13 +162,7 @@ def build_reader(
     tools: FetchTools | None = None,
     fetchers: Mapping[SourceKind, Fetch] | None = None,
 ) -> EvidenceReader:
-    """Return what reads sources: pages of allowed hosts, and what else there is.
-
-    Args:
-        settings: What may be read.
-        tools: Asks tools; None: none is asked.
-        fetchers: What the surface has besides, by kind.
-    """
+    """What reads sources: pages of allowed hosts, and what the surface has besides, by kind."""
 
     async def fetch_link(
         reference: SourceReference, place: Place, most_bytes: int
@@ -198,7 +183,6 @@ def build_reader(
 def build_turns(
     calls: ModelCalls, settings: Settings, store: SqlDebateStore, reader: SourceReader
 ) -> Turns:
-    """Return what takes turns, within the caps that the settings set."""
     clock = SystemClock()
     return Turns(
         calls,
@@ -210,7 +194,6 @@ def build_turns(
 
 
 def build_embedder(environment: BotSettings) -> OpenAIEmbedder | None:
-    """Return what finds decisions by meaning; None where no model for it is set."""
     if not environment.moot_embeddings_model:
         return None
     return OpenAIEmbedder(
@@ -223,15 +206,7 @@ def build_embedder(environment: BotSettings) -> OpenAIEmbedder | None:
 def model_sets(
     environment: BotSettings, settings: Settings, plugins: Plugins = NO_PLUGINS
 ) -> Sequence[ModelSet]:
-    """Return the model sets on offer.
-
-    Of every provider with a key, of named servers, of plugins, and the offline engine.
-
-    Args:
-        environment: Keys and addresses.
-        settings: The servers, and the models of agents.
-        plugins: Of installed packages.
-    """
+    """Models on offer: of providers with a key, of named servers, of plugins, and no model."""
     names = [*api_keys(environment), "offline"]
     sets = list[ModelSet]()
     for name in names:
@@ -264,7 +239,6 @@ def model_sets(
 
 
 def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
-    """Return what estimates a debate before it is started, by settings' models and prices."""
     tables = Tables(models=settings.models, prices=settings.prices)
     return lambda setup: estimate(setup, tables)
 
@@ -352,11 +326,7 @@ def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
 
 
 def check_addresses(settings: Settings) -> None:
-    """Refuse servers that nobody shall reach from here, and keys sent unencrypted.
-
-    Raises:
-        ConfigurationBroken: An address cannot be used; says which and why.
-    """
+    """Refuse servers that nobody shall reach from here, and keys sent unencrypted."""
     for server in settings.servers:
         if why := fault_of(server.base_url):
             raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
@@ -388,16 +358,7 @@ def usual_models() -> Mapping[str, str]:
 def check_providers(
     setup: Setup, environment: BotSettings, servers: Sequence[ModelServer] = ()
 ) -> None:
-    """Make sure that every agent's model can be asked, before anything is started.
-
-    Args:
-        setup: The debate.
-        environment: Keys and addresses.
-        servers: Those that the settings name.
-
-    Raises:
-        ConfigurationBroken: A key or an address is missing; names agent and variable.
-    """
+    """Make sure that every agent's model can be asked, before anything is started."""
     background = (setup.summarizer, setup.facilitator, setup.shadow_agent)
     for agent in (*setup.agents, setup.judge, *background):
         if agent:
@@ -408,8 +369,8 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
     """Make sure that every model and every MCP server the settings name can be asked.
 
     Raises:
-        ConfigurationBroken: A key or an address is missing; names who needs it and the variable.
-            Or nothing that asks MCP servers is installed.
+        ConfigurationBroken: Names who needs which variable, or says that nothing that asks MCP
+            servers is installed.
     """
     named = (
         ("The default model of agents", settings.agent_model),
@@ -443,7 +404,7 @@ def check_choice(
     """Make sure that a model of that provider can be asked.
 
     Raises:
-        ConfigurationBroken: A key or an address is missing; names who needs it and the variable.
+        ConfigurationBroken: Names who needs which variable.
     """
     missing = ""
     for server in servers:
@@ -460,7 +421,7 @@ def check_choice(
 
 @asynccontextmanager
 async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
-    """Open the log of debates for as long as the block lasts.
+    """Open the log of debates.
 
     Args:
         location: A file path (SQLite) or a database URL.
@@ -480,9 +441,6 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
 
     Where there is no database there are no debates, and none is made.
 
-    Args:
-        location: A file path (SQLite) or a database URL.
-
     Raises:
         ConfigurationBroken: The location cannot be understood.
         StoreError: It cannot be opened, or another version of the program made it.
@@ -500,11 +458,7 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
 async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
     """Open the log of debates for reading only, whoever writes to it.
 
-    Args:
-        location: A file path (SQLite) or a database URL.
-
     Raises:
-        ConfigurationBroken: The location cannot be understood.
         StoreMissing: There are no tables of ours.
         StoreError: It cannot be opened, or another version of the program made it.
     """
@@ -517,11 +471,6 @@ async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
 async def _serving(
     environment: BotSettings, name: str, servers: Sequence[ModelServer] = ()
 ) -> AsyncGenerator[ModelProvider]:
-    """A provider for as long as the block lasts.
-
-    Raises:
-        ConfigurationBroken: Its key or its address is missing.
-    """
     providers = build_providers(environment, servers=servers)
     try:
         if name not in providers:
@@ -534,12 +483,7 @@ async def _serving(
 async def models_there(
     environment: BotSettings, provider: str, servers: Sequence[ModelServer] = ()
 ) -> Sequence[str]:
-    """Return the models a provider has for our key: the cheapest call that shows it is accepted.
-
-    Args:
-        environment: Keys and addresses.
-        provider: Which one.
-        servers: Those that the settings name.
+    """The models a provider has for our key: the cheapest call that shows it is accepted.
 
     Raises:
         ProviderError: The key is refused, or nobody answers.
@@ -550,11 +494,7 @@ async def models_there(
 
 
 async def context_of(environment: BotSettings, model: str) -> int:
-    """Return the tokens that the context of one of Ollama's models holds; 0: unknown.
-
-    Raises:
-        ProviderError: Ollama does not answer.
-    """
+    """Tokens that the context of one of Ollama's models holds; 0: unknown."""
     async with _serving(environment, "ollama") as ollama:
         return await ollama.context(model) if isinstance(ollama, ContextSizes) else 0
 
@@ -565,12 +505,6 @@ def is_database_in_use(file: Path) -> bool:
 
 
 async def look_at_database(location: str, version_tables: Sequence[str]) -> Inspection:
-    """Look at a database without changing it.
-
-    Raises:
-        StoreDown: It cannot be read.
-        ConfigurationBroken: The location cannot be understood.
-    """
     return await inspect_database(database_url(location), version_tables)
 
 

@@ -56,7 +56,6 @@ def main() -> None:
 
 
 def exit_code(error: MootError) -> int:
-    """Return the exit code of an expected error."""
     return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
 
 

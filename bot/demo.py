@@ -77,8 +77,6 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class DemoOptions:
-    """What the command line says."""
-
     #: Empty: written examples are played, or the sample is debated.
     question: str = ""
     #: Print what happens and end with the decision on one screen, instead of waiting for Ctrl-C.
@@ -106,8 +104,6 @@ class DemoOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Demo:
-    """What to show."""
-
     settings: Settings
     calls: ModelCalls
     models: Sequence[ModelSet] = ()
@@ -117,11 +113,6 @@ class Demo:
 
     @asynccontextmanager
     async def stage(self) -> AsyncGenerator["Stage"]:
-        """Run the local Slack with the bot connected, for as long as the block lasts.
-
-        Raises:
-            ConfigurationBroken: The port is taken.
-        """
         folder = self.options.folder or Path(mkdtemp(prefix="moot-demo-"))
         folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -188,8 +179,6 @@ async def _workspace(options: DemoOptions, folder: Path) -> AsyncGenerator[Works
 
 @dataclass
 class Stage:
-    """A demonstration under way."""
-
     workspace: Workspace
     moot: Moot
 
@@ -213,13 +202,6 @@ class Stage:
         return fresh[0]
 
     def player(self, patience: float, playback: Playback | None = None) -> ExamplePlayer:
-        """Return what plays written examples in the channel.
-
-        Args:
-            patience: Seconds until a question of their agents is answered.
-            playback: Waits for them; None: nobody can pause it.
-        """
-
         def person(name: str) -> Person:
             user = self.workspace.user(name)
             return Person(id=user.id, name=user.real_name)
@@ -252,13 +234,7 @@ class Stage:
         await self.show_own(models)
 
     async def play_examples(self, patience: float, playback: Playback, models: str = "") -> None:
-        """Play a written example from when the page is opened, and the next when one asks for it.
-
-        Args:
-            patience: Seconds until a question of their agents is answered.
-            playback: What the page's buttons pause and step.
-            models: Which models debate a question of one's own, in words.
-        """
+        """Play an example once the page is opened, and the next one when somebody asks for it."""
         player, names = self.player(patience, playback), list(written_examples())
         self.workspace.show_guide(GuideLine(text=BEGINNING))
         await self.workspace.until_watched()
@@ -286,12 +262,7 @@ class Stage:
             own.cancel()
 
     async def show_own(self, models: str, *, has_more: bool = False) -> None:
-        """Say at the top what happens to the questions that people ask from now on.
-
-        Args:
-            models: Which models take part, in words.
-            has_more: Whether another example is left.
-        """
+        """Say at the top what happens to the questions that people ask from now on."""
         earlier, last_line = set(await self._debates()), None
         while True:
             await asyncio.sleep(_GLANCE_SECONDS)
@@ -329,12 +300,10 @@ class Stage:
                     playback.press(await self.workspace.guide_pressed())
 
     async def _place_of(self, key: str) -> tuple[str, str] | None:
-        """Return the channel and ts of a post; None as long as it does not stand there."""
         row = await self.moot.posts.row_by_key(key)
         return (self.workspace.channel(CHANNEL).id, row.ts) if row and row.ts else None
 
     async def has_debates(self) -> bool:
-        """Whether an earlier demonstration left debates in this folder."""
         return bool(await self._debates())
 
     async def follow(self, debate_id: str, say: Say = lambda _line: None) -> Debate:
@@ -362,12 +331,7 @@ class Stage:
 
 
 async def show(options: DemoOptions) -> int:
-    """Run the demonstration; return the exit code.
-
-    Raises:
-        BadInput: There is no such role, or the question cannot be used.
-        ConfigurationBroken: The port is taken.
-    """
+    """Run the demonstration; return the exit code."""
     environment = start_up(quiet=True)
     loaded = await load_settings(environment)
     for notice in loaded.notices:

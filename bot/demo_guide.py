@@ -39,7 +39,6 @@ _VOTE = f"{_EXAMPLE} 5 of 5: they vote again, and a judge writes the verdict wit
 
 
 def _phase_words(debate: Debate) -> str:
-    """Return what happens at this point of an example."""
     if debate.verdict or debate.tally or debate.status is not Status.RUNNING:
         return _VOTE
     if not debate.contributions:
@@ -53,7 +52,7 @@ def _phase_words(debate: Debate) -> str:
 def playing_line(
     debate: Debate, thread: tuple[str, str] | None, playback: Playback, message: str
 ) -> GuideLine:
-    """Return what stands at the top while an example is played.
+    """What stands at the top while an example is played.
 
     Args:
         debate: The example.
@@ -71,12 +70,6 @@ def playing_line(
 
 
 def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Sequence[GuideButton]:
-    """Return what people can do when an example has ended.
-
-    Args:
-        verdict: Channel and ts of the verdict's post; None: there is none.
-        has_more: Whether another example is left.
-    """
     buttons = [GuideButton(label="Ask your own", types="/debate ")]
     if has_more:
         buttons.append(GuideButton(label="Watch another", name=ANOTHER))
@@ -86,13 +79,7 @@ def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Seque
 
 
 def own_line(debate: Debate, models: str, line: GuideLine) -> GuideLine:
-    """Return what stands at the top while a person's own question is debated, and afterwards.
-
-    Args:
-        debate: The newest debate that is no example.
-        models: Which models take part, in words.
-        line: Its thread, its verdict and the buttons.
-    """
+    """What stands at the top while a person's own question is debated, and afterwards."""
     state = "is being debated" if debate.status is Status.RUNNING else "has been debated"
     # Until there is a verdict, the board stands beside the thread.
     message = line.message or (line.thread[1] if line.thread else "")

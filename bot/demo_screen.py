@@ -27,12 +27,7 @@ _LINES = 40
 
 
 def print_decision(debate: Debate, console: Console | None = None) -> None:
-    """Print the decision and what it rests on, on one screen; in colours on a terminal.
-
-    Args:
-        debate: The debate, at its end.
-        console: Where to print; None: standard output.
-    """
+    """Print the decision and what it rests on, on one screen; in colours on a terminal."""
     console = console or Console(highlight=False)
     verdict = debate.verdict
     if verdict is None:
@@ -51,7 +46,6 @@ def print_decision(debate: Debate, console: Console | None = None) -> None:
 def _screen(
     debate: Debate, verdict: Verdict, most: int, characters: int
 ) -> Iterator[RenderableType]:
-    """What stands on the screen, with this many items in a list and characters in each."""
     yield Rule("The agents' verdict", style="green")
     question = shorten(visible(debate.setup.question), 2 * characters, placeholder=" …")
     yield Text(question, style="dim")
@@ -70,7 +64,6 @@ def _screen(
 
 
 def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Sequence[str]]]:
-    """Each section's title, colour and items."""
     # Addresses in the local Slack are gone when this is read.
     citations = tuple(
         citation.model_copy(update={"address": ""}) for citation in recorded.citations

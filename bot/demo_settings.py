@@ -18,11 +18,6 @@ WAIT_SECONDS = 60.0
 def demo_settings(
     settings: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
 ) -> Settings:
-    """Return the settings with the options of the command line.
-
-    Raises:
-        BadInput: There is no such role.
-    """
     changes: dict[str, Any] = {"format": form} if form else {}
     if rounds is not None:
         changes["rounds"] = rounds
@@ -37,7 +32,6 @@ def demo_settings(
 
 
 def offline(settings: Settings) -> Settings:
-    """Return the settings with the offline engine in place of every model."""
     choice = ModelChoice(provider="offline", model="offline-checklists")
     instead = {"provider": choice.provider, "model": choice.model}
     agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
@@ -48,7 +42,6 @@ def offline(settings: Settings) -> Settings:
 
 
 def asking(settings: Settings) -> Settings:
-    """Return the settings with agents that ask first, and wait for a moment only."""
     clarifying = Clarifying(enabled=True, wait_seconds=WAIT_SECONDS)
     return settings.model_copy(update={"clarifying": clarifying})
 

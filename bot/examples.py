@@ -35,7 +35,7 @@ _GLANCE_SECONDS = 0.1
 def example_provider(
     *, speed: float = 0.0, read: Callable[[float], Awaitable[None]] | None = None
 ) -> ModelProvider:
-    """Return the provider that plays the written examples.
+    """The provider that plays the written examples.
 
     Args:
         speed: 1 for an example that is over within a minute, 2 for twice as fast; 0: all at once.
@@ -45,14 +45,11 @@ def example_provider(
 
 
 def written_examples() -> Mapping[str, Example]:
-    """Return all written examples by name, in the order in which they are played."""
     return examples()
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExamplePlayer:
-    """Plays written examples in one channel."""
-
     moot: Moot
     place: Place
     #: The person of the workspace who has this name.
@@ -66,12 +63,7 @@ class ExamplePlayer:
     read: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     async def begin(self, name: str) -> str:
-        """Start the example, unless it was started before; return the debate's id.
-
-        Raises:
-            BadInput: Too many debates run.
-            StoreDown: The database failed.
-        """
+        """Start the example, unless it was started before; return the debate's id."""
         example, origin = examples()[name], f"example/{name}"
         # If it was started before, its files are shared already.
         brought = example.sources if await self.moot.store.id_of_origin(origin) is None else ()
@@ -116,6 +108,5 @@ class ExamplePlayer:
         return fold(await self.moot.store.events(debate_id))
 
     async def _address_of(self, key: str) -> str:
-        """Return where in Slack a post stands; empty as long as it does not."""
         row = await self.moot.posts.row_by_key(key)
         return row.ts if row and row.ts else ""

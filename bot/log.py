@@ -126,5 +126,4 @@ def bind_debate(debate_id: str) -> None:
 
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:
-    """Return the logger of a module."""
     return structlog.stdlib.get_logger(name)

@@ -23,12 +23,6 @@ class PacedProvider:
     """A `ModelProvider` that answers as another one does, a few at a time, each after a while."""
 
     def __init__(self, provider: ModelProvider, clock: Clock) -> None:
-        """Keep who answers.
-
-        Args:
-            provider: Answers.
-            clock: Passes the time.
-        """
         self.name = provider.name
         self._provider = provider
         self._clock = clock
@@ -37,11 +31,6 @@ class PacedProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Answer after a while.
-
-        Raises:
-            ProviderError: The other provider's.
-        """
         async with self._places:
             # The same request always takes the same time.
             prompt = "\n".join((request.system, *(part.text for part in request.parts)))
@@ -50,5 +39,4 @@ class PacedProvider:
             return await self._provider.complete(request, on_first_token)
 
     async def close(self) -> None:
-        """Close the other provider."""
         await self._provider.close()

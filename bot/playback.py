@@ -10,15 +10,10 @@ class Playback:
     """Time to read what an example has shown, as far as nobody pauses or skips it."""
 
     def __init__(self) -> None:
-        """Begin at play."""
         self.is_paused = False
         self._skip = asyncio.Event()
 
     def press(self, name: str) -> None:
-        """Do what the button of this name says: pause, go on, or show what comes next at once.
-
-        A pause goes on after a step.
-        """
         match name:
             case "pause":
                 self.is_paused = True

@@ -8,14 +8,7 @@ from bot.settings import BotSettings, LogLevel, read_settings
 
 
 def start_up(*, quiet: bool = False) -> BotSettings:
-    """Read the environment and set the logs up.
-
-    Args:
-        quiet: Warnings only, whatever the environment says.
-
-    Raises:
-        ConfigurationBroken: A variable cannot be used.
-    """
+    """Read the environment and set the logs up; quiet: warnings only, whatever it says."""
     settings = read_settings()
     level = LogLevel.WARNING if quiet else settings.moot_log_level
     set_up_logs(level, settings.moot_log_format, settings.secrets)

@@ -22,7 +22,6 @@ class ReminderLoop:
     _looking: asyncio.Task[None] | None = field(default=None, init=False)
 
     def start(self) -> None:
-        """Look now, and again and again."""
         self._looking = asyncio.create_task(self._keep_looking(), name="reminders")
 
     async def close(self) -> None:

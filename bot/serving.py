@@ -27,16 +27,6 @@ _log = logger(__name__)
 
 
 async def serve(settings: BotSettings, mode: Mode | None) -> None:
-    """Run the bot until Ctrl-C or SIGTERM.
-
-    Args:
-        settings: What the environment says.
-        mode: How Slack reaches the bot; None: what the tokens are for.
-
-    Raises:
-        ConfigurationBroken: Tokens, settings, database or port cannot be used.
-        MootError: Slack or the database cannot be reached.
-    """
     access = slack_access(settings, mode := mode or mode_of(settings))
     check_listening(settings, mode)
     plugins = find_plugins(settings)

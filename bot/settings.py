@@ -35,8 +35,6 @@ class Mode(StrEnum):
 
 
 class LogFormat(StrEnum):
-    """How log lines look."""
-
     AUTO = "auto"
     CONSOLE = "console"
     JSON = "json"
@@ -131,10 +129,7 @@ class BotSettings(Bounds, BaseSettings):
     _usual: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 
     def take_variables(self, variables: Mapping[str, str | None]) -> None:
-        """Remember what may be keys of servers that a configuration file names.
-
-        And what the programs of such servers need to run, and what plugins may be told.
-        """
+        """Remember what servers of a settings file, their programs and plugins may be told."""
         self._for_plugins = {
             name: value or "" for name, value in variables.items() if name.startswith(_OF_PLUGINS)
         }
@@ -150,21 +145,12 @@ class BotSettings(Bounds, BaseSettings):
         return self._keys.get(variable, "")
 
     def plugin_variable(self, name: str) -> str:
-        """What a plugin is told of this variable.
-
-        Raises:
-            ConfigurationBroken: The name is none of a plugin's.
-        """
         if not name.startswith(_OF_PLUGINS):
             raise ConfigurationBroken(f"plugins may only read {_OF_PLUGINS}…, not {name}")
         return self._for_plugins.get(name, "")
 
     def for_program(self, variables: Sequence[str]) -> Mapping[str, str]:
-        """The environment of another's program: nothing of ours but these variables.
-
-        Args:
-            variables: Names of keys that it is handed.
-        """
+        """The environment of another's program: nothing of ours but these variables with keys."""
         return {**self._usual, **{name: key for name in variables if (key := self.key_in(name))}}
 
     @property
@@ -198,7 +184,6 @@ class BotSettings(Bounds, BaseSettings):
 
     @property
     def bounds(self) -> Bounds:
-        """How much people may ask for."""
         return Bounds(**{name: getattr(self, name) for name in Bounds.model_fields})
 
     @property
@@ -211,7 +196,6 @@ class BotSettings(Bounds, BaseSettings):
 
 
 def variables() -> Sequence[str]:
-    """Every variable of the environment that is read."""
     fields = BotSettings.model_fields.items()
     return [str(field.validation_alias or name).upper() for name, field in fields]
 
@@ -220,7 +204,7 @@ def read_settings(env_file: Path | None = Path(".env")) -> BotSettings:
     """Read the environment, and `.env` under it (the environment wins).
 
     Raises:
-        ConfigurationBroken: A variable has a value that cannot be used; names each of them.
+        ConfigurationBroken: Names each variable that has a value which cannot be used.
     """
     try:
         settings = BotSettings(_env_file=env_file)  # pyright: ignore[reportCallIssue]
@@ -257,9 +241,6 @@ def check_listening(settings: BotSettings, mode: Mode) -> None:
 
     Nor are pages of debates sent so, nor people's tokens. Without them, in Socket Mode only health
     and readiness are served, which anybody may read.
-
-    Raises:
-        ConfigurationBroken: They would be, and nobody said that TLS ends in front.
     """
     if is_loopback(settings.moot_host) or settings.moot_behind_tls:
         return
@@ -296,8 +277,6 @@ def _wrong_addresses(settings: BotSettings) -> Sequence[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class PageSettings:
-    """Where pages of debates are, and for how long."""
-
     #: Without a slash at its end.
     base: str
     #: How long a link holds.
@@ -394,12 +373,10 @@ _PUBLIC_URL = re.compile(r"https://[^\s/?#]+|http://(localhost|127\.0\.0\.1)(:\d
 
 
 def wants_oauth(settings: BotSettings) -> bool:
-    """Return whether workspaces shall install the app themselves."""
     return bool(settings.slack_client_id.strip() or _plain(settings.slack_client_secret))
 
 
 def mode_of(settings: BotSettings) -> Mode:
-    """Return the mode the credentials are for: HTTP when there is only a signing secret."""
     has_app_token = bool(_plain(settings.slack_app_token))
     has_signing_secret = bool(_plain(settings.slack_signing_secret))
     return Mode.HTTP if has_signing_secret and not has_app_token else Mode.SOCKET
@@ -409,8 +386,7 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
     """Check the credentials this mode needs.
 
     Raises:
-        ConfigurationBroken: One or more are missing or have the wrong form; says what each should
-            look like and where to find it.
+        ConfigurationBroken: Says what each should look like and where to find it.
     """
     if wants_oauth(settings):
         return _oauth_access(settings, mode)
@@ -429,7 +405,6 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
 
 
 def _oauth_access(settings: BotSettings, mode: Mode) -> SlackAccess:
-    """Check the credentials of an app that many workspaces install."""
     signing, secret = _plain(settings.slack_signing_secret), _plain(settings.slack_client_secret)
     client_id = settings.slack_client_id.strip()
     public_url = settings.moot_public_url.strip().rstrip("/")

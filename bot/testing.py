@@ -78,7 +78,6 @@ class Team:
         return await self.board_of(fresh[0].debate_id)
 
     async def type(self, words: str, *, user: str = "") -> None:
-        """Type `/debate` and these words; wait for the acknowledgement."""
         await self.workspace.command(user or self.user, self.channel, "/debate", words)
 
     async def say(self, text: str, board: str = "", *, user: str = "") -> Message:
@@ -88,7 +87,6 @@ class Team:
     async def click(
         self, board: str, action_id: str = ActionId.STOP.value, *, user: str = ""
     ) -> None:
-        """Click a button of a board."""
         await self.workspace.click(user or self.user, self.channel, board, action_id)
 
     def verdict(self, board: str, edition: int = 1) -> str:
@@ -97,16 +95,15 @@ class Team:
         return next(str(reply["ts"]) for reply in self.replies(board) if key_of(reply) == key)
 
     def ephemeral_texts(self, user: str = "") -> Sequence[str]:
-        """Return the texts of ephemeral messages to this person, oldest first."""
+        """Texts of ephemeral messages to this person, oldest first."""
         messages = self.workspace.ephemeral(user or self.user, self.channel)
         return [str(message["text"]) for message in messages]
 
     def thread(self, board: str) -> Sequence[Message]:
-        """Return a board and its replies."""
         return self.workspace.thread(self.channel, board)
 
     def replies(self, board: str) -> Sequence[Message]:
-        """Return what the bot posted in a thread."""
+        """What the bot posted in a thread."""
         return [message for message in self.thread(board)[1:] if message.get("bot_id")]
 
     async def board_of(self, debate_id: str) -> str:
@@ -123,7 +120,6 @@ class Team:
         return str(messages[0]["ts"])
 
     async def wait_for_posts(self, count: int, board: str) -> Sequence[Message]:
-        """Wait until the bot has posted so many replies; return them."""
         await self.workspace.wait_for(
             lambda: len(self.replies(board)) >= count, timeout=WAIT_SECONDS
         )
@@ -146,7 +142,6 @@ class Team:
                     await self.moot.outbox.clock.sleep(0.02)
 
     async def wait_for_log(self, board: str, has: Callable[[Debate], object]) -> Debate:
-        """Wait until this holds of a debate as its log says; return it then."""
         debate_id = debate_of(self.thread(board)[0])
         async with asyncio.timeout(WAIT_SECONDS):
             while not has(debate := fold(await self.moot.store.events(debate_id))):
@@ -154,12 +149,10 @@ class Team:
         return debate
 
     async def wait_until_sent(self) -> None:
-        """Wait until nothing waits to be posted."""
         while await self.moot.posts.lanes_with_work():
             await self.moot.outbox.clock.sleep(0.02)
 
     async def status(self, board: str) -> Status:
-        """Return a debate's status."""
         debate_id = debate_of(self.thread(board)[0])
         return fold(await self.moot.store.events(debate_id)).status
 
@@ -176,12 +169,11 @@ class Team:
 
 
 def key_of(message: Message) -> str:
-    """Return the key that the bot wrote into a post's metadata; empty for others."""
+    """The key in a post's metadata; empty for others' posts."""
     return PostedMessage.model_validate(message).key
 
 
 def debate_of(message: Message) -> str:
-    """Return the id of the debate a post belongs to."""
     return key_of(message).partition("/")[0]
 
 
@@ -196,14 +188,12 @@ def quick_workspace() -> WorkspaceConfig:
 
 
 def socket_access(workspace: Workspace) -> SlackAccess:
-    """Return the credentials of a workspace's app for Socket Mode."""
     return SlackAccess(
         bot_token=workspace.bot_token, app_token=workspace.app_token, api_url=workspace.api_url
     )
 
 
 def http_access(workspace: Workspace) -> SlackAccess:
-    """Return the credentials of a workspace's app for HTTP mode."""
     return SlackAccess(
         bot_token=workspace.bot_token,
         signing_secret=workspace.signing_secret,
@@ -275,7 +265,6 @@ class BotSpec:
         return BotSettings.model_validate({**values, **bounds})
 
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
-        """Return the parts of a bot for this workspace."""
         choice = ModelChoice(provider=self.provider.name, model=MODEL)
         providers = {self.provider.name: self.provider}
         calls = ModelCalls(providers, SystemClock(), retries=self.retries)
@@ -313,13 +302,7 @@ class BotSpec:
 async def running_bot(
     workspace: Workspace, *, database: Path | str | None = None, spec: BotSpec | None = None
 ) -> AsyncGenerator[Team]:
-    """Run the real bot against a workspace for as long as the block lasts.
-
-    Args:
-        workspace: Where it connects to.
-        database: Its SQLite file or database URL; None: a file deleted after the block.
-        spec: Its parts; by default scripted models and no waiting.
-    """
+    """Run the real bot against a workspace; without a database in a file deleted afterwards."""
     spec = spec or BotSpec()
     with TemporaryDirectory(prefix="moot-test-") as folder:
         parts = spec.parts(workspace, database or Path(folder) / "moot.db")
@@ -333,7 +316,6 @@ async def running_bot(
 async def team_at_work(
     *, config: WorkspaceConfig | None = None, spec: BotSpec | None = None
 ) -> AsyncGenerator[Team]:
-    """Run a quick workspace and a bot in it."""
     async with (
         run_workspace(config or quick_workspace()) as workspace,
         running_bot(workspace, spec=spec) as team,

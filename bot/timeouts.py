@@ -24,7 +24,6 @@ class Timeouts:
     check: float = 3.0
 
     def scaled(self, factor: float) -> "Timeouts":
-        """Return so many times of each."""
         return Timeouts(**{name: factor * seconds for name, seconds in asdict(self).items()})
 
 

@@ -46,12 +46,6 @@ async def purge_for_good(
         workspace: Whose; None: of all.
         before: Only those that ended before; None: all, running ones included.
         only: Of one person, channel or debate only.
-
-    Returns:
-        Ids of the debates that were deleted.
-
-    Raises:
-        StoreDown: The database does not answer.
     """
 
     def some(connection: Connection) -> Sequence[str]:
@@ -94,10 +88,6 @@ def back_up(location: str, target: Path) -> int:
 
     The copy is one consistent state (https://sqlite.org/backup.html) and is checked before it is
     given its name.
-
-    Args:
-        location: A file path or a database URL.
-        target: The copy; must not exist.
 
     Raises:
         BadInput: The target exists or its folder does not, or the database is on a server.
@@ -181,7 +171,6 @@ def restore(location: str, source: Path | None) -> Path | None:
 
 
 def _put_in_place(source: Path, target: Path) -> Path | None:
-    """Move the database away with what belongs to it, and copy the backup to its place."""
     draft = target.with_name(target.name + ".part")
     lock = FileLock(target)
     try:
@@ -203,8 +192,6 @@ def _put_in_place(source: Path, target: Path) -> Path | None:
 
 @dataclass(frozen=True)
 class PurgeResult:
-    """What a purge deleted, and what it had to leave."""
-
     debates: int
     #: Ids of later debates that read a deleted one's decision as a source, and hold its words.
     readers: Sequence[str]

@@ -24,7 +24,6 @@ PARTS = {"database": "down", "slack": "down", "token": "refused"}
 
 
 def moot_version() -> str:
-    """Return the version that is installed."""
     try:
         return version("moot")
     except PackageNotFoundError:
@@ -42,11 +41,9 @@ class Report:
 
     @property
     def healthy(self) -> bool:
-        """Whether everything works."""
         return all(self.by_part.values())
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as JSON."""
         parts = {part: "ok" if works else PARTS[part] for part, works in self.by_part.items()}
         status = "ok" if self.healthy else "degraded"
         return {"status": status, "version": moot_version(), **parts, "debates": self.debates}
@@ -67,7 +64,6 @@ class Probe:
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def works(self) -> bool:
-        """Return whether the part works."""
         async with self._asking:
             if time.monotonic() < self._until:
                 return not self._fault
@@ -90,25 +86,19 @@ class Probe:
 
 @dataclass(frozen=True, kw_only=True)
 class Health:
-    """Asks the parts, all at once."""
-
     probes: Sequence[Probe]
     debates: Callable[[], int]
 
     async def report(self) -> Report:
-        """Return how things are now."""
         return Report(await self.by_part(), self.debates())
 
     async def by_part(self) -> Mapping[str, bool]:
-        """Return whether each part works now."""
         works = await asyncio.gather(*(probe.works() for probe in self.probes))
         return dict(zip((probe.name for probe in self.probes), works, strict=True))
 
 
 @dataclass(frozen=True)
 class HealthAnswer:
-    """What a running bot said about itself."""
-
     healthy: bool
     #: The report's JSON, or why there is none.
     words: str
@@ -120,11 +110,6 @@ _ANSWER_SECONDS = 5.0
 
 
 def ask_health(url: str) -> HealthAnswer:
-    """Ask a running bot.
-
-    Raises:
-        BadInput: The address is no web address.
-    """
     if not url.startswith(("http://", "https://")):
         raise BadInput(f"{url!r} is no web address; it begins with http://")
     try:

@@ -52,7 +52,6 @@ class Metrics:
     """One registry per running bot. Names begin with `moot_`."""
 
     def __init__(self) -> None:
-        """Make all figures, so that each is there from the start."""
         self.registry = CollectorRegistry()
         # Memory, open files and CPU time of the process, where the system tells them (Linux).
         ProcessCollector(registry=self.registry)
@@ -100,7 +99,7 @@ class Metrics:
         )
 
     def text(self) -> bytes:
-        """Return everything in Prometheus's text format."""
+        """Prometheus's text format."""
         return generate_latest(self.registry)
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:
@@ -119,7 +118,6 @@ class CountingSink:
     metrics: Metrics
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Count an event, and with an ending all summaries."""
         lag = (self.clock.now() - recorded.at).total_seconds()
         self.metrics.lag.observe(max(0.0, lag))
         event, spent = recorded.event, spent_by(recorded.event)
@@ -159,7 +157,7 @@ class CountingSink:
 
 
 async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
-    """Return all figures as of now; a gauge that cannot be looked up is not a number."""
+    """All figures as of now; a gauge that cannot be looked up is not a number."""
     metrics.running.set(gauges.debates())
     metrics.age.set(gauges.age())
     metrics.tasks.set(len(asyncio.all_tasks()))
@@ -178,7 +176,6 @@ async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
 
 
 async def _looked_up(look: Callable[[], Awaitable[T]], otherwise: T, seconds: float) -> T:
-    """What the database says; the other value where it does not say it soon."""
     try:
         async with asyncio.timeout(seconds):
             return await look()

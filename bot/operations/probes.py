@@ -24,7 +24,7 @@ def health_of(
     debates: Callable[[], Sized],
     seconds: float,
 ) -> Health:
-    """Return the health check of a bot.
+    """The health check of a bot.
 
     Args:
         database: Writes to it, so that a full disk is noticed.

@@ -33,11 +33,7 @@ EXPORT_SECONDS = 3
 
 @asynccontextmanager
 async def tracing_to(endpoint: str) -> AsyncGenerator[Tracer]:
-    """Send spans to a collector for as long as the block lasts; its absence is no error.
-
-    Args:
-        endpoint: Base address of the collector, OTLP over HTTP.
-    """
+    """Send spans to a collector (OTLP over HTTP); its absence is no error."""
     exporter = OTLPSpanExporter(
         endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_SECONDS
     )

@@ -45,17 +45,6 @@ _NOTE = (
 
 
 async def show_calibration(channel: str, form: str | None, output: Path | None) -> None:
-    """Count all outcomes of the database, or of one channel, and print or write them.
-
-    Args:
-        channel: Its id; empty: all of them.
-        form: md or json (with a line per decision); None: what the file's suffix says.
-        output: A file to write into; None: standard output.
-
-    Raises:
-        BadInput: The file cannot be written.
-        StoreDown: The database cannot be opened.
-    """
     form = form_for(output, form, ("md", "json"))
     check_writable(output)
     environment = read_settings()
@@ -81,7 +70,6 @@ async def show_calibration(channel: str, form: str | None, output: Path | None) 
 
 
 def calibration_text(counts: Calibration) -> str:
-    """The findings as sentences, then a table per group; Markdown."""
     parts = [" ".join(counts.findings), states(counts)]
     for group in dict.fromkeys(row.group for row in counts.rows):
         rows = [
@@ -101,7 +89,6 @@ def calibration_text(counts: Calibration) -> str:
 
 
 def _values(case: Case) -> dict[str, Any]:
-    """A case for programs; times in ISO 8601."""
     return {
         "debate": case.debate_id,
         "accepted_at": case.accepted_at.isoformat() if case.accepted_at else None,
@@ -147,12 +134,7 @@ def _summary(counts: Calibration) -> dict[str, Any]:
 
 
 async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | None = None) -> None:
-    """Record a decision on a verdict of this database; the newest one stands.
-
-    Raises:
-        BadInput: There is no verdict to decide on, or the day has passed.
-        StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
-    """
+    """Record a decision on a verdict of this database; the newest one stands."""
     environment = quiet_settings()
     origin = f"terminal/{secrets.token_hex(8)}"
     decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
@@ -168,12 +150,6 @@ async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | Non
 
 
 async def show_outcome(debate_id: str) -> None:
-    """Print how a decision turned out, as far as somebody said.
-
-    Raises:
-        BadInput: There is nothing that could have turned out.
-        StoreError: There is no such debate, or the database cannot be opened.
-    """
     environment = quiet_settings()
     async with open_records(environment.moot_database) as store:
         facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
@@ -189,10 +165,6 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
     """Record how a decision turned out; the newest one stands.
 
     A running bot shows in Slack what was recorded here when it starts next.
-
-    Raises:
-        BadInput: There is nothing that could have turned out.
-        StoreError: There is no such debate; the database cannot be opened, or a bot uses it.
     """
     environment = quiet_settings()
     outcome = DecisionOutcome(
@@ -211,5 +183,4 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
 
 
 def _wake_nobody(debate_id: str) -> None:
-    """No debate runs in this process."""
     del debate_id

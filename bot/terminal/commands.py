@@ -38,16 +38,13 @@ class Commands(TyperGroup):
     """
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, Moot's own or an installed package's."""
         return super().get_command(ctx, cmd_name) or _installed_commands().get(cmd_name)
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Moot's own commands, then those of installed packages."""
         own = super().list_commands(ctx)
         return [*own, *(name for name in _installed_commands() if name not in own)]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands into the help, in groups."""
         grouped = {name for names in _GROUPS.values() for name in names}
         others = [name for name in self.list_commands(ctx) if name not in grouped]
         for heading, names in {**_GROUPS, "Others": others}.items():
@@ -57,11 +54,6 @@ class Commands(TyperGroup):
                     formatter.write_dl(rows, col_max=14)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was typed.
-
-        Raises:
-            typer.BadParameter: A value cannot be used.
-        """
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -94,7 +86,6 @@ def _add_example(error: typer.BadParameter) -> None:
 
 @cache
 def _installed_commands() -> dict[str, Any]:
-    """Commands of installed packages by name."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - help alone needs it
 
     commands: dict[str, Any] = {}

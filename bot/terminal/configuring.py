@@ -26,15 +26,7 @@ _USABLE, _BROKEN = 0, 4
 
 
 async def check_config_file(file: Path, *, as_json: bool = False) -> int:
-    """Say that a file can be used, with notices and warnings.
-
-    Returns:
-        The exit code: 0 it can be used; 4, only as JSON, it cannot.
-
-    Raises:
-        ConfigurationBroken: It cannot be used; every line names file, line and key. As JSON the
-            lines are in what is printed.
-    """
+    """Say whether a file can be used; return the exit code. As JSON it says what is wrong, too."""
     defaults = known_with(find_plugins(read_settings()), Settings())
     try:
         loaded = load_file(file, defaults)
@@ -58,16 +50,11 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
 
 
 def print_schema() -> None:
-    """Print the JSON Schema of configuration files."""
     put_json(json_schema())
 
 
 def import_config_file(file: Path, output: Path | None) -> None:
-    """Write a file under our names, with notices about what we do otherwise.
-
-    Raises:
-        ConfigurationBroken: It cannot be used.
-    """
+    """Write another program's file under our names, with notices about what we do otherwise."""
     check_writable(output)
     loaded = load_file(file, known_with(find_plugins(read_settings()), Settings()))
     for notice in loaded.notices:
@@ -76,15 +63,7 @@ def import_config_file(file: Path, output: Path | None) -> None:
 
 
 async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
-    """Print the settings in force as a file that can be used; there are no secrets in them.
-
-    Args:
-        file: A configuration file; None: the one of the environment, if any.
-        as_json: JSON, which is a file that can be used as well.
-
-    Raises:
-        ConfigurationBroken: The file cannot be used.
-    """
+    """Print the settings in force as a file that can be used; there are no secrets in them."""
     environment = read_settings()
     loaded = await load_settings(environment, file, plugins=find_plugins(environment))
     for notice in (*loaded.notices, *loaded.settings.warnings):
@@ -98,11 +77,6 @@ async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
 
 
 async def _playbooks(config: Path | None) -> tuple[Settings, AvailablePlaybooks]:
-    """The settings in force, and the playbooks there are.
-
-    Raises:
-        ConfigurationBroken: The settings cannot be used.
-    """
     environment = read_settings()
     path = config or environment.moot_config
     loaded = await load_settings(environment, config, plugins=find_plugins(environment))
@@ -110,11 +84,6 @@ async def _playbooks(config: Path | None) -> tuple[Settings, AvailablePlaybooks]
 
 
 async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
-    """Print every playbook: name, origin, title and description.
-
-    Raises:
-        ConfigurationBroken: The settings cannot be used.
-    """
     _, playbooks = await _playbooks(config)
     for fault in playbooks.faults:
         tell(f"Notice: {fault} It is left out.")
@@ -138,12 +107,6 @@ async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
 
 
 async def show_playbook(name: str, config: Path | None, *, as_json: bool = False) -> None:
-    """Print a playbook as its file has it, to read or to begin one's own from.
-
-    Raises:
-        BadInput: There is none of that name.
-        ConfigurationBroken: The settings cannot be used.
-    """
     settings, playbooks = await _playbooks(config)
     playbook = find_playbook(name, settings)
     if as_json:
@@ -157,14 +120,7 @@ async def show_playbook(name: str, config: Path | None, *, as_json: bool = False
 async def check_playbooks(
     files: Sequence[Path], config: Path | None, *, as_json: bool = False
 ) -> int:
-    """Say whether files can be used; without any, those beside the settings file.
-
-    Returns:
-        The exit code: 0 all can be used; 4 one cannot.
-
-    Raises:
-        ConfigurationBroken: The settings cannot be used.
-    """
+    """Say whether files can be used; without any, those beside the settings file."""
     settings, playbooks = await _playbooks(config)
     usable, faults = list[str](), list[str]()
     if files:

@@ -76,11 +76,6 @@ _INPUT = "-"
 
 
 def request_of(command: DebateCommand, question: str) -> DebateRequest:
-    """Return the command as the request for a debate on this question.
-
-    Raises:
-        BadInput: A source or the changes are not there.
-    """
     user, shadow = current_user(), None
     if command.shadow is not None:
         shadow = ShadowWhen.ALWAYS if command.shadow else ShadowWhen.NEVER
@@ -110,11 +105,6 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
 
     Returns:
         The exit code: 0 done, 1 it ended without a decision, 3 because no model could be asked.
-
-    Raises:
-        BadInput: What was typed cannot be used.
-        ConfigurationBroken: The settings cannot be used.
-        MootError: Anything else failed, with a message for people.
     """
     question = _question(command)
     # Checked before anything is paid for.
@@ -171,7 +161,6 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
 
 
 async def _settings_for(command: DebateCommand) -> tuple[BotSettings, Settings, Plugins]:
-    """The process's settings, this debate's settings and plugins; prints notices."""
     environment = read_settings()
     # The progress lines suffice, so logs stay quiet.
     level = LogLevel.WARNING if command.verbose else LogLevel.ERROR
@@ -201,13 +190,7 @@ def current_user() -> Person:
 
 
 def _question(command: DebateCommand) -> str:
-    """The question, typed or in a file; empty when a debate is taken up again.
-
-    Raises:
-        BadInput: There is none, there are two, or it is blank; or a debate is to be resumed with
-            another question.
-        MootError: The file is there and cannot be read.
-    """
+    """The question, typed or in a file; empty when a debate is taken up again."""
     typed, file = command.question_text, command.problem_file
     if command.resume is not None:
         _check_resumed(command)
@@ -233,7 +216,6 @@ def _question(command: DebateCommand) -> str:
 
 
 def _check_resumed(command: DebateCommand) -> None:
-    """Make sure that a debate is to go on as it is."""
     if command.dry_run:
         raise BadInput("--dry-run shows a debate before it is held: it does not go with --resume.")
     if command.question_text is not None or command.problem_file is not None:
@@ -241,7 +223,6 @@ def _check_resumed(command: DebateCommand) -> None:
 
 
 def _check_no_file(typed: str) -> None:
-    """Make sure that no file was typed in place of a question."""
     try:
         is_file = len(typed.split()) == 1 and typed != _INPUT and Path(typed).is_file()
     except OSError:  # longer than a name can be
@@ -251,7 +232,6 @@ def _check_no_file(typed: str) -> None:
 
 
 def _typed_in() -> str:
-    """All of standard input."""
     try:
         return sys.stdin.read().removeprefix("\ufeff")
     except UnicodeDecodeError:
@@ -284,11 +264,7 @@ async def _begin(
     *,
     yes: bool,
 ) -> tuple[str, Setup]:
-    """Record a new debate with what it is expected to take; return its id and its setup.
-
-    Raises:
-        BadInput: It cannot be started, or the person at the terminal finds it too dear.
-    """
+    """Record a new debate, unless the person at the terminal finds it too dear."""
     start = StartDebate(
         facts=facts,
         settings=lambda: settings,
@@ -318,12 +294,7 @@ async def _take_up(
     command: DebateCommand,
     revised: str | None,
 ) -> Setup:
-    """Check that a debate can go on here; record the changed text and `--when always`.
-
-    Raises:
-        BadInput: It is another surface's, cannot be wanted, or takes no changed text.
-        ConfigurationBroken: One of its models is not set up any more.
-    """
+    """Check that a debate can go on here; record the changed text and `--when always`."""
     debate = await facts.debate(debate_id)
     place = debate.setup.place
     if place.surface != SURFACE:
@@ -371,7 +342,6 @@ async def _advance(  # noqa: PLR0913 - what a session is made of
 
 
 def hand_out(debate: Debate, command: DebateCommand, record: str) -> None:
-    """The decision to standard output, and the files that were asked for."""
     text = decision_text(debate) + "\n"
     put_out(record if command.json else visible(text), None)
     if command.output:

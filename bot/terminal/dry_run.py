@@ -20,7 +20,6 @@ from core.rules.playbook import standing_questions
 
 
 def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
-    """The prompts of the first turns, calls by act, and the whole cost."""
     yield "Dry run: no model is asked and nothing is spent. All figures are estimates."
     yield "Later prompts hold what was said before, and the sources, which are read when it runs."
     debate = initial_debate(setup)

@@ -21,7 +21,6 @@ _SUFFIXES = ("md", "json", "csv")
 
 
 def with_suffix(path: Path, suffix: str) -> Path:
-    """The path, ending in this suffix."""
     return path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
 
 
@@ -33,11 +32,7 @@ def _is_device(path: Path) -> bool:
 
 
 def form_for(path: Path | None, form: str | None, forms: Sequence[str]) -> str:
-    """Return the form that is asked for, else the one of the file's suffix, else Markdown.
-
-    Raises:
-        BadInput: The suffix is that of a form which there is not here.
-    """
+    """The form that is asked for, else the one of the file's suffix, else Markdown."""
     suffix = path.suffix.lower().removeprefix(".") if path else ""
     if form or suffix not in _SUFFIXES:
         return form or "md"
@@ -47,11 +42,7 @@ def form_for(path: Path | None, form: str | None, forms: Sequence[str]) -> str:
 
 
 def check_writable(path: Path | None) -> None:
-    """Make sure that a file can be written there.
-
-    Raises:
-        BadInput: It is a folder, or something on the way to it is no folder or may not be written.
-    """
+    """Make sure that a file can be written there, before anything is paid for."""
     if path is None:
         return
     if path.is_dir():
@@ -75,9 +66,6 @@ def write_file(path: Path, content: str | bytes) -> None:
     """Write the file, with the folders on the way to it; a reader never sees half of it.
 
     A device gets the text, and a link stays: the file that it leads to is written.
-
-    Raises:
-        MootError: It cannot be written.
     """
     content = content if isinstance(content, bytes) else content.encode()
     try:
@@ -102,7 +90,6 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def put_out(text: str, path: Path | None) -> None:
-    """Write the text into the file, or to standard output."""
     if path is None:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -112,7 +99,6 @@ def put_out(text: str, path: Path | None) -> None:
 
 
 def put_json(value: object) -> None:
-    """Write a value to standard output as JSON."""
     put_out(json.dumps(value, ensure_ascii=False, indent=2) + "\n", None)
 
 
@@ -140,12 +126,10 @@ def prepare_streams() -> None:
 
 
 def is_of_output(error: OSError) -> bool:
-    """Whether an error means that standard output takes nothing more."""
     return error.filename is None and error.errno in _OF_OUTPUT
 
 
 def end_output(error: OSError) -> None:
-    """Say why output ends here, and write nothing more."""
     reason = (error.strerror or "unknown reason").lower()
     typer.echo(f"Error: standard output cannot be written: {reason}.", err=True)
     with pathlib.Path(os.devnull).open("w", encoding="utf-8") as nowhere:

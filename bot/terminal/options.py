@@ -81,7 +81,6 @@ File = Annotated[Path, typer.Argument(help="A configuration file, YAML or JSON."
 
 
 def built_in_playbooks() -> list[str]:
-    """Names of playbooks, for the shell to complete."""
     from core.config.playbooks import built_in  # noqa: PLC0415 - see above
 
     return list(built_in())
@@ -146,24 +145,16 @@ class DebateCommand:
 
     @property
     def question_text(self) -> str | None:
-        """The question as it was typed."""
         return " ".join(self.question) if self.question else None
 
     @property
     def roles(self) -> Sequence[str] | None:
-        """The agents or roles that were named."""
         names = self.agents
         return None if names is None else [name for name in names.split(",") if name.strip()]
 
 
 def takes(values: Callable[..., C], run: Callable[[C], object], doc: str | None) -> Any:
-    """Return a command whose options are the fields of a class.
-
-    Args:
-        values: The class; its fields are annotated as parameters of commands are.
-        run: Is handed an object of it.
-        doc: The command's help.
-    """
+    """A command whose options are the fields of a class, which are annotated as parameters are."""
 
     def command(**typed: Any) -> None:
         run(values(**typed))

@@ -47,23 +47,13 @@ _ALL = 2**31
 
 
 def quiet_settings() -> BotSettings:
-    """The environment's settings; from here on only errors are logged.
-
-    Raises:
-        ConfigurationBroken: A variable has a value that cannot be used.
-    """
+    """The environment's settings; from here on only errors are logged."""
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     return environment
 
 
 async def read_log(debate_id: str) -> Sequence[RecordedEvent]:
-    """The log of a debate in the database of the environment.
-
-    Raises:
-        DebateUnknown: There is no such debate.
-        StoreDown: The database cannot be opened.
-    """
     environment = quiet_settings()
     async with open_records(environment.moot_database) as store:
         return await log_in(store, debate_id, environment)
@@ -72,12 +62,6 @@ async def read_log(debate_id: str) -> Sequence[RecordedEvent]:
 async def log_in(
     store: DebateStore, debate_id: str, environment: BotSettings
 ) -> Sequence[RecordedEvent]:
-    """The log of a debate in this store.
-
-    Raises:
-        DebateUnknown: There is no such debate; says where it was looked for.
-        StoreDown: The database does not answer.
-    """
     try:
         return await store.events(debate_id)
     except DebateUnknown:
@@ -113,7 +97,7 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
 
 
 async def ids_and_questions() -> Sequence[tuple[str, str]]:
-    """Ids of the newest debates with their questions; none where the database cannot be read."""
+    """For the shell to complete; none where the database cannot be read."""
     environment = quiet_settings()
     try:
         async with open_records(environment.moot_database) as store:
@@ -123,12 +107,6 @@ async def ids_and_questions() -> Sequence[tuple[str, str]]:
 
 
 async def ask_register(question: str, *, as_json: bool = False) -> None:
-    """Print the decisions that answer a question, or come closest.
-
-    Raises:
-        BadInput: The question is blank.
-        StoreDown: The database cannot be opened.
-    """
     if not question.strip():
         raise BadInput("The question is blank.")
     environment = quiet_settings()
@@ -204,7 +182,6 @@ async def listed_debate(
 
 
 async def show_record(debate_id: str, *, metrics: bool) -> None:
-    """Print a debate's state and decision."""
     log = await read_log(debate_id)
     debate = fold(log)
     setup = debate.setup
@@ -244,37 +221,19 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
 
 
 async def explain_record(debate_id: str, turn: str) -> None:
-    """Print why each turn ran when it did, or everything about one of them.
-
-    Raises:
-        BadInput: The words fit no turn, or several.
-        DebateUnknown: There is no such debate.
-        StoreDown: The database cannot be opened.
-    """
+    """Print why each turn ran when it did, or everything about one of them."""
     log = await read_log(debate_id)
     put_out(turn_explanation(log, turn) if turn else explanation(log), None)
 
 
 async def export_record(debate_id: str, form: str | None, output: Path | None) -> None:
-    """Write a debate in one of its forms: json, md (report), adr (decision record) or github.
-
-    Args:
-        debate_id: Which one.
-        form: None: what the file's suffix says.
-        output: A file to write into; None: standard output.
-    """
     form = form_for(output, form, ("md", "json"))
     check_writable(output)
     put_out(in_form(await read_log(debate_id), form), output)
 
 
 def in_form(log: Sequence[RecordedEvent], form: str) -> str:
-    """A debate as json (the whole record), adr, md (report), or of a review a list for GitHub.
-
-    Raises:
-        BadInput: It is no review.
-        LogBroken: The log cannot be read or shown.
-    """
+    """A debate as json (the whole record), adr, md (report), or of a review a list for GitHub."""
     debate = fold(log)
     with reading(debate.id):
         match form:
@@ -289,12 +248,7 @@ def in_form(log: Sequence[RecordedEvent], form: str) -> str:
 
 
 async def export_records(person: str, channel: str, form: str, folder: Path) -> None:
-    """Write every debate of a person or a channel into a folder, a file each, named by its id.
-
-    Raises:
-        BadInput: The folder cannot be written.
-        StoreDown: The database cannot be opened.
-    """
+    """Write every debate of a person or a channel into a folder, a file each, named by its id."""
     environment = quiet_settings()
     channels = [channel] if channel else None
     async with open_records(environment.moot_database) as store:

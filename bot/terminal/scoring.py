@@ -32,24 +32,7 @@ async def score(
     config: Path | None,
     output: Path | None,
 ) -> int:
-    """Score a debate and write the scores.
-
-    Args:
-        debate_id: Which debate.
-        names: Evaluators: agents of the configuration, or roles.
-        form: md, json or csv; None: what the file's suffix says.
-        against_single: Compare the verdict with the single answer beside it instead.
-        config: A configuration file.
-        output: Where to write; None: standard output.
-
-    Returns:
-        The exit code: 0 done, 3 no evaluator could be asked.
-
-    Raises:
-        BadInput: The debate has no decision, or no single answer to compare with.
-        ConfigurationBroken: The settings cannot be used.
-        DebateUnknown: There is no such debate.
-    """
+    """Score a debate, or compare it with the single answer beside it; 3: nobody could be asked."""
     form = form_for(output, form, tuple(_FORMS))
     check_writable(output)
     if against_single and form == "csv":

@@ -72,7 +72,6 @@ class LineScreen:
         self._stream = stream
 
     def say(self, line: str) -> None:
-        """Show a line that stays."""
         self._stream.write(f"{visible(line)}\n")
         self._stream.flush()
 
@@ -80,7 +79,7 @@ class LineScreen:
         """Replace the live line, where there is one; empty: take it away until there is another."""
 
     def close(self) -> None:
-        """Take the live line away. Safe to call twice."""
+        """Safe to call twice."""
 
 
 class LiveScreen(LineScreen):
@@ -94,11 +93,10 @@ class LiveScreen(LineScreen):
         self._status.start()
 
     def say(self, line: str) -> None:
-        """Print the line above the live one."""
         self._console.print(visible(line), markup=False)
 
     def show(self, status: str) -> None:
-        """Replace the live line; take it away if there is nothing to say."""
+        """Replace the live line, where there is one; empty: take it away until there is another."""
         from rich.text import Text  # noqa: PLC0415 - see above
 
         if not status:
@@ -108,40 +106,29 @@ class LiveScreen(LineScreen):
         self._status.start()
 
     def close(self) -> None:
-        """Take the live line away."""
+        """Safe to call twice."""
         self._status.stop()
 
 
 def screen_for(stream: TextIO | None = None) -> LineScreen:
-    """A live screen on a terminal, lines elsewhere; on standard error unless told."""
     out = stream or sys.stderr
     return LiveScreen(out) if out.isatty() else LineScreen(out)
 
 
 class ProgressSink:
-    """The `EventSink` of the terminal."""
-
     def __init__(self, screen: LineScreen, *, verbose: bool = False) -> None:
-        """Keep where to show progress.
-
-        Args:
-            screen: Where.
-            verbose: Also say who begins what, and the first line of what was said.
-        """
         self._screen = screen
         self._verbose = verbose
         self._phases: set[tuple[int, Act]] = set()
         self._begun: dict[str, Turn] = {}
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
-        """Say what happened."""
         for line in news(debate, recorded.event, verbose=self._verbose):
             self._screen.say(line)
         self._begun = {key: turn for key, turn in self._begun.items() if not debate.is_done(turn)}
         self._screen.show(status_line(debate, list(self._begun.values())))
 
     async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
-        """Say which phases begin, and who is at work."""
         for turn in turns:
             if turn.key in self._begun:
                 continue
@@ -156,7 +143,6 @@ class ProgressSink:
 
 
 def phase_line(debate: Debate, turn: Turn) -> str:
-    """That a phase begins, and how many turns it has where that is known."""
     count = len(_planned_turns(debate, turn))
     turns = f" ({quantity(count, 'turn')})" if count else ""
     if turn.act is Act.SYNTHESIS:
@@ -200,7 +186,6 @@ def status_line(debate: Debate, working: Sequence[Turn]) -> str:
 
 
 def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str]:
-    """What an event is worth saying, as lines."""
     lines = _LINES.get(type(event), lambda _debate, _event: ())(debate, event)
     yield from (lines,) if isinstance(lines, str) else lines
     if verbose and isinstance(event, ContributionMade):

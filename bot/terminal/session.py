@@ -216,15 +216,7 @@ def _on_signals(
 
 
 class TerminalQuestions:
-    """Asks the person at the terminal."""
-
     def __init__(self, screen: LineScreen, stream: TextIO | None = None) -> None:
-        """Keep where to ask.
-
-        Args:
-            screen: Where questions are shown.
-            stream: Where answers are typed; None: standard input.
-        """
         self._screen = screen
         self._lines = _Lines(stream or sys.stdin)
 
@@ -239,7 +231,6 @@ class TerminalQuestions:
         return (await self._lines.next()).strip()
 
     async def for_changes(self) -> str:
-        """Ask for a changed text; nothing, or the end of the input, says that there is none."""
         self._screen.show("")
         self._screen.say("Have you changed the text? Name the file, or changes for git.")
         self._screen.say("   Enter alone: no")

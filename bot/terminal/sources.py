@@ -24,15 +24,7 @@ from core.rules.sources import MOST_SOURCES, page_reference
 
 
 def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
-    """Return the sources that were named; a folder is all its files.
-
-    Args:
-        named: Files, folders and addresses of pages.
-        by: Who named them.
-
-    Raises:
-        BadInput: One is not there, or there are too many.
-    """
+    """The sources that were named; a folder is all its files."""
     references = dict[str, SourceReference]()
     for name in named:
         if name.startswith(("http://", "https://")):
@@ -92,7 +84,6 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _rules_in(folder: Path) -> list[tuple[Path, GitIgnoreSpec]]:
-    """The rules of a folder's own `.gitignore`."""
     try:
         lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
         return [(folder, GitIgnoreSpec.from_lines(lines))]
@@ -129,11 +120,7 @@ _PLAIN_NAMES = ("-c", "core.fsmonitor=false", "-c", "core.quotepath=false")
 
 
 def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
-    """Return changes as a source: a file, `-` for standard input, or a range for `git diff`.
-
-    Raises:
-        BadInput: There are none, or too many; says what to do.
-    """
+    """Changes as a source: a file, `-` for standard input, or a range for `git diff`."""
     if named != INPUT and Path(named).expanduser().is_file():
         return references_to([named], by)
     if named == INPUT:
@@ -163,11 +150,7 @@ def _line(content: bytes) -> str:
 
 
 def handed_in(named: str, by: Person) -> tuple[SourceReference, ...]:
-    """Return what an author hands in: a file, a page, or changes that git shows.
-
-    Raises:
-        BadInput: There is nothing of that name.
-    """
+    """What an author hands in: a file, a page, or changes that git shows."""
     is_page = named.startswith(("http://", "https://"))
     if is_page or (named != INPUT and Path(named).expanduser().exists()):
         return references_to([named], by)

@@ -35,7 +35,6 @@ playbook = typer.Typer(
 
 
 def _ids(incomplete: str) -> list[tuple[str, str]]:
-    """Ids of the newest debates with their questions, for the shell to complete."""
     from bot.terminal.records import ids_and_questions
 
     return [pair for pair in run_async(ids_and_questions()) if pair[0].startswith(incomplete)]
@@ -49,7 +48,6 @@ Because = Annotated[str, typer.Option("--because", "-b", help="Why, in a few wor
 
 
 def register(app: typer.Typer) -> None:
-    """Add the terminal's commands to `moot`."""
     app.command("debate")(takes(DebateCommand, _debate, _DEBATE))
     app.command("review")(review)
     app.command("list")(list_debates)

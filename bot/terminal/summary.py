@@ -20,7 +20,6 @@ from core.transcript.words import (
 
 
 def verbose_summary(debate: Debate) -> str:
-    """Round by round what was said first, with figures; totals; where prompts came from."""
     lines = list[str]()
     number = None
     for contribution in debate.contributions.values():
@@ -50,19 +49,12 @@ def verbose_summary(debate: Debate) -> str:
 
 
 def metrics(log: Sequence[RecordedEvent], forecast: Forecast | None = None) -> str:
-    """Tokens, money and time per agent, how good the estimate was, how well summaries did.
-
-    Args:
-        log: The debate's.
-        forecast: What it was expected to take; None: what was kept with it, if anything was.
-    """
     return "\n".join(
         [spending_section(fold(log), forecast), "", *_summary_lines(summary_metrics(log))]
     )
 
 
 def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
-    """Figures on the summaries: count, compression, lateness and use."""
     if not metrics.timings:
         yield "Summaries: none"
         return

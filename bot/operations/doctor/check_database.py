@@ -26,7 +26,6 @@ _MOST_READ, _MOST_NAMED = 300, 5
 
 
 async def check_database(environment: BotSettings) -> Sequence[Finding]:
-    """All findings about the database."""
     location = environment.moot_database
     if "://" in location and not location.startswith("sqlite"):
         return await _contents("database on the server", location)
@@ -42,11 +41,7 @@ async def check_database(environment: BotSettings) -> Sequence[Finding]:
 
 
 async def check_logs(store: DebateStore) -> Sequence[Finding]:
-    """A finding about the newest debates: whether each can be read, found and shown.
-
-    Raises:
-        StoreDown: The database does not answer.
-    """
+    """A finding about the newest debates: whether each can be read, found and shown."""
     what, broken = "debates", list[str]()
     entries = await store.find(DebateFilter(limit=_MOST_READ))
     for entry in entries:
@@ -109,7 +104,6 @@ async def _contents(what: str, location: str) -> Sequence[Finding]:
 
 
 def _folder(folder: Path) -> Sequence[Finding]:
-    """Whether the database's folder can be written and has room."""
     what = "folder of the database"
     try:
         with tempfile.TemporaryFile(dir=folder):

@@ -31,8 +31,6 @@ _NAMES_SHOWN = 3
 
 @dataclass(frozen=True)
 class _Vendors:
-    """Model servers that the environment and the settings name."""
-
     environment: BotSettings
     settings: Settings
 
@@ -60,12 +58,7 @@ class _Vendors:
         return {name: address for name, address in addresses.items() if address}
 
     async def ask(self, choice: ModelChoice) -> Sequence[str]:
-        """Ask a model for a few tokens; return what the server refuses of a request.
-
-        Raises:
-            ProviderError: It does not answer.
-            ConfigurationBroken: Nothing serves it.
-        """
+        """Ask a model for a few tokens; return what the server refuses of a request."""
         settings = self.settings
         providers = build_providers(
             self.environment, settings.models, settings.servers, settings.stall
@@ -115,13 +108,6 @@ def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
 async def check_models(
     environment: BotSettings, settings: Settings, today: date | None = None
 ) -> Sequence[Finding]:
-    """All findings about the models that these settings use.
-
-    Args:
-        environment: Keys and addresses.
-        settings: Name the models.
-        today: For models that go out of service; None: the clock's.
-    """
     vendors, users = _Vendors(environment, settings), models_of(settings)
     today = today or SystemClock().now().astimezone(UTC).date()
     used = {choice.provider for choice in users}
@@ -150,7 +136,6 @@ async def check_models(
 
 
 async def _check_provider(name: str, vendors: _Vendors) -> Sequence[Finding]:
-    """Whether a provider takes our key and has the models we ask of it."""
     settings = vendors.settings
     used = [choice.model for choice in models_of(settings) if choice.provider == name]
     variable, is_set = vendors.keys.get(name, ("", True))
@@ -176,7 +161,6 @@ async def _check_provider(name: str, vendors: _Vendors) -> Sequence[Finding]:
 
 
 def _listing_failure(what: str, error: MootError, variable: str, *, is_used: bool) -> Finding:
-    """Why a provider did not list its models."""
     match error:
         case KeyRefused():
             return bad(what, str(error), f"Put a valid key into {variable or 'OPENAI_API_KEY'}.")
@@ -190,7 +174,6 @@ def _listing_failure(what: str, error: MootError, variable: str, *, is_used: boo
 
 
 async def _model(provider: str, model: str, there: Sequence[str], vendors: _Vendors) -> Finding:
-    """Whether a model answers, and what is left out of requests to it."""
     what = f"model {provider}/{model}"
     is_listed = any(_is_same(model, name) for name in there)
     if provider == _OLLAMA and not is_listed:
@@ -239,7 +222,6 @@ async def _context(model: str, vendors: _Vendors) -> Finding:
 
 
 def _retiring(users: Mapping[ModelChoice, Sequence[str]], today: date) -> Iterator[Finding]:
-    """Models that go out of service."""
     for choice, who in users.items():
         notice = retirement(choice.provider, choice.model)
         if not notice:

@@ -30,7 +30,6 @@ _BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
 
 
 async def check_slack(environment: BotSettings) -> Sequence[Finding]:
-    """All findings about Slack, with the tokens of the environment."""
     tokens = (
         environment.slack_bot_token,
         environment.slack_app_token,

@@ -37,7 +37,6 @@ _AGAIN = "Type `/debate doctor retry` in Slack."
 
 
 async def check_receivers(receivers: Sequence[Receiver]) -> Sequence[Finding]:
-    """A finding for each receiver: whether it can be reached."""
     return await asyncio.gather(*map(_check, receivers))
 
 
@@ -55,12 +54,7 @@ async def _check(receiver: Receiver) -> Finding:
 
 
 def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
-    """Findings on landings that wait or failed; none without receivers and landings.
-
-    Args:
-        backlog: From the database.
-        names: Receivers that the settings name.
-    """
+    """Findings on landings that wait or failed; `names` are the receivers of the settings."""
     for name, why in backlog.closed.items():
         if name in names:
             remedy = "Take it out of the settings, or type `/debate doctor retry` in Slack."
@@ -91,7 +85,6 @@ _REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS;
 
 
 def check_plugins(plugins: Plugins) -> Sequence[Finding]:
-    """A finding for each plugin; one for all where there are none."""
     findings = list[Finding]()
     for plugin in plugins.found:
         if plugin.fault:
@@ -112,12 +105,7 @@ def check_plugins(plugins: Plugins) -> Sequence[Finding]:
 
 
 async def examine(environment: BotSettings, file: Path | None = None) -> Sequence[Finding]:
-    """Every finding, in the order people should mend things.
-
-    Args:
-        environment: Keys, tokens, addresses.
-        file: A configuration file; None: the one the environment names, if it names one.
-    """
+    """Every finding, in the order people should mend things."""
     plugins = find_plugins(environment)
     settings, findings = await _settings(environment, file, plugins)
     findings = [*findings, *check_plugins(plugins)]
@@ -172,7 +160,6 @@ def playbook_findings(settings: Settings) -> Sequence[Finding]:
 
 
 async def landing_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
-    """Findings about what is sent outside Slack; none where nothing is."""
     places = settings.landing
     try:
         receivers = build_receivers(places, environment, SystemClock())
@@ -188,7 +175,6 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
 
 
 async def log_findings(environment: BotSettings) -> Sequence[Finding]:
-    """Findings about the debates themselves; none where the database cannot be opened."""
     try:
         async with look_into(environment.moot_database) as store:
             return await check_logs(store)
@@ -197,7 +183,6 @@ async def log_findings(environment: BotSettings) -> Sequence[Finding]:
 
 
 async def running_findings(environment: BotSettings) -> Sequence[Finding]:
-    """What the bot that runs with these settings says of itself."""
     what = "running bot"
     address = f"http://{environment.moot_host}:{environment.moot_port}/health"
     answer = await asyncio.to_thread(ask_health, address)
@@ -214,7 +199,7 @@ async def running_findings(environment: BotSettings) -> Sequence[Finding]:
 async def _settings(
     environment: BotSettings, file: Path | None, plugins: Plugins
 ) -> tuple[Settings | None, Sequence[Finding]]:
-    """The settings in force and what is wrong with them; None if they cannot be used at all."""
+    """The settings in force; None if they cannot be used at all. And what is wrong with them."""
     name = str(file or environment.moot_config or "")
     what = f"settings file {name}" if name else "settings"
     try:

@@ -7,8 +7,6 @@ from enum import Enum
 
 
 class CheckMark(Enum):
-    """How a check came out."""
-
     GOOD = "✓"
     BAD = "✗"
     #: Not needed, or not to be checked here.
@@ -31,12 +29,10 @@ class Finding:
 
 
 def good(what: str, words: str) -> Finding:
-    """All is well."""
     return Finding(CheckMark.GOOD, what, words)
 
 
 def bad(what: str, words: str, remedy: str = "", *, is_configuration: bool = False) -> Finding:
-    """Something must be done."""
     return Finding(CheckMark.BAD, what, words, remedy, is_configuration)
 
 
@@ -46,7 +42,6 @@ def skip(what: str, words: str, remedy: str = "") -> Finding:
 
 
 def as_text(findings: Iterable[Finding]) -> str:
-    """A line per finding, and under it what to do."""
     lines = list[str]()
     for finding in findings:
         lines.append(f"{finding.mark.value} {finding.what}: {' '.join(finding.found.split())}")
@@ -56,14 +51,12 @@ def as_text(findings: Iterable[Finding]) -> str:
 
 
 def as_json(findings: Sequence[Finding]) -> str:
-    """The findings for programs: `well`, and `findings` with their marks as words."""
     listed = [{**asdict(finding), "mark": finding.mark.name.lower()} for finding in findings]
     report = {"well": is_well(findings), "findings": listed}
     return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
 
 
 def is_well(findings: Iterable[Finding]) -> bool:
-    """Whether nothing must be done."""
     return all(finding.mark is not CheckMark.BAD for finding in findings)
 
 
