@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import chain, cost, load, size, startup
-from bench.pulse import at
 
 #: What is wanted: with 30 debates at once, and 1000 parked.
 _OVERHEAD_MS, _ACK_MS, _PARKED_KB, _IDLE = 50.0, 100.0, 50.0, 0.01
@@ -44,7 +43,6 @@ class Line:
 
     @property
     def is_met(self) -> bool | None:
-        """Whether the target is met; None: there is none."""
         return None if self.target is None else self.figure <= self.target
 
 
@@ -68,9 +66,9 @@ def _costs() -> Iterable[Line]:
 def _loads(wish: load.Wish) -> Iterable[Line]:
     figures = asyncio.run(load.load(wish))
     name = f"load, {figures.most} debates at once, models known:"
-    overhead, acks = at(figures.overhead, 99) * 1000, at(figures.all_acks, 99) * 1000
+    overhead, acks = load.at(figures.overhead, 99) * 1000, load.at(figures.all_acks, 99) * 1000
     yield Line(f"{name} overhead per turn, p99 of debates", overhead, _OVERHEAD_MS, "ms")
-    yield Line(f"{name} the same, p50", at(figures.overhead, 50) * 1000, unit="ms")
+    yield Line(f"{name} the same, p50", load.at(figures.overhead, 50) * 1000, unit="ms")
     yield Line(f"{name} acknowledgement, p99", acks, _ACK_MS, "ms")
     yield Line(f"{name} commands and clicks not acknowledged", len(figures.missed), 0)
     cpu = figures.cpu_per_turn * 1000
@@ -78,7 +76,6 @@ def _loads(wish: load.Wish) -> Iterable[Line]:
 
 
 def _databases() -> Iterable[Line]:
-    """The same debates on SQLite, and by one bot and by two on PostgreSQL."""
     file, single, two = (
         asyncio.run(load.load(replace(_CROWD, replicas=replicas))) for replicas in (0, 1, 2)
     )
@@ -123,7 +120,6 @@ def lines(benchmarks: Sequence[Callable[[], Iterable[Line]]], failed: list[str])
 
 
 def table(lines: Sequence[Line]) -> Table:
-    """Return the figures as people read them."""
     grid = Table("benchmark", "figure", "target", "ratio", "met")
     for line in lines:
         unit = f" {line.unit}".rstrip()
@@ -139,7 +135,6 @@ def table(lines: Sequence[Line]) -> Table:
 
 
 def main() -> int:
-    """Read the options, measure, print; 0 if every benchmark could be held."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--debates", type=int, default=load.Wish.debates)
     parser.add_argument("--parked", type=int, default=200)

@@ -1,10 +1,9 @@
 """Wall time of debates of every format as a ratio to the longest chain that their prompts allow.
 
-    python -m bench.chain [--seconds 3] [--slow 3] [--rounds 3] [--all]
+    python -m bench.chain [--seconds 3] [--slow 3] [--rounds 3]
 
-Every format, each by another vendor's protocol, all at once; with --all each by every protocol,
-which asks for a quiet machine. Real prompts and SDKs, the log in SQLite on disk, a vendor in a
-process of its own that streams replies of 1,800 characters (`bench.vendor`).
+Every format, each by another vendor's protocol, all at once. Real prompts and SDKs, the log in
+SQLite on disk, a vendor in a process of its own that streams replies of 1,800 characters.
 One agent is `--slow` times slower than the others. Each debate is held twice: in the second one
 another agent's model hangs from some call on, for good.
 
@@ -25,7 +24,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from re import compile as pattern
 
@@ -81,8 +79,6 @@ class ChainCall:
 
 @dataclass(frozen=True)
 class Paces:
-    """Seconds that each agent's replies take, and whether a model hangs."""
-
     usual: float
     slow: float
     dies: bool = False
@@ -100,7 +96,6 @@ class RecordingProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask the real provider, and mark its reply."""
         number, call = len(self.calls), self._asked_for(request)
         self.calls.append(call)
         times = 0 if call.hangs else call.seconds / self._paces.usual
@@ -143,20 +138,16 @@ def longest_chain(calls: Sequence[ChainCall]) -> float:
 
 @dataclass(frozen=True)
 class ChainFigures:
-    """How long a debate took, and how long its prompts allow at the least, in seconds."""
-
     took: float
     chain: float
     calls: int
 
     @property
     def ratio(self) -> float:
-        """The ratio of the debate's time to its longest chain."""
         return self.took / self.chain
 
 
 def a_paced_setup(form: str, protocol: Protocol, rounds: int) -> Setup:
-    """A debate in which every round is held and nobody is asked anything."""
     setup = a_setup(agents=ROSTER, rounds=rounds, provider=protocol.provider)
     models = {SLOW: protocol.slow, DEAD: protocol.dead}
     agents = [
@@ -195,22 +186,16 @@ async def measure(
 
 @dataclass(frozen=True)
 class Pair:
-    """The same debate with every model there, and with one that hangs from some call on."""
-
     there: ChainFigures
     hangs: ChainFigures
 
     @property
     def delay(self) -> float:
-        """Seconds by which the verdict came later for the model that hangs."""
         return self.hangs.took - self.there.took
 
 
-async def pairs(
-    usual: float, slower: float, rounds: int, *, every: bool = False
-) -> Mapping[tuple[str, str], Pair]:
-    """What debates of each format take, by one protocol each or by every one, all at once."""
-    keys = [*(product if every else zip)(FORMATS, PROTOCOLS)]
+async def pairs(usual: float, slower: float, rounds: int) -> Mapping[tuple[str, str], Pair]:
+    keys = list(zip(FORMATS, PROTOCOLS, strict=True))
     async with AsyncExitStack() as stack:
         vendor = await stack.enter_async_context(a_vendor(Manner(seconds=usual)))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -219,7 +204,7 @@ async def pairs(
         await prepare(database)
         providers = dict[str, ModelProvider]()
         for name, protocol in PROTOCOLS.items():
-            provider = factory.build(protocol.provider, "sk-bench", vendor.url + protocol.path)
+            provider = factory.build(protocol.provider, "sk-bench", vendor + protocol.path)
             stack.push_async_callback(provider.close)
             if isinstance(provider, SlowLoadingProvider):
                 await provider.load()
@@ -237,19 +222,15 @@ async def pairs(
 
 
 def main() -> int:
-    """Print one line per format and protocol; 0 if every ratio is good enough."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3.0, help="of a usual reply")
     parser.add_argument("--slow", type=float, default=3.0, help="how many times slower one is")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--all", action="store_true", help="each format by every protocol")
     options = parser.parse_args()
     print(f"{machine()}, SQLite on disk; one of {len(ROSTER)} agents {options.slow:g} × slower")
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     began, cpu = time.perf_counter(), time.process_time()
-    pairs_by_key = asyncio.run(
-        pairs(options.seconds, options.slow, options.rounds, every=options.all)
-    )
+    pairs_by_key = asyncio.run(pairs(options.seconds, options.slow, options.rounds))
     for (form, protocol), item in pairs_by_key.items():
         print(
             f"{form:9} {protocol:16} {item.there.calls:3} calls: {item.there.took:6.2f} s;"

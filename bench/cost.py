@@ -78,7 +78,6 @@ class Line:
     summary_model: str
 
     def build(self, url: str) -> ModelProvider:
-        """The real provider, talking to the server at this address."""
         if self.provider == "anthropic":
             return AnthropicProvider("sk-bench", url)
         return OpenAIProvider("sk-bench", f"{url}/v1")
@@ -101,7 +100,6 @@ class MarkingProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask the real provider; the mark ends the prompt, so that it breaks no cache."""
         number = len(self.requests)
         self.requests.append(request)
         *parts, task = request.parts
@@ -109,7 +107,6 @@ class MarkingProvider:
         return await self.inner.complete(replace(request, parts=(*parts, marked)), on_first_token)
 
     async def close(self) -> None:
-        """Close the real provider."""
         await self.inner.close()
 
 
@@ -127,7 +124,6 @@ class CachingRules:
     usages: dict[int, Usage] = field(default_factory=dict[int, Usage])
 
     def __call__(self, call: VendorRequest) -> Say:
-        """Answer one request."""
         blocks = _blocks(call.body)
         total = sum(estimate_tokens(text) for text, _ in blocks)
         marked = self._marked(call, blocks)
@@ -150,7 +146,6 @@ class CachingRules:
     def _marked(
         self, request: VendorRequest, blocks: Sequence[tuple[str, bool]]
     ) -> list[tuple[str, int]]:
-        """Keys and sizes of the beginnings that are marked and large enough."""
         digest = hashlib.sha256(repr(_settings(request.body)).encode())
         size, sizes = 0, list[tuple[str, int]]()
         least = capability(self.provider, str(request.body["model"])).cache_min_tokens
@@ -168,13 +163,11 @@ def another_reply(request: ModelRequest, number: int) -> str:
 
 
 def _settings(body: Mapping[str, Any]) -> tuple[object, ...]:
-    """The fields that must be equal for a cache hit."""
     names = ("model", "thinking", "reasoning", "output_config", "text", "prompt_cache_key")
     return tuple(body.get(name) for name in names)
 
 
 def _blocks(body: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """The prompt's texts in order, and whether each ends with a mark."""
     system = str(body.get("instructions") or "")
     blocks = [*items(body, "system"), *items(body, "messages", 0, "content")]
     blocks += items(body, "input", 0, "content")
@@ -187,7 +180,6 @@ class Library:
     """The `SourceReader`: files of figures under headings, no two alike, about the question."""
 
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
-        """The file of a number."""
         file, chapters = int(reference.fetch), list[str]()
         while sum(map(len, chapters)) < _SOURCE_CHARACTERS:
             day = f"{file}.{len(chapters) + 1}"
@@ -210,7 +202,6 @@ def with_sources(setup: Setup, count: int) -> Setup:
 
 
 def a_setup(line: Line, form: str, agents: int, rounds: int, *, question: str = QUESTION) -> Setup:
-    """A debate in which every round is held."""
     choice = ModelChoice(provider=line.provider, model=line.agent_model)
     cheap = ModelChoice(provider=line.provider, model=line.summary_model)
     settings = Settings(
@@ -238,7 +229,6 @@ async def debate_against(
     wait: float,
     reply: Callable[[ModelRequest, int], str] = another_reply,
 ) -> tuple[Debate, MarkingProvider, CachingRules]:
-    """Hold the debate against the vendor's rules."""
     rules = CachingRules(line.provider, wait, reply)
     async with Vendor(rules) as vendor:
         provider = MarkingProvider(line.build(vendor.url), line.provider)
@@ -273,7 +263,6 @@ def least_by_order(
 
 
 def _common(text: str, other: str) -> int:
-    """Tokens of the beginning that two prompts share."""
     shared = os.path.commonprefix([text, other])  # noqa: RUF071 - texts, not paths
     return estimate_tokens(shared)
 
@@ -286,36 +275,27 @@ def _with(usage: Usage, *, read: int, fresh: int) -> Usage:
 
 @dataclass(frozen=True)
 class Bill:
-    """What a debate, or an act of it, cost, and what it could have cost at the least."""
-
     calls: int
     tokens: int
     cached: int
-    cached_by_order: int
     #: US dollars.
-    plain: Decimal
     spent: Decimal
     by_order: Decimal
 
     def line(self, name: str) -> str:
-        """The bill as a row of the table."""
-        share, could = self.cached / self.tokens, self.cached_by_order / self.tokens
         return (
-            f"{name:32} {self.calls:5}  {self.tokens:10,}  {share:5.0%}  {could:8.0%}"
-            f"  ${self.plain:7.4f}  ${self.spent:7.4f}"
-            f"  {self.spent / self.by_order:6.3f}"
+            f"{name:32} {self.calls:5}  {self.tokens:10,}  {self.cached / self.tokens:5.0%}"
+            f"  ${self.spent:7.4f}  {self.spent / self.by_order:6.3f}"
         )
 
 
-HEAD = f"{'':32} calls   tokens in  cached  possible  no cache  measured   order\n{'-' * 85}"
+HEAD = f"{'':32} calls   tokens in  cached  measured   order\n{'-' * 67}"
 
 
 def bill(line: Line, provider: MarkingProvider, rules: CachingRules) -> Bill:
-    """What a debate cost."""
     requests = provider.requests
     usages = [rules.usages[number] for number in range(len(requests))]
     by_order = least_by_order(line, requests, usages)
-    plain = [_with(usage, read=0, fresh=0) for usage in usages]
 
     def cost(usages: Sequence[Usage]) -> Decimal:
         prices = [
@@ -328,15 +308,12 @@ def bill(line: Line, provider: MarkingProvider, rules: CachingRules) -> Bill:
         calls=len(requests),
         tokens=sum(usage.input_tokens for usage in usages),
         cached=sum(usage.cached_tokens for usage in usages),
-        cached_by_order=sum(usage.cached_tokens for usage in by_order),
-        plain=cost(plain),
         spent=cost(usages),
         by_order=cost(by_order),
     )
 
 
 async def ratios(agents: int, rounds: int, wait: float, *, sources: int = 0) -> dict[str, Bill]:
-    """What a debate of each format costs with each vendor, by their names."""
     bills: dict[str, Bill] = {}
     for line in LINES:
         for form in FORMATS:
@@ -358,7 +335,6 @@ class BesidePeer:
 
     @property
     def characters(self) -> Decimal:
-        """The ratio of all characters sent to the peer's."""
         ours, theirs = (sum(map(sum, sent.values())) for sent in (self.sent, peer.REQUESTS))
         return Decimal(ours) / theirs
 
@@ -375,7 +351,6 @@ class BesidePeer:
 
 
 async def beside_peer(wait: float) -> BesidePeer:
-    """Hold the debate that the peer held, with replies as long, and all calls by one model."""
     sent, costs = dict[str, list[int]](), dict[str, tuple[Decimal, Decimal]]()
     for line in LINES:
         one_model = replace(line, summary_model=line.agent_model)
@@ -396,7 +371,6 @@ async def beside_peer(wait: float) -> BesidePeer:
 
 
 def main() -> int:
-    """Print the figures; 0 if every ratio is good enough."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--agents", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=3)

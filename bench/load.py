@@ -32,8 +32,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from bench.pulse import Pulse, at, watch
-from bench.vendor import Manner, RunningVendor, a_vendor
+from bench.vendor import Manner, a_vendor
 from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
 from bot.testing import key_of, socket_access
@@ -60,13 +59,10 @@ PATIENCE, PATIENCE_BY_DEBATE = 300, 2
 
 
 class Bot:
-    """The bot's process, which reads one command a line."""
-
     def __init__(self, process: Process) -> None:
         self._process = process
 
     async def ask(self, **orders: Any) -> Any:
-        """Send a command; return its figures."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(orders).encode() + b"\n")
@@ -75,7 +71,6 @@ class Bot:
 
 @asynccontextmanager
 async def a_bot(workspace: Workspace, database: str, vendor: str) -> AsyncGenerator[Bot]:
-    """Run a bot for as long as the block lasts."""
     access = json.dumps(asdict(socket_access(workspace)))
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bench.load_bot", access, database, vendor),
@@ -93,10 +88,14 @@ async def a_bot(workspace: Workspace, database: str, vendor: str) -> AsyncGenera
         await process.wait()
 
 
+def at(values: Sequence[float], percent: float) -> float:
+    """A percentile; 0 if there are no values."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] if ordered else 0.0
+
+
 @dataclass
 class Acknowledgements:
-    """How long commands and clicks waited for their acknowledgement."""
-
     #: What people did → seconds that each acknowledgement took.
     seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     #: What they did that Slack told them had failed: nobody acknowledged it in 3 s.
@@ -159,8 +158,6 @@ class Wish:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What debates that run have cost; times are seconds."""
-
     debates: int
     #: Debates that ran at the same time, at most.
     most: int
@@ -173,8 +170,6 @@ class Load:
     replies: int
     #: Per debate: time per turn of its longest chain that was not the model's.
     overhead: Sequence[float]
-    #: What each process took, by its name.
-    pulses: Mapping[str, Pulse] = field(default_factory=dict[str, Pulse])
     #: What people did → how long each of it waited for its acknowledgement.
     acks: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
     #: What was not acknowledged in time.
@@ -182,19 +177,15 @@ class Load:
 
     @property
     def all_acks(self) -> Sequence[float]:
-        """How long each command and click waited, whatever it was."""
         return [seconds for ack in self.acks.values() for seconds in ack]
 
     @property
     def cpu_per_turn(self) -> float:
-        """CPU time of the bots' processes for one turn, acknowledgements and all."""
         return self.cpu * self.taken / self.turns
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParkedCost:
-    """What debates that wait for people cost."""
-
     parked: int
     kilobytes: float
     #: Share of one CPU while nothing happens.
@@ -203,12 +194,10 @@ class ParkedCost:
 
 async def load(wish: Wish) -> Load:
     """Hold debates while people type and click."""
-    async with _an_office(wish) as (workspace, vendor, bots, places), AsyncExitStack() as stack:
+    async with _an_office(wish) as (workspace, bots, places):
         if not wish.cold:
             # As many by each protocol as there are bots, which take one another's.
             await asyncio.gather(*(bot.ask(warm_up=len(bots), **places) for bot in bots))
-            await vendor.pulse()  # what it took until now
-        pulse = await stack.enter_async_context(watch())
         over = asyncio.Event()
         people = asyncio.create_task(acks(workspace, places["channels"], over))
         options: dict[str, Any] = {
@@ -221,8 +210,6 @@ async def load(wish: Wish) -> Load:
         figures = await asyncio.gather(*answers)
         over.set()
         used = await people
-        pulses = {f"bot {number}": Pulse(**row["pulse"]) for number, row in enumerate(figures, 1)}
-        pulses |= {"the vendor": await vendor.pulse(), "the workspace and its people": pulse()}
     return Load(
         debates=sum(figures["debates"] for figures in figures),
         most=sum(figures["most"] for figures in figures),
@@ -232,7 +219,6 @@ async def load(wish: Wish) -> Load:
         unsent=max(figures["unsent"] for figures in figures),
         replies=sum(figures["replies"] for figures in figures),
         overhead=[seconds for figures in figures for seconds in figures["overhead"]],
-        pulses=pulses,
         acks=used.seconds,
         missed=used.missed,
     )
@@ -240,15 +226,14 @@ async def load(wish: Wish) -> Load:
 
 async def park(wish: Wish) -> ParkedCost:
     """Have debates wait for people."""
-    async with _an_office(wish) as (_, _, bots, places):
+    async with _an_office(wish) as (_, bots, places):
         return ParkedCost(**await bots[0].ask(park=wish.parked, **places))
 
 
 @asynccontextmanager
 async def _an_office(
     wish: Wish,
-) -> AsyncGenerator[tuple[Workspace, RunningVendor, Sequence[Bot], dict[str, Any]]]:
-    """A workspace, a vendor of models, the bots, and where debates can be held."""
+) -> AsyncGenerator[tuple[Workspace, Sequence[Bot], dict[str, Any]]]:
     names = [f"team-{number}" for number in range(CHANNELS)]
     config = WorkspaceConfig(
         channels=tuple(ChannelSpec(name, with_bot=True) for name in names),
@@ -260,19 +245,18 @@ async def _an_office(
         workspace = await stack.enter_async_context(run_workspace(config))
         vendor = await stack.enter_async_context(a_vendor(Manner(seconds=wish.seconds)))
         bots = [
-            await stack.enter_async_context(a_bot(workspace, database, vendor.url))
+            await stack.enter_async_context(a_bot(workspace, database, vendor))
             for _ in range(max(1, wish.replicas))
         ]
         await stack.enter_async_context(
             asyncio.timeout(PATIENCE + PATIENCE_BY_DEBATE * max(wish.debates, wish.parked))
         )
         ids = [workspace.channel(name).id for name in names]
-        yield workspace, vendor, bots, {"channels": ids, "team": workspace.state.team_id}
+        yield workspace, bots, {"channels": ids, "team": workspace.state.team_id}
 
 
 @contextmanager
 def _a_database(*, shared: bool) -> Generator[str]:
-    """Where debates are kept: on a server that bots share, else in a file."""
     if shared:
         with running_postgres(flushes=True) as server:  # as SQLite does
             yield server.fresh_database()
@@ -282,7 +266,6 @@ def _a_database(*, shared: bool) -> Generator[str]:
 
 
 def in_words(load: Load) -> str:
-    """Return the figures of debates that ran."""
     overhead, acks = load.overhead, load.all_acks
     return (
         f"{load.debates} debates, at most {load.most} at once, {load.turns} turns in"
@@ -297,12 +280,10 @@ def in_words(load: Load) -> str:
             f" p99 {at(seconds, 99) * 1000:.0f} ms; {load.missed.count(deed)} not within 3 s"
             for deed, seconds in load.acks.items()
         )
-        + "".join(f"\n{name}: {pulse}" for name, pulse in load.pulses.items())
     )
 
 
 def parked_in_words(parked: ParkedCost) -> str:
-    """Return the figures of debates that wait."""
     return (
         f"{parked.parked} parked debates: {parked.kilobytes:.1f} KB of memory each,"
         f" idle CPU {parked.cpu:.2%}"
@@ -310,7 +291,6 @@ def parked_in_words(parked: ParkedCost) -> str:
 
 
 def machine() -> str:
-    """Return what the figures were measured on."""
     busy = os.getloadavg()[0]
     return (
         f"{platform.machine()}, {os.cpu_count()} cores, load {busy:.1f} before,"
@@ -329,7 +309,6 @@ async def measure(wish: Wish) -> None:
 
 
 def main() -> None:
-    """Read the options, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--debates", type=int, default=Wish.debates)
     parser.add_argument("--seconds", type=float, default=Wish.seconds, help="of each reply")

@@ -7,13 +7,12 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import uvloop
 
-from bench.pulse import watch
 from bench.vendor import PROTOCOLS, in_own_time
 from bot.app import Moot, Parts, running
 from bot.log import set_up_logs
@@ -58,22 +57,17 @@ def _settings(choice: ModelChoice = _SCRIPTED, *, clarify: bool = False) -> Sett
 
 
 def _by_turns(number: int) -> Settings:
-    """Settings by which one debate after the other is held by another protocol."""
     protocol = list(PROTOCOLS.values())[number % len(PROTOCOLS)]
     return _settings(ModelChoice(provider=protocol.provider, model=protocol.usual))
 
 
 @dataclass
 class Pacing:
-    """The factor by which replies are slower than the vendor's pace, and their number."""
-
     times: float = 1.0
     replies: int = 0
 
 
 class PacedProvider:
-    """A provider with its own time per reply."""
-
     def __init__(self, provider: ModelProvider, pacing: Pacing) -> None:
         self._provider = provider
         self._pacing = pacing
@@ -82,7 +76,6 @@ class PacedProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        """Ask, and count."""
         if self._pacing.times != 1.0:
             request = in_own_time(request, self._pacing.times)
         reply = await self._provider.complete(request, on_first_token)
@@ -90,7 +83,6 @@ class PacedProvider:
         return reply
 
     async def close(self) -> None:
-        """Free its connections."""
         await self._provider.close()
 
 
@@ -102,7 +94,6 @@ class Bench:
         self._pacing = pacing
 
     async def obey(self, orders: dict[str, Any]) -> dict[str, Any]:
-        """Run one command; return its figures."""
         places = [
             Place(surface="slack", workspace=orders["team"], channel=channel)
             for channel in orders["channels"]
@@ -134,24 +125,23 @@ class Bench:
         began = time.perf_counter()
         ids: list[str] = []
         most = 0
-        async with watch() as so_far:
-            for count, number in enumerate(numbers, start=1):
-                ids.append(await self._begin(number, places, _by_turns(number)))
-                most = max(most, len(self._moot.runner.held_ids))
-                due = began + spread * count / len(numbers)
-                await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
-                most = max(most, len(self._moot.runner.held_ids))
-                await asyncio.sleep(0.2)
-            duration, pulse = time.perf_counter() - began, so_far()
+        cpu = time.process_time()
+        for count, number in enumerate(numbers, start=1):
+            ids.append(await self._begin(number, places, _by_turns(number)))
+            most = max(most, len(self._moot.runner.held_ids))
+            due = began + spread * count / len(numbers)
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        while await self._moot.store.find(DebateFilter(open_only=True, limit=1)):
+            most = max(most, len(self._moot.runner.held_ids))
+            await asyncio.sleep(0.2)
+        duration, cpu = time.perf_counter() - began, time.process_time() - cpu
         unsent = await self._moot.posts.backlog()
         debates = [fold(await self._moot.store.events(debate_id)) for debate_id in ids]
         return {
             "debates": len(ids),
             "most": most,
             "taken": duration,
-            "cpu": pulse.cpu / duration,
-            "pulse": asdict(pulse),
+            "cpu": cpu / duration,
             "turns": sum(len(debate.contributions) + len(debate.ballots) + 1 for debate in debates),
             "replies": self._pacing.replies,
             "unsent": unsent,
@@ -205,13 +195,11 @@ def _overhead(debate: Debate, seconds: float) -> float:
 
 
 def _resident() -> int:
-    """Bytes of memory this process has."""
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * 4096
 
 
 async def main(access: str, database: str, vendor: str) -> None:
-    """Run commands until the other side closes the connection."""
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     vendors = [
         factory.build(protocol.provider, "sk-bench", vendor + protocol.path)

@@ -23,7 +23,6 @@ TARGET_BYTES = 200_000
 
 
 def reply_of(request: ModelRequest) -> str:
-    """A reply of the right form: a unique text of a model's usual length, or a usual structure."""
     if request.answer is not None:
         return usual_reply(request)
     return long_text(repr(request.parts))
@@ -57,7 +56,6 @@ def _size(path: Path) -> int:
 
 
 def main() -> None:
-    """Print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--debates", type=int, default=4)
     parser.add_argument("--format", default="critique")

@@ -101,7 +101,6 @@ async def _ready(workspace: Workspace) -> float:
 async def _running(
     folder: Path, environment: Mapping[str, str], *words: str
 ) -> AsyncGenerator[tuple[float, int]]:
-    """Run a command of Moot for as long as the block lasts; when it was started, and its id."""
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
         *(*_MOOT, *words),
@@ -144,7 +143,6 @@ def _free_port() -> int:
 
 
 async def _wait_for(address: str) -> None:
-    """Ask again until the answer is yes."""
     async with aiohttp.ClientSession() as session:
         while not await _says_yes(session, address):  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.02)
@@ -159,7 +157,6 @@ async def _says_yes(session: aiohttp.ClientSession, address: str) -> bool:
 
 
 def main() -> None:
-    """Read the options, measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
     times = asyncio.run(measure(parser.parse_args().runs))

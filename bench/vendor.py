@@ -14,14 +14,13 @@ import json
 import random
 import re
 import sys
-from asyncio.subprocess import PIPE, Process
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.pulse import Pulse, watch
 from core.request import ModelRequest
 from tests.vendor_replies import good_reply
 from tests.vendors.frames import frames, whole
@@ -33,8 +32,6 @@ REPLY_CHARACTERS, CHARACTERS_PER_TOKEN = 1800, 4
 
 
 class Protocol(NamedTuple):
-    """A way to ask a vendor, and three models that are asked so."""
-
     provider: str
     #: Of the address.
     path: str
@@ -64,8 +61,6 @@ _WORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Manner:
-    """How the vendor answers; times are seconds."""
-
     #: From the request to the end of its reply, however long the text is.
     seconds: float = 5.0
     #: Share of that before the first token.
@@ -118,7 +113,6 @@ class _Vendor:
         self._manner = manner
 
     async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request after the other, until the client hangs up."""
         try:
             while not reader.at_eof():
                 request = await read_request(reader)
@@ -162,42 +156,22 @@ class _Vendor:
 
 async def _serve(manner: Manner) -> None:
     server = await asyncio.start_server(_Vendor(manner).connected, "127.0.0.1", 0, backlog=1000)
-    async with server, watch() as pulse:
-        port = server.sockets[0].getsockname()[1]
-        print(f"http://127.0.0.1:{port}", flush=True)
-        while await asyncio.to_thread(sys.stdin.readline):
-            print(json.dumps(asdict(pulse())), flush=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunningVendor:
-    """A vendor's process."""
-
-    #: Its address, without a path.
-    url: str
-    process: Process
-
-    async def pulse(self) -> Pulse:
-        """Its figures since the last request for them, or since its start."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(b"?\n")
-        return Pulse(**json.loads(await self.process.stdout.readline()))
+    async with server:
+        print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", flush=True)
+        await server.serve_forever()
 
 
 @asynccontextmanager
-async def a_vendor(manner: Manner) -> AsyncGenerator[RunningVendor]:
-    """Run the vendor for as long as the block lasts."""
+async def a_vendor(manner: Manner) -> AsyncGenerator[str]:
+    """The address of a running vendor, without a path."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bench.vendor", json.dumps(asdict(manner))),
         cwd=Path(__file__).parents[1],
-        stdin=PIPE,
         stdout=PIPE,
     )
     assert process.stdout is not None
     try:
-        url = (await process.stdout.readline()).decode().strip()
-        yield RunningVendor(url=url, process=process)
+        yield (await process.stdout.readline()).decode().strip()
     finally:
         process.terminate()
         await process.wait()
