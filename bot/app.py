@@ -4,7 +4,7 @@ Reason: all parts of the bot are made in this one place, in the order in which t
 """
 
 import secrets
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -158,7 +158,7 @@ class Moot:
 
 
 @asynccontextmanager
-async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what starts, in order
+async def running(parts: Parts) -> AsyncGenerator[Moot]:
     """Run a bot for as long as the block lasts; stop it cleanly within ten seconds.
 
     Raises:
@@ -168,14 +168,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
     async with AsyncExitStack() as stack:
         for client in filter(None, (parts.calls, parts.embedder)):
             stack.push_async_callback(client.close)
-        database = await Database.open(database_url(parts.database))
-        stack.push_async_callback(database.close)
-        await core.store.tables.prepare(database)
-        await bot.store.tables.prepare(database)
-        for expiring, age in _expiring(parts, database):
-            await stack.enter_async_context(deleting_daily(expiring, SystemClock(), age))
-        metrics = Metrics()
-        tracing = await stack.enter_async_context(_tracing(parts, SqlDebateStore(database)))
+        database = await _open_database(parts, stack)
+        store, metrics = SqlDebateStore(database), Metrics()
+        tracing = await stack.enter_async_context(_tracing(parts, store))
         await stack.enter_async_context(listening(parts.sinks))
         # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
         installation = await stack.enter_async_context(
@@ -184,53 +179,44 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
             else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
         )
         context, runner, landing = await _connect(
-            parts,
-            database,
-            installation.clients,
-            metrics=metrics,
-            tracing=tracing,
+            parts, database, installation.clients, metrics=metrics, tracing=tracing
         )
-        takes_writes = partial(probe, database)
         catch_up = CatchUp(context, parts.pace)
-        reminders = ReminderLoop(context.acts.remind)
-        app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
         bursts, gateway = Bursts(partial(say_too_fast, context), parts.at_once), None
+        app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
         if parts.slack.app_token:
             gateway = SocketGateway(app, parts.slack.app_token, bursts=bursts)
+            gateway.on_connected = catch_up.look
         else:
             app.use(bursts.check)
         health = health_of(
-            takes_writes,
+            partial(probe, database),
             gateway,
             client=installation.client,
             debates=lambda: runner.held_ids,
             seconds=parts.timeouts.check,
         )
+        pages = [PageRoutes(context.acts.share).add_to] if context.acts.share else []
         http = HttpServer(
             parts.environment.moot_host,
             parts.environment.moot_port,
             health,
             app=None if gateway else app,
             installing=installation.installing,
-            routes=[
-                *([PageRoutes(context.acts.share).add_to] if context.acts.share else []),
-                *await _programs(parts, context, SqlDebateStore(database), stack),
-            ],
+            routes=[*pages, *await _programs(parts, context, store, stack)],
+        )
+        gauges = Gauges(
+            debates=lambda: len(runner.held_ids),
+            depth=context.posts.backlog,
+            age=lambda: context.outbox.age,
+            health=health.by_part,
+            unlanded=landing.landings.backlog,
+            seconds=parts.timeouts.check,
         )
         figures = None
         if (port := parts.environment.moot_metrics_port) is not None:
-            gauges = Gauges(
-                debates=lambda: len(runner.held_ids),
-                depth=context.posts.backlog,
-                age=lambda: context.outbox.age,
-                health=health.by_part,
-                unlanded=landing.landings.backlog,
-                seconds=parts.timeouts.check,
-            )
             look_up = partial(exposition, metrics, gauges)
             figures = figures_server(parts.environment.moot_metrics_host, port, look_up)
-        if gateway:
-            gateway.on_connected = catch_up.look
         # Stopped in the opposite order of the start.
         for part in (context.outbox, runner, catch_up, bursts):
             stack.push_async_callback(part.close)
@@ -246,13 +232,14 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         # Loaded now, so that the first call blocks nothing.
         await parts.calls.load(parts.settings.providers)
         await runner.start()
+        reminders = ReminderLoop(context.acts.remind)
         stack.push_async_callback(reminders.close)
         reminders.start()
         stack.enter_context(http.ready())
         _log.info("running", team=installation.name, address=http.address)
         yield Moot(
             clients=installation.clients,
-            store=SqlDebateStore(database),
+            store=store,
             posts=context.posts,
             context=context,
             runner=runner,
@@ -265,12 +252,21 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:  # noqa: PLR0915 - what
         )
 
 
-def _expiring(parts: Parts, database: Database) -> Iterator[tuple[Expiring, timedelta]]:
-    """What is deleted by itself, and at which age."""
-    yield Deliveries(database), KEPT
-    yield PersonalTokens(database), timedelta()
+async def _open_database(parts: Parts, stack: AsyncExitStack) -> Database:
+    """Open the database with its tables, and begin to delete daily what has grown old in it."""
+    database = await Database.open(database_url(parts.database))
+    stack.push_async_callback(database.close)
+    await core.store.tables.prepare(database)
+    await bot.store.tables.prepare(database)
+    expiring: list[tuple[Expiring, timedelta]] = [
+        (Deliveries(database), KEPT),
+        (PersonalTokens(database), timedelta()),
+    ]
     if (days := parts.environment.moot_retention_days) is not None:
-        yield EndedDebates(database), timedelta(days=days)
+        expiring.append((EndedDebates(database), timedelta(days=days)))
+    for rows, age in expiring:
+        await stack.enter_async_context(deleting_daily(rows, SystemClock(), age))
+    return database
 
 
 @asynccontextmanager
@@ -296,29 +292,28 @@ async def _connect(
     tracing: Sequence[EventSink],
 ) -> tuple[ListenerContext, Runner, LandingQueue]:
     """Make the parts that need each other."""
-    clock, store = SystemClock(), SqlDebateStore(database)
+    environment, clock, store = parts.environment, SystemClock(), SqlDebateStore(database)
+    channels = ChannelSettings(database)
+
+    # What is posted in Slack.
     posts, leases = Posts(database), Leases(database, secrets.token_hex(8))
-    has_pages = parts.environment.pages is not None
-    living = LivingPosts(store, posts, ChannelSettings(database), pages=has_pages)
-    outbox = Outbox(
-        Outgoing(
-            posts=posts,
-            leases=leases,
-            clients=clients,
-            clock=clock,
-            pace=parts.pace,
-            render=living.render,
-            on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-        )
+    living = LivingPosts(store, posts, channels, pages=environment.pages is not None)
+    outgoing = Outgoing(
+        posts=posts,
+        leases=leases,
+        clients=clients,
+        clock=clock,
+        pace=parts.pace,
+        render=living.render,
+        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
     )
-    presenter = Presenter(
-        posts=outbox,
-        log=SqlDebateStore(database),
-        words=DebateWords(database),
-    )
+    outbox = Outbox(outgoing)
+    presenter = Presenter(posts=outbox, log=store, words=DebateWords(database))
+
+    # What is sent elsewhere.
     access = Accesses(clients, parts.timeouts)
     slack = SlackSources(clients, access)
-    addresses = PostAddresses(posts=outbox.posts, clock=clock, link_to=slack.link_to)
+    addresses = PostAddresses(posts=posts, clock=clock, link_to=slack.link_to)
     receivers = {receiver.name: receiver for receiver in parts.receivers}
     landing = LandingQueue(
         outbox=outbox,
@@ -328,6 +323,8 @@ async def _connect(
         link_of=addresses.of_thread,
         on_outcome=lambda outcome: metrics.landings.labels(outcome).inc(),
     )
+
+    # What holds debates: their sources, their turns, and who hears of their events.
     fetchers = {
         SourceKind.FILE: slack.fetch_file,
         SourceKind.THREAD: slack.fetch_thread,
@@ -338,40 +335,47 @@ async def _connect(
     turns = build_turns(parts.calls, parts.settings, store, reader)
     counting = CountingSink(store, clock, metrics)
     sink = Sinks(presenter, landing, *parts.sinks, *tracing, counting)
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
     runner = Runner(
-        engine=engine,
+        engine=Engine(store=store, turns=turns, sink=sink, clock=clock),
         store=store,
         clock=clock,
         leases=leases if leases.is_shared else None,
         waits_for_start=True,
     )
-    facts = FactLog(store=store, clock=clock, wake=runner.wake)
+
+    # What people can do.
     records = BotRecords(
-        channels=ChannelSettings(database),
+        channels=channels,
         deliveries=Deliveries(database),
         grants=DebatePageGrants(database),
         tokens=PersonalTokens(database),
     )
+    facts = FactLog(store=store, clock=clock, wake=runner.wake)
     secret = await installation_secret(database)
     acts = _use_cases(parts, database, facts, records, people=access, secret=secret)
-    operator = OperatorChoices(
-        token_holds=parts.environment.token_holds,
-        examine=parts.examine,
-        retry_landings=landing.retry if receivers else None,
-        retention_days=parts.environment.moot_retention_days,
-        open_workspaces=parts.environment.open_workspaces,
+    presenter.reminders = acts.remind
+    outgoing.on_refused = RefusedPosts(steer=acts.steer, outbox=outbox)
+    lists = DebateLists(
+        find=acts.find, posts=posts, clients=clients, by_meaning=parts.embedder is not None
     )
-    by_meaning = parts.embedder is not None
-    lists = DebateLists(find=acts.find, posts=posts, clients=clients, by_meaning=by_meaning)
-    outcomes = CountOutcomes(store=store, on_unreadable=_note_unreadable)
-    models = usual_models_words(parts.settings)
     context = ListenerContext(
         acts=acts,
         records=records,
-        operator=operator,
+        operator=OperatorChoices(
+            token_holds=environment.token_holds,
+            examine=parts.examine,
+            retry_landings=landing.retry if receivers else None,
+            retention_days=environment.moot_retention_days,
+            open_workspaces=environment.open_workspaces,
+        ),
         lists=lists,
-        home=HomeTab(lists=lists, access=access, clients=clients, outcomes=outcomes, models=models),
+        home=HomeTab(
+            lists=lists,
+            access=access,
+            clients=clients,
+            outcomes=CountOutcomes(store=store, on_unreadable=_note_unreadable),
+            models=usual_models_words(parts.settings),
+        ),
         access=access,
         clients=clients,
         outbox=outbox,
@@ -379,8 +383,6 @@ async def _connect(
         clock=clock,
         timeouts=parts.timeouts,
     )
-    presenter.reminders = context.acts.remind
-    outbox.outgoing.on_refused = RefusedPosts(steer=context.acts.steer, outbox=outbox)
     return context, runner, landing
 
 
