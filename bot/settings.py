@@ -5,8 +5,8 @@ The name of a variable is the field's alias, where it has one, or else its name,
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -174,7 +174,7 @@ class BotSettings(Bounds, BaseSettings):
     @property
     def open_workspaces(self) -> frozenset[str]:
         """Workspaces in whose shared channels people of other organisations take part."""
-        return frozenset(filter(None, map(str.strip, self.moot_open_workspaces.split(","))))
+        return frozenset(_listed(self.moot_open_workspaces))
 
     @property
     def mcp_hosts(self) -> Sequence[str]:
@@ -191,8 +191,8 @@ class BotSettings(Bounds, BaseSettings):
         """Every secret that is set, so that logs can be freed of them."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
-        keys = [*self.moot_token_keys.get_secret_value().split(","), *self._keys.values()]
-        return tuple(value for value in (*values, *map(str.strip, keys)) if value)
+        keys = _listed(self.moot_token_keys.get_secret_value())
+        return tuple(filter(None, (*values, *keys, *self._keys.values())))
 
 
 def variables() -> Sequence[str]:
@@ -372,11 +372,8 @@ _PAGES_URL = re.compile(r"(https://[^\s/?#@]+|http://(localhost|127\.0\.0\.1)(:\
 _PUBLIC_URL = re.compile(r"https://[^\s/?#]+|http://(localhost|127\.0\.0\.1)(:\d+)?")
 
 
-def wants_oauth(settings: BotSettings) -> bool:
-    return bool(settings.slack_client_id.strip() or _plain(settings.slack_client_secret))
-
-
 def mode_of(settings: BotSettings) -> Mode:
+    """HTTP when there is only a signing secret."""
     has_app_token = bool(_plain(settings.slack_app_token))
     has_signing_secret = bool(_plain(settings.slack_signing_secret))
     return Mode.HTTP if has_signing_secret and not has_app_token else Mode.SOCKET
@@ -388,53 +385,55 @@ def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
     Raises:
         ConfigurationBroken: Says what each should look like and where to find it.
     """
-    if wants_oauth(settings):
-        return _oauth_access(settings, mode)
     bot, app = _plain(settings.slack_bot_token), _plain(settings.slack_app_token)
-    signing = _plain(settings.slack_signing_secret)
-    second = (_APP_TOKEN, app) if mode is Mode.SOCKET else (_SIGNING_SECRET, signing)
-    results = [credential.problem(value) for credential, value in ((_BOT_TOKEN, bot), second)]
-    if not _API_URL.fullmatch(settings.slack_api_url):
-        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
-    problems = [problem for problem in results if problem]
-    if problems:
-        raise ConfigurationBroken("\n".join(problems))
-    if mode is Mode.SOCKET:
-        return SlackAccess(bot_token=bot, app_token=app, api_url=settings.slack_api_url)
-    return SlackAccess(bot_token=bot, signing_secret=signing, api_url=settings.slack_api_url)
-
-
-def _oauth_access(settings: BotSettings, mode: Mode) -> SlackAccess:
     signing, secret = _plain(settings.slack_signing_secret), _plain(settings.slack_client_secret)
     client_id = settings.slack_client_id.strip()
-    public_url = settings.moot_public_url.strip().rstrip("/")
-    pairs = ((_CLIENT_ID, client_id), (_CLIENT_SECRET, secret), (_SIGNING_SECRET, signing))
-    results = [credential.problem(value) for credential, value in pairs]
-    if mode is not Mode.HTTP or _plain(settings.slack_app_token):
-        results.append("OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty.")
-    if _plain(settings.slack_bot_token):
-        results.append(
+    access = SlackAccess(api_url=settings.slack_api_url)
+    if client_id or secret:  # workspaces shall install the app themselves
+        oauth = OAuthAccess(
+            client_id=client_id,
+            client_secret=secret,
+            token_keys=tuple(_listed(_plain(settings.moot_token_keys))),
+            public_url=settings.moot_public_url.strip().rstrip("/"),
+        )
+        access = replace(access, signing_secret=signing, oauth=oauth)
+        results = [
+            _CLIENT_ID.problem(client_id),
+            _CLIENT_SECRET.problem(secret),
+            _SIGNING_SECRET.problem(signing),
+            *_unfit_for_oauth(oauth, mode, bot=bot, app=app),
+        ]
+    elif mode is Mode.SOCKET:
+        access = replace(access, bot_token=bot, app_token=app)
+        results = [_BOT_TOKEN.problem(bot), _APP_TOKEN.problem(app)]
+    else:
+        access = replace(access, bot_token=bot, signing_secret=signing)
+        results = [_BOT_TOKEN.problem(bot), _SIGNING_SECRET.problem(signing)]
+    if not _API_URL.fullmatch(settings.slack_api_url):
+        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    if problems := [problem for problem in results if problem]:
+        raise ConfigurationBroken("\n".join(problems))
+    return access
+
+
+def _unfit_for_oauth(oauth: OAuthAccess, mode: Mode, *, bot: str, app: str) -> Iterator[str]:
+    if mode is not Mode.HTTP or app:
+        yield "OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty."
+    if bot:
+        yield (
             "SLACK_BOT_TOKEN is one workspace's; with SLACK_CLIENT_ID every workspace that "
             "installs Moot has its own. Leave one of the two empty."
         )
-    if not _PUBLIC_URL.fullmatch(public_url):
-        results.append(
+    if not _PUBLIC_URL.fullmatch(oauth.public_url):
+        yield (
             "MOOT_PUBLIC_URL is missing or has the wrong form: it is where browsers find Moot, "
             'like "https://moot.example.com".'
         )
-    if not _API_URL.fullmatch(settings.slack_api_url):
-        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
-    problems = [problem for problem in results if problem]
-    if problems:
-        raise ConfigurationBroken("\n".join(problems))
-    keys = [key.strip() for key in _plain(settings.moot_token_keys).split(",")]
-    oauth = OAuthAccess(
-        client_id=client_id,
-        client_secret=secret,
-        token_keys=tuple(key for key in keys if key),
-        public_url=public_url,
-    )
-    return SlackAccess(signing_secret=signing, api_url=settings.slack_api_url, oauth=oauth)
+
+
+def _listed(text: str) -> list[str]:
+    """What stands between commas."""
+    return [item for item in map(str.strip, text.split(",")) if item]
 
 
 def _plain(secret: SecretStr) -> str:

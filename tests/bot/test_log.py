@@ -17,7 +17,7 @@ def lines() -> io.StringIO:
     return stream
 
 
-def test_a_line_is_json_with_the_debate_it_belongs_to(lines: io.StringIO):
+def test_a_line_is_json_with_the_debate_it_belongs_to(lines: io.StringIO) -> None:
     bind_debate("dabc")
     logger("bot.test").info("posted", key="dabc/board")
     line = json.loads(lines.getvalue())
@@ -25,45 +25,27 @@ def test_a_line_is_json_with_the_debate_it_belongs_to(lines: io.StringIO):
     assert line["level"] == "info"
 
 
-def test_known_secrets_and_token_shapes_are_blanked_even_in_tracebacks(lines: io.StringIO):
-    def boom() -> None:
-        raise ValueError("key sk-abcdefgh12345 and my-own-secret")
-
+def test_secrets_are_blanked_even_in_tracebacks(lines: io.StringIO) -> None:
     try:
-        boom()
+        raise ValueError("key sk-abcdefgh12345 and my-own-secret")  # noqa: TRY301
     except ValueError:
         logger("bot.test").exception("failed", token="xoxb-123-456-abc")
     text = lines.getvalue()
     assert "ValueError" in text
     assert not any(secret in text for secret in ("abcdefgh12345", "my-own-secret", "123-456"))
+    assert redactor(("ab",))("about") == "about", "a short one would blank ordinary words"
 
 
-def test_library_loggers_stay_quiet_below_warning(lines: io.StringIO):
+def test_library_loggers_stay_quiet_below_warning(lines: io.StringIO) -> None:
     logging.getLogger("slack_bolt.AsyncRequestVerification").info("body with everything")
     logging.getLogger("slack_sdk.web").warning("odd")
     assert "everything" not in lines.getvalue()
     assert "odd" in lines.getvalue()
 
 
-def test_the_console_form_is_plain_text():
+def test_the_console_form_is_plain_text() -> None:
     stream = io.StringIO()
     set_up_logs(LogLevel.INFO, LogFormat.CONSOLE, (), stream)
     logger("bot.test").info("hello", n=1)
     assert "hello" in stream.getvalue()
     assert "{" not in stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("text", "secret"),
-    [
-        ("xapp-1-A0-123-abcdef", "123-abcdef"),
-        ("Authorization: Bearer abcdefghijk", "abcdefghijk"),
-        ("sk-ant-api03-aaaaaaaa", "aaaaaaaa"),
-    ],
-)
-def test_token_shapes_are_found_anywhere(text: str, secret: str):
-    assert secret not in redactor(())(text)
-
-
-def test_a_short_secret_does_not_blank_ordinary_words():
-    assert redactor(("ab",))("about") == "about"
