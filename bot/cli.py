@@ -17,6 +17,7 @@ from bot.interrupts import raise_at_ctrl_c, run_async
 from bot.terminal import subcommands as terminal
 from bot.terminal.commands import Commands
 from bot.terminal.files import end_output, is_of_output, prepare_streams
+from bot.terminal.options import DemoOptions, takes
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 from core.figures import quantity
 
@@ -150,50 +151,19 @@ def health(
     raise typer.Exit(0 if answer.healthy else 1)
 
 
-@app.command()
-def demo(  # noqa: PLR0913 - one per option
-    *,
-    question: Annotated[
-        str, typer.Option(help="What to debate. Default: written examples are played.")
-    ] = "",
-    once: Annotated[bool, typer.Option("--once", help="Print what happens, then exit.")] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is.")] = 8765,
-    fast: Annotated[
-        bool, typer.Option("--fast", help="No pauses: turns and posts at once.")
-    ] = False,
-    speed: Annotated[
-        float, typer.Option(min=0.1, max=20, help="How fast examples are played.")
-    ] = 1.0,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
-    rounds: Annotated[int | None, typer.Option(min=1, max=15, help="Rounds of the debate.")] = None,
-    agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = "",
-    form: Annotated[
-        Literal["critique", "council", "panel", "review"] | None,
-        typer.Option("--format", help="How the agents debate. Default: critique."),
-    ] = None,
-    data: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None,
-) -> None:
-    """Show a debate in a local Slack: no account, no key, no network needed."""
+def _demo(options: DemoOptions) -> None:
     if find_spec("slack_on_loopback") is None:
         raise ConfigurationBroken(
             "`moot demo` needs the local Slack, which is not installed here: in a checkout type "
             "`make demo`, or `pip install ./packages/slack-on-loopback`."
         )
-    from bot.demo import DemoOptions, show  # noqa: PLC0415 - help must not wait for it
+    from bot.demo import show  # noqa: PLC0415 - help must not wait for it
 
-    options = DemoOptions(
-        question=question,
-        once=once,
-        port=port,
-        fast=fast,
-        speed=speed,
-        yes=yes,
-        rounds=rounds,
-        agents=[name for name in agents.split(",") if name.strip()],
-        format=form or "",
-        folder=data,
-    )
     raise typer.Exit(run_async(show(options)))
+
+
+_DEMO = "Show a debate in a local Slack: no account, no key, no network needed."
+app.command("demo")(takes(DemoOptions, _demo, _DEMO))
 
 
 @app.command()

@@ -36,22 +36,22 @@ from bot.demo_settings import (
 from bot.examples import (
     READING_SECONDS,
     ExamplePlayer,
+    Playback,
     example_provider,
     written_examples,
 )
 from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
-from bot.playback import Playback
 from bot.process import start_up, stop_signal
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, SlackAccess
 from bot.slack.ids import board_key, headline_key
 from bot.slack.manifest import manifest
-from bot.slack.payloads import SharedFile, plain
+from bot.slack.payloads import plain
+from bot.terminal.options import DemoOptions
 from bot.terminal.screen import news
 from core.clock import SystemClock
 from core.debate.log import fold
-from core.debate.people import Person, Place
 from core.debate.state import Debate, Status
 from core.errors import BadInput, ConfigurationBroken
 from core.figures import duration
@@ -69,37 +69,9 @@ QUESTION = (
 )
 USER = "dana"
 CHANNEL = "architecture"
-PORT = 8765
 _GLANCE_SECONDS = 0.2
 
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class DemoOptions:
-    #: Empty: written examples are played, or the sample is debated.
-    question: str = ""
-    #: Print what happens and end with the decision on one screen, instead of waiting for Ctrl-C.
-    once: bool = False
-    #: 0 for any free port.
-    port: int = PORT
-    #: No pauses between posts and turns.
-    fast: bool = False
-    #: How fast examples are played: 1 for one that is over within a minute.
-    speed: float = 1.0
-    #: Ask nothing, spend money.
-    yes: bool = False
-    rounds: int | None = None
-    agents: Sequence[str] = ()
-    #: Empty: the settings' own.
-    format: str = ""
-    #: Where everything is kept; None: in a temporary folder that goes when the demo ends.
-    folder: Path | None = None
-
-    @property
-    def plays_examples(self) -> bool:
-        """Whether the written examples are played, from when the page is opened."""
-        return not (self.question or self.rounds or self.agents or self.format)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,13 +79,13 @@ class Demo:
     settings: Settings
     calls: ModelCalls
     models: Sequence[ModelSet] = ()
-    options: DemoOptions = DemoOptions()
+    options: DemoOptions
     #: Keys and addresses of models, for `/debate doctor`; None: it is not answered.
     environment: BotSettings | None = None
 
     @asynccontextmanager
     async def stage(self) -> AsyncGenerator["Stage"]:
-        folder = self.options.folder or Path(mkdtemp(prefix="moot-demo-"))
+        folder = self.options.data or Path(mkdtemp(prefix="moot-demo-"))
         folder.mkdir(parents=True, exist_ok=True)
         try:
             async with (
@@ -122,7 +94,7 @@ class Demo:
             ):
                 yield Stage(workspace=workspace, moot=moot)
         finally:
-            if self.options.folder is None:
+            if self.options.data is None:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _parts(self, workspace: Workspace, folder: Path) -> Parts:
@@ -202,25 +174,10 @@ class Stage:
         return fresh[0]
 
     def player(self, patience: float, playback: Playback | None = None) -> ExamplePlayer:
-        def person(name: str) -> Person:
-            user = self.workspace.user(name)
-            return Person(id=user.id, name=user.real_name)
-
-        async def reply(name: str, thread: str, words: str) -> None:
-            await self.workspace.say(name, CHANNEL, words, thread)
-
-        async def share(name: str, file: str, content: bytes) -> SharedFile:
-            message = await self.workspace.share_file(name, CHANNEL, file, content)
-            return SharedFile.model_validate(message["files"][0])
-
-        channel = self.workspace.channel(CHANNEL).id
-        place = Place(surface="slack", workspace=self.workspace.state.team_id, channel=channel)
         return ExamplePlayer(
+            workspace=self.workspace,
             moot=self.moot,
-            place=place,
-            person=person,
-            reply=reply,
-            share=share,
+            channel=CHANNEL,
             patience=patience,
             read=playback.read if playback else asyncio.sleep,
         )
@@ -340,7 +297,7 @@ async def show(options: DemoOptions) -> int:
     # Playing an example only costs nothing, so no confirmation is needed.
     is_free = options.once and examples
     settings = loaded.settings if is_free else _agreed_settings(loaded.settings, yes=options.yes)
-    debating = demo_settings(settings, options.rounds, options.agents, options.format)
+    debating = demo_settings(settings, options.rounds, options.roles, options.form or "")
     speed = 0.0 if options.fast or options.once else options.speed
     demo = Demo(
         settings=debating if options.once else asking(debating),

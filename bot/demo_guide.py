@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.playback import Playback
+from bot.examples import Playback
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
 from slack_on_loopback import GuideButton, GuideLine

@@ -24,12 +24,15 @@ from core.llm.providers.example import (
 from core.opening import DebateRequest, open_debate
 from core.ports import ModelProvider
 from core.rules.schedule import open_questions
+from slack_on_loopback import Workspace
 
 #: Seconds that agents of an example wait, should whoever plays it be gone.
 _WAIT_SECONDS = 900.0
 #: Seconds after which a question is answered, and the next one: time to read it.
 READING_SECONDS = 2.0
 _GLANCE_SECONDS = 0.1
+#: Seconds between two looks at a pause.
+_TICK_SECONDS = 0.1
 
 
 def example_provider(
@@ -48,16 +51,45 @@ def written_examples() -> Mapping[str, Example]:
     return examples()
 
 
+class Playback:
+    """Time to read what an example has shown, as far as nobody pauses or skips it."""
+
+    def __init__(self) -> None:
+        self.is_paused = False
+        self._skip = asyncio.Event()
+
+    def press(self, name: str) -> None:
+        match name:
+            case "pause":
+                self.is_paused = True
+            case "go-on":
+                self.is_paused = False
+            case "step":
+                self._skip.set()
+            case _:
+                pass
+
+    async def read(self, seconds: float) -> None:
+        """Wait so many seconds, and while it is paused."""
+        remaining = seconds
+        while remaining > 0 or self.is_paused:
+            tick = min(remaining, _TICK_SECONDS) if remaining > 0 else _TICK_SECONDS
+            try:
+                async with asyncio.timeout(tick):
+                    await self._skip.wait()
+            except TimeoutError:
+                remaining -= 0 if self.is_paused else tick
+            else:
+                break
+        self._skip.clear()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExamplePlayer:
+    workspace: Workspace
     moot: Moot
-    place: Place
-    #: The person of the workspace who has this name.
-    person: Callable[[str], Person]
-    #: Writes a reply as somebody: their name, the thread, the words.
-    reply: Callable[[str, str, str], Awaitable[object]]
-    #: Shares a file as somebody: their name, the file's, its content. What Slack says of the file.
-    share: Callable[[str, str, bytes], Awaitable[SharedFile]]
+    #: Its name.
+    channel: str
     #: Seconds until a question is answered, and what waits for them.
     patience: float = READING_SECONDS
     read: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -65,16 +97,18 @@ class ExamplePlayer:
     async def begin(self, name: str) -> str:
         """Start the example, unless it was started before; return the debate's id."""
         example, origin = examples()[name], f"example/{name}"
-        # If it was started before, its files are shared already.
-        brought = example.sources if await self.moot.store.id_of_origin(origin) is None else ()
         references = list[SourceReference]()
-        for source in brought:
-            shared = await self.share(source.by, source.name, source.text.encode())
-            references += file_references([shared], self.person(source.by))
+        for source in example.sources:
+            message = await self.workspace.share_file(
+                source.by, self.channel, source.name, source.text.encode()
+            )
+            shared = SharedFile.model_validate(message["files"][0])
+            references += file_references([shared], self._person(source.by))
+        channel = self.workspace.channel(self.channel).id
         request = DebateRequest(
             question=example.question,
-            asked_by=self.person(example.asked_by),
-            place=self.place,
+            asked_by=self._person(example.asked_by),
+            place=Place(surface="slack", workspace=self.workspace.state.team_id, channel=channel),
             references=references,
         )
         settings = example_settings(name, _WAIT_SECONDS)
@@ -102,7 +136,11 @@ class ExamplePlayer:
             answer = answers.get(question.question)
             if answer and question in still_open:
                 text = f"{question.number}: {answer.answer}"
-                await self.reply(answer.by, thread, text)
+                await self.workspace.say(answer.by, self.channel, text, thread)
+
+    def _person(self, name: str) -> Person:
+        user = self.workspace.user(name)
+        return Person(id=user.id, name=user.real_name)
 
     async def _debate(self, debate_id: str) -> Debate:
         return fold(await self.moot.store.events(debate_id))

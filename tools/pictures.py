@@ -27,8 +27,9 @@ from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
 from bot.debate_page.page import STYLE, page
-from bot.demo import CHANNEL, Demo, DemoOptions, Stage
+from bot.demo import CHANNEL, Demo, Stage
 from bot.demo_settings import asking
+from bot.terminal.options import DemoOptions
 from core.clock import SystemClock
 from core.config.playbooks import built_in
 from core.debate.log import fold

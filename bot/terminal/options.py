@@ -1,4 +1,4 @@
-"""What is typed after the terminal's commands: option types they share, and `moot debate`'s fields.
+"""What is typed after commands: option types they share, the fields of `debate` and `demo`.
 
 Imports nothing heavy, so that help is there at once.
 """
@@ -149,8 +149,46 @@ class DebateCommand:
 
     @property
     def roles(self) -> Sequence[str] | None:
-        names = self.agents
-        return None if names is None else [name for name in names.split(",") if name.strip()]
+        return None if self.agents is None else names_in(self.agents)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """What was typed after `moot demo`."""
+
+    question: Annotated[
+        str, typer.Option(help="What to debate. Default: written examples are played.")
+    ] = ""
+    once: Annotated[bool, typer.Option("--once", help="Print what happens, then exit.")] = False
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is.")] = 8765
+    fast: Annotated[bool, typer.Option("--fast", help="No pauses: turns and posts at once.")] = (
+        False
+    )
+    speed: Annotated[float, typer.Option(min=0.1, max=20, help="How fast examples are played.")] = (
+        1.0
+    )
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False
+    rounds: Annotated[int | None, typer.Option(min=1, max=15, help="Rounds of the debate.")] = None
+    agents: Annotated[str, typer.Option(help="Roles, with commas between.")] = ""
+    form: Annotated[
+        Literal["critique", "council", "panel", "review"] | None,
+        typer.Option("--format", help="How the agents debate. Default: critique."),
+    ] = None
+    #: None: in a temporary folder that goes when the demo ends.
+    data: Annotated[Path | None, typer.Option(help="Keep everything in this folder.")] = None
+
+    @property
+    def roles(self) -> Sequence[str]:
+        return names_in(self.agents)
+
+    @property
+    def plays_examples(self) -> bool:
+        """Whether the written examples are played, from when the page is opened."""
+        return not (self.question or self.rounds or self.agents or self.form)
+
+
+def names_in(typed: str) -> Sequence[str]:
+    return [name for name in typed.split(",") if name.strip()]
 
 
 def takes(values: Callable[..., C], run: Callable[[C], object], doc: str | None) -> Any:

@@ -23,6 +23,7 @@ from bot.terminal.options import (
     Result,
     Verbose,
     built_in_playbooks,
+    names_in,
     takes,
 )
 
@@ -232,10 +233,9 @@ def evaluate(
     """Let several evaluators score a finished debate, or compare it with one answer alone."""
     from bot.terminal.scoring import score
 
-    names = [name for name in evaluators.split(",") if name.strip()]
     scoring = score(
         debate_id,
-        names,
+        names_in(evaluators),
         form=form,
         against_single=against == "single",
         config=config,

@@ -10,11 +10,11 @@ from aiohttp import ClientSession
 from rich.console import Console
 
 from bot.building import build_calls
-from bot.demo import CHANNEL, USER, Demo, DemoOptions, Stage
+from bot.demo import CHANNEL, USER, Demo, Stage
 from bot.demo_screen import print_decision
-from bot.examples import example_provider, written_examples
-from bot.playback import Playback
+from bot.examples import Playback, example_provider, written_examples
 from bot.settings import BotSettings
+from bot.terminal.options import DemoOptions
 from bot.views.words import EXAMPLE_NOTE
 from core.settings import Settings
 from slack_on_loopback import GuideLine, Workspace
