@@ -1,17 +1,16 @@
 """How decisions turned out: what people say, and how often accepted ones held."""
 
-import json
 import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from bot.building import database_place, open_records, open_store
-from bot.log import logger, set_up_logs
-from bot.settings import LogLevel, read_settings
 from bot.terminal.debating import current_user
-from bot.terminal.files import check_writable, form_for, put_out, tell
-from bot.terminal.records import log_in, quiet_settings
+from bot.terminal.files import as_json, check_writable, form_for, put_out, tell
+from bot.terminal.records import ALL, facts_in, log_in, quiet_settings, tell_left_out
 from core.calibration import (
     Calibration,
     Case,
@@ -19,9 +18,9 @@ from core.calibration import (
     interval_words,
     states,
 )
-from core.clock import SystemClock
 from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import fold
+from core.debate.state import Debate
 from core.errors import StoreInUse
 from core.figures import percent
 from core.transcript.markdown import visible
@@ -29,12 +28,7 @@ from core.transcript.people import adr_status, outcome_words
 from core.transcript.words import table
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.decide import DecideOnVerdict
-from core.use_cases.fact_log import FactLog
 
-_log = logger(__name__)
-
-#: More than any database holds.
-_ALL = 2**31
 _HEADS = ("", "Held", "Partly", "Reversed", "Share held (95% interval)", "Confidence said")
 _NOTE = (
     "Held in part counts as not held. Intervals are Wilson's; with many rows one in twenty misses. "
@@ -47,23 +41,15 @@ _NOTE = (
 async def show_calibration(channel: str, form: str | None, output: Path | None) -> None:
     form = form_for(output, form, ("md", "json"))
     check_writable(output)
-    environment = read_settings()
-    set_up_logs(LogLevel.WARNING, environment.moot_log_format, environment.secrets)
+    environment = quiet_settings()
     async with open_records(environment.moot_database) as store:
-        counting = CountOutcomes(
-            store=store,
-            on_unreadable=lambda debate_id, error: _log.warning(
-                "debate not counted", debate=debate_id, reason=str(error)
-            ),
-        )
-        cases = await counting.cases(None, [channel] if channel else None, _ALL)
+        counting = CountOutcomes(store=store, on_unreadable=tell_left_out)
+        cases = await counting.cases(None, [channel] if channel else None, ALL)
     counts = calibration(cases)
-    match form:
-        case "json":
-            values = {"summary": _summary(counts), "decisions": [_values(case_) for case_ in cases]}
-            text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
-        case _:
-            text = calibration_text(counts)
+    text = calibration_text(counts)
+    if form == "json":
+        values = {"summary": _summary(counts), "decisions": [_values(case) for case in cases]}
+        text = as_json(values)
     put_out(text, output)
     if not cases:
         tell(f"No accepted decision is known in {database_place(environment.moot_database)}.")
@@ -133,28 +119,40 @@ def _summary(counts: Calibration) -> dict[str, Any]:
     }
 
 
-async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | None = None) -> None:
-    """Record a decision on a verdict of this database; the newest one stands."""
+@asynccontextmanager
+async def _decision_on(
+    debate_id: str, instead: str
+) -> AsyncGenerator[tuple[Debate, DecideOnVerdict]]:
+    """Open a debate of this database to record what was decided.
+
+    Raises:
+        StoreInUse: A bot uses the database; says what to do instead.
+    """
     environment = quiet_settings()
-    origin = f"terminal/{secrets.token_hex(8)}"
-    decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
     try:
         async with open_store(environment.moot_database) as store:
-            facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
             debate = fold(await log_in(store, debate_id, environment))
-            await DecideOnVerdict(facts=facts).decide(debate, decision)
-            debate = fold(await log_in(store, debate_id, environment))
+            yield debate, DecideOnVerdict(facts=facts_in(store))
     except StoreInUse as error:
-        raise StoreInUse(f"{error} While the bot runs, decide in Slack.") from error
-    tell(f"Recorded: debate {debate_id} is {visible(adr_status(debate))}.")
+        raise StoreInUse(f"{error} {instead}") from error
+
+
+async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | None = None) -> None:
+    """Record a decision on a verdict of this database; the newest one stands."""
+    origin = f"terminal/{secrets.token_hex(8)}"
+    decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
+    instead = "While the bot runs, decide in Slack."
+    async with _decision_on(debate_id, instead) as (debate, decide_on):
+        await decide_on.decide(debate, decision)
+        decided = await decide_on.facts.debate(debate_id)
+    tell(f"Recorded: debate {debate_id} is {visible(adr_status(decided))}.")
 
 
 async def show_outcome(debate_id: str) -> None:
     environment = quiet_settings()
     async with open_records(environment.moot_database) as store:
-        facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
         debate = fold(await log_in(store, debate_id, environment))
-        DecideOnVerdict(facts=facts).check_outcome(debate)
+        DecideOnVerdict(facts=facts_in(store)).check_outcome(debate)
     if debate.outcome is None:
         tell(f"Nobody has said how debate {debate_id} turned out: moot outcome {debate_id} held")
         return
@@ -166,21 +164,9 @@ async def say_outcome(debate_id: str, kind: OutcomeKind, why: str) -> None:
 
     A running bot shows in Slack what was recorded here when it starts next.
     """
-    environment = quiet_settings()
-    outcome = DecisionOutcome(
-        kind=kind, by=current_user(), why=why, origin=f"terminal/{secrets.token_hex(8)}"
-    )
-    try:
-        async with open_store(environment.moot_database) as store:
-            facts = FactLog(store=store, clock=SystemClock(), wake=_wake_nobody)
-            decide = DecideOnVerdict(facts=facts)
-            debate = fold(await log_in(store, debate_id, environment))
-            current = await decide.say_outcome(debate, outcome)
-    except StoreInUse as error:
-        instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."
-        raise StoreInUse(f"{error} {instead}") from error
+    origin = f"terminal/{secrets.token_hex(8)}"
+    outcome = DecisionOutcome(kind=kind, by=current_user(), why=why, origin=origin)
+    instead = f"While the bot runs, type `/debate outcome {debate_id}` in Slack."
+    async with _decision_on(debate_id, instead) as (debate, decide_on):
+        current = await decide_on.say_outcome(debate, outcome)
     tell(f"Recorded: {visible(outcome_words(current))}")
-
-
-def _wake_nobody(debate_id: str) -> None:
-    del debate_id

@@ -3,7 +3,8 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from decimal import Decimal
 from getpass import getuser
 from pathlib import Path
@@ -28,9 +29,16 @@ from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
 from bot.terminal.options import DebateCommand
+from bot.terminal.records import facts_in
 from bot.terminal.screen import ProgressSink, screen_for
 from bot.terminal.session import DebateSession
-from bot.terminal.sources import diff_references, fetchers_here, handed_in, references_to
+from bot.terminal.sources import (
+    INPUT,
+    diff_references,
+    fetchers_here,
+    handed_in,
+    references_to,
+)
 from bot.terminal.summary import verbose_summary
 from core.acts.take import Turns
 from core.clock import SystemClock
@@ -71,8 +79,6 @@ _HOW = (
     'Type it (moot debate "Kafka or SQS?"), name a file (--problem-file FILE), or write it to '
     "standard input (moot debate -)."
 )
-#: Stands for standard input.
-_INPUT = "-"
 
 
 def request_of(command: DebateCommand, question: str) -> DebateRequest:
@@ -118,8 +124,7 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
         put_out("\n".join(lines) + "\n", None)
         return DONE
     async with open_store(environment.moot_database) as store:
-        # Nothing to wake: the session that runs the debate is made afterwards.
-        facts = FactLog(store=store, clock=SystemClock(), wake=lambda _debate_id: None)
+        facts = facts_in(store)
         if command.resume is None:
             debate_id, setup = await _begin(request, settings, environment, facts, yes=command.yes)
         else:
@@ -128,21 +133,18 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
                 debate_id, settings, environment, facts, command=command, revised=revised
             )
         calls = build_calls(environment, settings, plugins=plugins)
-        tools = build_tools(settings, environment)
-        turns = build_turns(
-            calls, settings, store, build_reader(settings, tools, fetchers_here(store))
-        )
+        reader = build_reader(settings, build_tools(settings, environment), fetchers_here(store))
         try:
-            async with listening(plugins.sinks):
-                debate = await _advance(
-                    debate_id,
-                    setup,
-                    command,
-                    calls=calls,
-                    turns=turns,
-                    store=store,
-                    sinks=plugins.sinks,
-                )
+            async with _session(
+                debate_id,
+                setup,
+                command,
+                calls=calls,
+                turns=build_turns(calls, settings, store, reader),
+                store=store,
+                sinks=plugins.sinks,
+            ) as session:
+                debate = await session.hold()
         except ModelsAway as error:
             tell(f"The debate failed to go on. {error}")
             tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
@@ -193,15 +195,18 @@ def _question(command: DebateCommand) -> str:
     """The question, typed or in a file; empty when a debate is taken up again."""
     typed, file = command.question_text, command.problem_file
     if command.resume is not None:
-        _check_resumed(command)
+        if command.dry_run:
+            raise BadInput("--dry-run shows a debate before it is held: not one to --resume.")
+        if typed is not None or file is not None:
+            raise BadInput("--resume goes on with a debate as it is: leave the question out.")
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
-    if typed is not None:
-        _check_no_file(typed)
+    if typed is not None and typed != INPUT and _is_file(typed):
+        raise BadInput(f"{typed} is a file. To debate the question in it: --problem-file {typed}")
     text, what = typed, "The question"
-    if _INPUT in (typed, str(file)):
-        if command.diff == _INPUT:
+    if INPUT in (typed, str(file)):
+        if command.diff == INPUT:
             raise BadInput("Standard input holds the question or the diff, not both.")
         text, what = _typed_in(), "What standard input holds"
     elif file is not None:
@@ -215,20 +220,11 @@ def _question(command: DebateCommand) -> str:
     return text
 
 
-def _check_resumed(command: DebateCommand) -> None:
-    if command.dry_run:
-        raise BadInput("--dry-run shows a debate before it is held: it does not go with --resume.")
-    if command.question_text is not None or command.problem_file is not None:
-        raise BadInput("--resume goes on with a debate as it is: leave the question out.")
-
-
-def _check_no_file(typed: str) -> None:
+def _is_file(typed: str) -> bool:
     try:
-        is_file = len(typed.split()) == 1 and typed != _INPUT and Path(typed).is_file()
+        return len(typed.split()) == 1 and Path(typed).is_file()
     except OSError:  # longer than a name can be
-        is_file = False
-    if is_file:
-        raise BadInput(f"{typed} is a file. To debate the question in it: --problem-file {typed}")
+        return False
 
 
 def _typed_in() -> str:
@@ -239,17 +235,13 @@ def _typed_in() -> str:
 
 
 def _read(file: Path) -> str:
-    if file.is_dir():
-        raise BadInput(f"The problem file {file} is a folder.")
     try:
         return file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise BadInput(f"There is no problem file {file}.") from None
     except UnicodeDecodeError:
         raise BadInput(f"The problem file {file} is not UTF-8 text.") from None
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise MootError(f"The problem file {file} cannot be read: {reason}.") from None
+        raise BadInput(f"The problem file {file} cannot be read: {reason}.") from None
 
 
 def _report_path(command: DebateCommand) -> Path | None:
@@ -312,7 +304,8 @@ async def _take_up(
     return debate.setup
 
 
-async def _advance(  # noqa: PLR0913 - what a session is made of
+@asynccontextmanager
+async def _session(  # noqa: PLR0913 - what a session is made of
     debate_id: str,
     setup: Setup,
     command: DebateCommand,
@@ -321,19 +314,23 @@ async def _advance(  # noqa: PLR0913 - what a session is made of
     turns: Turns,
     store: DebateStore,
     sinks: Sequence[QueuedSink],
-) -> Debate:
-    """Run the debate to its end, with progress on standard error."""
+) -> AsyncGenerator[DebateSession]:
+    """A debate with all that it takes to hold it, and progress on standard error."""
     screen, clock = screen_for(), SystemClock()
     sink = Sinks(ProgressSink(screen, verbose=command.verbose), *sinks)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
-    session = DebateSession(
-        debate_id, engine=engine, store=store, clock=clock, screen=screen, person=current_user()
-    )
-
     # Concurrent with the first turns: each waits for its own agent's provider only.
     loading = asyncio.create_task(calls.load({agent.provider for agent in setup.agents}))
     try:
-        return await session.hold()
+        async with listening(sinks):
+            yield DebateSession(
+                debate_id,
+                engine=engine,
+                store=store,
+                clock=clock,
+                screen=screen,
+                person=current_user(),
+            )
     finally:
         screen.close()
         # Providers that failed to load are reported by their turns.

@@ -98,8 +98,12 @@ def put_out(text: str, path: Path | None) -> None:
     tell(f"Wrote {path}")
 
 
+def as_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
 def put_json(value: object) -> None:
-    put_out(json.dumps(value, ensure_ascii=False, indent=2) + "\n", None)
+    put_out(as_json(value), None)
 
 
 def tell(text: str) -> None:

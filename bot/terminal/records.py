@@ -16,8 +16,9 @@ from bot.building import (
 )
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
-from bot.terminal.files import check_writable, form_for, put_json, put_out, tell
+from bot.terminal.files import check_writable, form_for, put_json, put_out, tell, write_file
 from bot.terminal.summary import metrics as metrics_of
+from core.clock import SystemClock
 from core.debate.log import RecordedEvent, fold
 from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
 from core.figures import duration, money, quantity, when
@@ -40,10 +41,11 @@ from core.transcript.people import (
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import as_markdown, seconds_taken
+from core.use_cases.fact_log import FactLog
 from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 
 #: More than any database holds.
-_ALL = 2**31
+ALL = 2**31
 
 
 def quiet_settings() -> BotSettings:
@@ -51,6 +53,15 @@ def quiet_settings() -> BotSettings:
     environment = read_settings()
     set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
     return environment
+
+
+def tell_left_out(debate_id: str, error: StoreError) -> None:
+    tell(f"Debate {debate_id} is left out: {error}")
+
+
+def facts_in(store: DebateStore) -> FactLog:
+    """Where what a person does is recorded: no debate runs here, so there is nothing to wake."""
+    return FactLog(store=store, clock=SystemClock(), wake=lambda _debate_id: None)
 
 
 async def read_log(debate_id: str) -> Sequence[RecordedEvent]:
@@ -110,13 +121,9 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     if not question.strip():
         raise BadInput("The question is blank.")
     environment = quiet_settings()
-
-    def on_unreadable(debate_id: str, error: StoreError) -> None:
-        tell(f"Debate {debate_id} is left out: {error}")
-
     embedder = build_embedder(environment)
     async with open_records(environment.moot_database) as store:
-        register = RecallDecisions(store=store, on_unreadable=on_unreadable, embedder=embedder)
+        register = RecallDecisions(store=store, on_unreadable=tell_left_out, embedder=embedder)
         decisions = await register.anywhere(question)
     if embedder:
         await embedder.close()
@@ -141,14 +148,11 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
     is_sure = decisions[0].likeness >= SURE_FROM
     first = recalled_title(decisions[0].debate)
     tell(f"{first}:" if is_sure else "The closest decisions that are known:")
-    texts = [recalled_decision(decision.debate) for decision in decisions]
-    # How each stands, and since when.
-    how = [
-        f"{standing_words(debate) or adr_status(debate)}, {when(debate.ended_at or debate.now)}; "
-        f"all of it: moot show {debate.id}"
+    parts = [
+        f"{recalled_decision(debate)}\n({standing_words(debate) or adr_status(debate)}, "
+        f"{when(debate.ended_at or debate.now)}; all of it: moot show {debate.id})"
         for debate in (decision.debate for decision in decisions)
     ]
-    parts = [f"{text}\n({where})" for text, where in zip(texts, how, strict=True)]
     put_out(visible("\n\n".join(parts)) + "\n", None)
 
 
@@ -249,25 +253,17 @@ def in_form(log: Sequence[RecordedEvent], form: str) -> str:
 
 async def export_records(person: str, channel: str, form: str, folder: Path) -> None:
     """Write every debate of a person or a channel into a folder, a file each, named by its id."""
-    environment = quiet_settings()
-    channels = [channel] if channel else None
-    async with open_records(environment.moot_database) as store:
-        entries = await store.find(DebateFilter(channels=channels, limit=_ALL))
-        ids = [entry.debate_id for entry in entries if not person or entry.asked_by == person]
-        texts = dict[str, str]()
-        for debate_id in ids:
+    ending, count = "json" if form == "json" else "md", 0
+    async with open_records(quiet_settings().moot_database) as store:
+        channels = [channel] if channel else None
+        for entry in await store.find(DebateFilter(channels=channels, limit=ALL)):
+            if person and entry.asked_by != person:
+                continue
             try:
-                texts[debate_id] = in_form(await store.events(debate_id), form)
+                text = in_form(await store.events(entry.debate_id), form)
             except (LogBroken, BadInput) as error:  # the others are written all the same
-                tell(f"Left out {debate_id}: {error}")
-    _write_all(folder, texts, "json" if form == "json" else "md")
-    tell(f"Wrote {quantity(len(texts), 'debate')} into {folder}.")
-
-
-def _write_all(folder: Path, texts: Mapping[str, str], ending: str) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for debate_id, text in texts.items():
-            (folder / f"{debate_id}.{ending}").write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{folder} cannot be written: {error.strerror}.") from error
+                tell(f"Left out {entry.debate_id}: {error}")
+                continue
+            write_file(folder / f"{entry.debate_id}.{ending}", text)
+            count += 1
+    tell(f"Wrote {quantity(count, 'debate')} into {folder}.")

@@ -21,11 +21,9 @@ from core.transcript.words import (
 
 def verbose_summary(debate: Debate) -> str:
     lines = list[str]()
-    number = None
     for contribution in debate.contributions.values():
-        if contribution.turn.round != number:
-            number = contribution.turn.round
-            lines.append(f"Round {number}")
+        if (heading := f"Round {contribution.turn.round}") not in lines:
+            lines.append(heading)
         call = contribution.call
         figures = (
             f"{duration(call.latency_ms / 1000)}, "
@@ -35,16 +33,15 @@ def verbose_summary(debate: Debate) -> str:
         )
         first = next((line.strip() for line in contribution.text.splitlines() if line.strip()), "")
         lines.append(f"  {turn_words(debate, contribution.turn)} ({figures}): {first}")
-    took, count = (
-        duration(seconds_taken(debate)),
-        quantity(len(debate.contributions), "contribution"),
-    )
-    failed = [item for item in debate.failures.values() if item.turn.act is not Act.SUMMARY]
+    took = duration(seconds_taken(debate))
     lines.append(f"In all: {tokens_words(debate.usage)}, {calls_words(debate)}, {took}")
     count = quantity(len(debate.contributions), "contribution")
+    failed = [item for item in debate.failures.values() if item.turn.act is not Act.SUMMARY]
     lines.append(f"Turns: {count}, {len(failed)} failed")
-    for item in spending(debate):
-        lines.append(f"Prompts of {item.name}: {', '.join(item.prompt_sources) or 'none'}")
+    lines += [
+        f"Prompts of {item.name}: {', '.join(item.prompt_sources) or 'none'}"
+        for item in spending(debate)
+    ]
     return "\n".join(lines)
 
 
@@ -71,11 +68,7 @@ def _summary_lines(metrics: SummaryMetrics) -> Iterator[str]:
     yield f"  turns that waited for one: {metrics.blocked}, {duration(metrics.blocked_seconds)}"
     for timing in metrics.timings:
         there = f"there after {duration(timing.seconds)}" if timing.made else "not there"
-        use = (
-            "for the board"
-            if not timing.wanted
-            else "in time"
-            if not timing.late
-            else (f"late by {duration(timing.late)} for {quantity(len(timing.missed_by), 'turn')}")
-        )
+        use = "in time" if timing.wanted else "for the board"
+        if timing.late:
+            use = f"late by {duration(timing.late)} for {quantity(len(timing.missed_by), 'turn')}"
         yield f"  {timing.key}: {there}, {use}"
