@@ -1,18 +1,21 @@
-"""Backups while the bot runs, and debates deleted for good."""
+"""Backups while the bot runs, and debates deleted for good, also while it runs."""
 
+import sqlite3
 from collections.abc import Collection, Mapping
+from contextlib import closing
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, inspect, select
+from sqlalchemy import event, func, inspect, select
+from sqlalchemy.engine import Engine
 from typer.testing import CliRunner
 
 import bot.store.tables
 import core.store.tables
 from bot.cli import app
-from bot.operations.backup import back_up, purge
+from bot.operations.backup import EndedDebates, back_up, purge
 from bot.queue.landings import new_landing
 from bot.queue.rows import NewPost, Posts
 from bot.store.channel import Channel
@@ -22,9 +25,11 @@ from bot.store.personal_tokens import PersonalToken, PersonalTokens
 from bot.store.records import ChannelSettings, Organisations, Reminders, RestoredIds
 from bot.store.search import DebateWords
 from core.clock import SystemClock
+from core.debate.contributions import Note
 from core.debate.debate_events import CallsDropped, DebateConcluded, DebateStarted
 from core.debate.log import fold
-from core.debate.people import Place
+from core.debate.message_events import NoteAdded
+from core.debate.people import Person, Place
 from core.errors import BadInput, StoreDown
 from core.ports import DebateFilter, Reservation
 from core.store.database import Database
@@ -126,22 +131,70 @@ async def rows_naming(database: Database, names: Collection[str]) -> Mapping[str
     return counted
 
 
-async def debate_ids(location: str) -> set[str]:
+async def left(location: str) -> set[str]:
+    """Ids of debates that are there, each with its post."""
     async with await Database.open(location) as database:
         ids = {entry.debate_id for entry in await SqlDebateStore(database).find(DebateFilter())}
-        for name in ids:
-            assert len(await Posts(database).rows_of_debate(name)) == 1
+        posts = Posts(database)
+        assert [len(await posts.rows_of_debate(name)) for name in ids] == [1] * len(ids)
         return ids
 
 
-async def test_old_debates_of_one_workspace_are_deleted_with_their_posts(location: str) -> None:
+#: Posts that are of no debate: key, workspace, channel and whom they are shown to.
+OUTSIDE = (
+    ("mine", "T1", "C1", "U1"),
+    ("theirs", "T1", "C1", "U2"),
+    ("elsewhere", "T1", "C2", "U1"),
+    ("far", "T2", "C1", "U1"),
+)
+ALL_POSTS = {key for key, *_ in OUTSIDE}
+
+
+@pytest.mark.parametrize(
+    ("only", "days", "debates", "posts"),
+    [
+        (PurgeFilter(), None, {"far"}, {"far"}),
+        (PurgeFilter(), 30, {"new", "run", "far"}, ALL_POSTS),
+        (PurgeFilter(debate="run"), None, {"old", "new", "far"}, ALL_POSTS),
+        (PurgeFilter(person="U1"), None, {"far"}, {"theirs", "far"}),
+        (PurgeFilter(person="U2"), None, {"old", "new", "run", "far"}, ALL_POSTS - {"theirs"}),
+        (PurgeFilter(channel="C1"), None, {"far"}, {"elsewhere", "far"}),
+        (
+            PurgeFilter(channel="C2"),
+            None,
+            {"old", "new", "run", "far"},
+            ALL_POSTS - {"elsewhere"},
+        ),
+        (PurgeFilter(person="U1", channel="C1"), None, {"far"}, ALL_POSTS - {"mine"}),
+    ],
+)
+async def test_what_is_asked_for_is_deleted_with_its_posts_and_nothing_else(
+    location: str, only: PurgeFilter, days: int | None, *, debates: set[str], posts: set[str]
+) -> None:
     async with await Database.open(location) as database:
         await fill(database)
-    assert (await purge(location, "T1", NOW - timedelta(days=30))).debates == 1
-    assert await debate_ids(location) == {"new", "run", "far"}
+        outside = [
+            NewPost(
+                key=key,
+                workspace=workspace,
+                channel=channel,
+                method="ephemeral",
+                payload={"user": person, "text": "You wrote: wombat"},
+            )
+            for key, workspace, channel, person in OUTSIDE
+        ]
+        await Posts(database).enqueue(outside)
+    before = None if days is None else NOW - timedelta(days=days)
+    result = await purge(location, "T1", before, only)
+
+    assert await left(location) == debates
+    assert result.debates == 4 - len(debates)
     async with await Database.open(location) as database:
-        assert await Posts(database).rows_of_debate("old") == []
-        assert await ChannelSettings(database).get(HERE) == ChannelChoices(keep_pinned=True)
+        rows = Posts(database)
+        assert {key for key, *_ in OUTSIDE if await rows.row_by_key(key)} == posts
+        assert await rows.rows_of_debate("old") == [] or "old" in debates
+        choices, whole = await ChannelSettings(database).get(HERE), only == PurgeFilter()
+        assert choices.keep_pinned is not (whole and days is None)
 
 
 async def test_after_a_purge_no_table_names_the_workspace_or_its_debates(location: str) -> None:
@@ -159,45 +212,29 @@ async def test_after_a_purge_no_table_names_the_workspace_or_its_debates(locatio
     assert max(after.values()) == 0, after
 
 
-async def test_nothing_is_deleted_under_a_running_bot(tmp_path: Path) -> None:
+async def test_a_backup_is_whole_while_the_database_is_in_use(tmp_path: Path) -> None:
     async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
         await fill(database)
         with pytest.raises(StoreDown, match="Stop it first"):
             await purge(f"{tmp_path}/moot.db", "T1", None)
-
-
-async def test_a_backup_is_whole_while_the_database_is_in_use(tmp_path: Path) -> None:
-    async with await Database.open(f"sqlite+aiosqlite:///{tmp_path}/moot.db") as database:
-        await fill(database)
         size = back_up(f"{tmp_path}/moot.db", tmp_path / "copy.db")
     assert size == (tmp_path / "copy.db").stat().st_size > 0
     assert (tmp_path / "copy.db").stat().st_mode & 0o077 == 0
-    assert await debate_ids(f"sqlite+aiosqlite:///{tmp_path}/copy.db") == {
-        "old",
-        "new",
-        "run",
-        "far",
-    }
+    assert await left(f"sqlite+aiosqlite:///{tmp_path}/copy.db") == {"old", "new", "run", "far"}
 
 
-def test_a_backup_overwrites_nothing(tmp_path: Path) -> None:
-    (tmp_path / "moot.db").touch()
-    (tmp_path / "copy.db").write_text("mine")
-    with pytest.raises(BadInput, match="exists already"):
-        back_up(f"{tmp_path}/moot.db", tmp_path / "copy.db")
-    assert (tmp_path / "copy.db").read_text() == "mine"
-
-
-def test_a_failed_backup_leaves_nothing_behind(tmp_path: Path) -> None:
-    (tmp_path / "moot.db").write_bytes(b"no database at all" * 100)
+def test_a_backup_overwrites_nothing_and_a_failed_one_leaves_nothing_behind(tmp_path: Path) -> None:
+    source, copy = tmp_path / "moot.db", tmp_path / "copy.db"
+    source.write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreDown, match="Nothing was left"):
-        back_up(f"{tmp_path}/moot.db", tmp_path / "copy.db")
+        back_up(str(source), copy)
     assert [path.name for path in tmp_path.iterdir()] == ["moot.db"]
-
-
-def test_postgres_has_its_own_tool(tmp_path: Path) -> None:
+    copy.write_text("mine")
+    with pytest.raises(BadInput, match="exists already"):
+        back_up(str(source), copy)
+    assert copy.read_text() == "mine"
     with pytest.raises(BadInput, match="pg_dump"):
-        back_up("postgresql://user@host/moot", tmp_path / "copy.db")
+        back_up("postgresql://user@host/moot", tmp_path / "another.db")
 
 
 def test_purging_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,64 +247,90 @@ def test_purging_asks_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert "Deleted 0 debates.\nThere was no such debate of T1. Are the ids right?" in answer.stdout
 
 
-def bytes_of(folder: Path) -> str:
-    """Every byte of the database, its write-ahead log and its copies."""
-    return "".join(path.read_bytes().decode("latin-1") for path in folder.iterdir())
+async def test_old_debates_of_all_workspaces_go_a_few_at_a_time(location: str) -> None:
+    """Others write between: one transaction for all would hold every debate up for minutes."""
+    deletions = list[str]()
 
+    def note(*statement: str) -> None:
+        if statement[2].startswith("DELETE FROM debates"):
+            deletions.append("debate")
 
-@pytest.mark.parametrize(
-    ("only", "left_over"),
-    [
-        (PurgeFilter(debate="run"), {"old", "new", "far"}),
-        (PurgeFilter(channel="C1"), {"far"}),
-        (PurgeFilter(channel="C2"), {"old", "new", "run", "far"}),
-        (PurgeFilter(person="U1"), {"far"}),
-        (PurgeFilter(person="U2"), {"old", "new", "run", "far"}),
-    ],
-)
-async def test_debates_of_a_person_channel_or_one_debate(
-    location: str, only: PurgeFilter, left_over: set[str]
-) -> None:
+    def end(_: object) -> None:
+        deletions.append("commit")
+
     async with await Database.open(location) as database:
         await fill(database)
-    await purge(location, "T1", None, only)
-    assert await debate_ids(location) == left_over
+        store, long_ago = SqlDebateStore(database), NOW - timedelta(days=90)
+        for number in range(35):
+            started = DebateStarted(setup=a_setup())
+            await store.create(f"o{number}", started, origin=f"o{number}", at=long_ago)
+            await store.append(f"o{number}", DebateConcluded(), at=long_ago)
+        event.listen(Engine, "before_cursor_execute", note)
+        event.listen(Engine, "commit", end)
+        try:
+            for _ in range(2):  # the second time there is nothing to do
+                await EndedDebates(database).purge(NOW - timedelta(days=30))
+        finally:
+            event.remove(Engine, "before_cursor_execute", note)
+            event.remove(Engine, "commit", end)
+    assert await left(location) == {"new", "run"}
+    parts = [len(part.split()) for part in " ".join(deletions).split("commit")]
+    assert [size for size in parts if size] == [10, 10, 10, 7]
 
 
-@pytest.mark.parametrize(
-    ("only", "left_over"),
-    [
-        (PurgeFilter(), {"far"}),
-        (PurgeFilter(debate="run"), {"mine", "theirs", "elsewhere", "far"}),
-        (PurgeFilter(person="U1"), {"theirs", "far"}),
-        (PurgeFilter(channel="C1"), {"elsewhere", "far"}),
-        (PurgeFilter(person="U1", channel="C1"), {"theirs", "elsewhere", "far"}),
-    ],
-)
-async def test_what_was_told_outside_of_debates_goes_with_the_person_and_the_channel(
-    location: str, only: PurgeFilter, left_over: set[str]
+def is_in_a_file(word: str, folder: Path) -> bool:
+    return any(word.encode() in file.read_bytes() for file in folder.iterdir())
+
+
+async def test_while_the_bot_goes_on_the_file_shrinks_and_no_word_is_left_in_it(
+    tmp_path: Path,
 ) -> None:
-    posts_outside = [
-        ("mine", "T1", "C1", "U1"),
-        ("theirs", "T1", "C1", "U2"),
-        ("elsewhere", "T1", "C2", "U1"),
-        ("far", "T2", "C1", "U1"),
-    ]
-    async with await Database.open(location) as database:
+    canary, path = "xylophonecanary", tmp_path / "moot.db"
+    async with await Database.open(f"sqlite+aiosqlite:///{path}") as database:
         await fill(database)
-        await Posts(database).enqueue(
-            [
-                NewPost(
-                    key=key,
-                    workspace=workspace,
-                    channel=channel,
-                    method="ephemeral",
-                    payload={"user": person, "text": "You wrote: wombat"},
-                )
-                for key, workspace, channel, person in posts_outside
-            ]
-        )
-    await purge(location, "T1", None, only)
-    async with await Database.open(location) as database:
-        posts = Posts(database)
-        assert {key for key, *_ in posts_outside if await posts.row_by_key(key)} == left_over
+        store, words = SqlDebateStore(database), DebateWords(database)
+        long_ago = NOW - timedelta(days=90)
+        await store.create("big", DebateStarted(setup=a_setup()), origin="b", at=long_ago)
+        for number in range(60):
+            note = Note(id=str(number), author=Person(id="U1"), text=f"{canary} " * 5_000)
+            await store.append("big", NoteAdded(note=note), at=long_ago)
+            await words.put("big", Channel("T1", "C1"), f"{canary} {number} words")
+        await store.append("big", DebateConcluded(), at=long_ago)
+        await database.empty_write_ahead_log()
+        assert is_in_a_file(canary, tmp_path)
+        full = path.stat().st_size
+
+        await EndedDebates(database).purge(NOW - timedelta(days=30))
+
+        assert path.stat().st_size < full / 4
+        assert (tmp_path / "moot.db-wal").stat().st_size == 0
+        assert not is_in_a_file(canary, tmp_path)
+        assert await words.find("T1", ["C1"], canary, 5) == []
+        await store.append("run", DebateConcluded(), at=NOW)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+async def test_purging_brings_the_file_of_an_earlier_version_into_todays_form(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "moot.db"
+
+    def form() -> tuple[int, int]:
+        """Bytes of a page, and whether free pages can be given back (2: a few at a time)."""
+        with closing(sqlite3.connect(path)) as connection:
+            pragmas = ("PRAGMA page_size", "PRAGMA auto_vacuum")
+            size, vacuum = (connection.execute(text).fetchone()[0] for text in pragmas)
+            return size, vacuum
+
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE from_before (word TEXT)")
+    async with await Database.open(f"sqlite+aiosqlite:///{path}") as database:
+        await fill(database)
+        await EndedDebates(database).purge(NOW - timedelta(days=30))  # it cannot shrink: no harm
+    assert form() == (4096, 0)
+
+    await purge(str(path), "T9", None)
+
+    assert form() == (8192, 2)
+    assert await left(f"sqlite+aiosqlite:///{path}") == {"new", "run"}

@@ -1,10 +1,11 @@
 """Commands in one process: what they print, where, and with which exit code."""
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,19 +16,16 @@ from typer.testing import CliRunner, Result
 
 from bot.building import open_store
 from bot.cli import app
-from bot.terminal.debating import hand_out, hold
+from bot.terminal.debating import hand_out
 from bot.terminal.files import write_file
 from bot.terminal.options import DebateCommand
-from bot.terminal.scoring import score
 from core.clock import SystemClock
+from core.config.playbooks import built_in, built_in_text
 from core.debate.debate_events import DebateStarted
 from core.debate.log import RecordedEvent, event_from_json, fold
 from core.debate.rules import MOST_ROUNDS
 from core.debate.state import Debate, Status
-from core.errors import (
-    BadInput,
-    MootError,
-)
+from core.errors import BadInput
 from core.testing import a_setup
 from core.transcript.evaluation import Criterion
 from tests.core.transcript.test_transcript import a_log
@@ -36,10 +34,10 @@ from tests.vendors.server import Vendor
 
 #: More than a database counts with.
 HUGE = str(10**22)
-
 QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
 #: Their checklists agree on the question.
 THREE = ("--agents", "architect,security,simplicity")
+OWN = built_in_text("rfc-review").replace("title: RFC review", "title: Our review")
 
 
 def unboxed(text: str) -> str:
@@ -72,13 +70,22 @@ def moot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Moot:
     return Moot(tmp_path)
 
 
-def error_of(result: Result) -> MootError:
-    assert isinstance(result.exception, MootError), result.output
-    return result.exception
+def folded(file: str) -> Debate:
+    """What the events of a written record add up to."""
+    record: dict[str, Any] = json.loads(Path(file).read_text(encoding="utf-8"))
+    return fold(
+        RecordedEvent(
+            debate_id=record["debate_id"],
+            seq=event["seq"],
+            at=datetime.fromisoformat(event["at"]),
+            event=event_from_json(json.dumps(event["event"])),
+        )
+        for event in record["events"]
+    )
 
 
 def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
-    result = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
+    result = moot("debate", QUESTION, "--rounds", "1", *THREE)
 
     assert result.exit_code == 0
     assert "# Reasoning and solution" in result.stdout
@@ -93,33 +100,14 @@ def test_the_decision_is_on_stdout_and_progress_on_stderr(moot: Moot) -> None:
         assert line in result.stderr
 
 
-def test_the_help_says_how_a_question_begins_with_a_dash(moot: Moot) -> None:
-    words = "Before one that begins with a dash put --."
-    assert words in unboxed(moot("debate", "--help").stdout)
-    assert moot("debate", "--rounds", "1", "--", "-5 degrees or +5?").exit_code == 0
-
-
-def folded(record: dict[str, Any]) -> Debate:
-    """What the events of a written record add up to."""
-    return fold(
-        RecordedEvent(
-            debate_id=record["debate_id"],
-            seq=event["seq"],
-            at=datetime.fromisoformat(event["at"]),
-            event=event_from_json(json.dumps(event["event"])),
-        )
-        for event in record["events"]
-    )
-
-
 def test_options_reach_the_debate(moot: Moot) -> None:
-    (moot.folder / "problem.md").write_text(f"\n{QUESTION}\n", encoding="utf-8")
+    Path("problem.md").write_text(f"\n{QUESTION}\n", encoding="utf-8")
     result = moot(
         *("debate", "--problem-file", "problem.md", "--rounds", "2", "--agents", "finance, kiss"),
         *("--context", "We are five people.", "--format", "critique", "--verbose"),
         *("--output", "record.json"),
     )
-    setup = folded(json.loads(Path("record.json").read_text(encoding="utf-8"))).setup
+    setup = folded("record.json").setup
 
     assert result.exit_code == 0
     assert (setup.question, setup.context) == (QUESTION, "We are five people.")
@@ -130,12 +118,23 @@ def test_options_reach_the_debate(moot: Moot) -> None:
     assert "In all: " in result.stderr
 
 
+def test_a_question_comes_from_standard_input_or_behind_two_dashes(moot: Moot) -> None:
+    for words in (["-"], ["--problem-file", "-"]):
+        assert moot("debate", *words, typed="Kafka or\nSQS?\n").exit_code == 0
+        blank = moot("debate", *words, typed=" \n")
+        assert "What standard input holds is blank." in str(blank.exception)
+    assert moot("debate", "--rounds", "1", "--", "-5 degrees or +5?").exit_code == 0
+    assert "Before one that begins with a dash put --." in unboxed(moot("debate", "--help").stdout)
+    listed = moot("list").stdout
+    assert (listed.count("Kafka or SQS?"), listed.count("-5 degrees or +5?")) == (2, 1)
+
+
 def test_a_disabled_agent_is_refused_and_one_alone_is_told(moot: Moot) -> None:
     (moot.folder / "moot.yaml").write_text(
         "agents: [{id: ann, role: data}, {id: bob, role: legal, enabled: false}]", encoding="utf-8"
     )
     words = ("debate", QUESTION, "--rounds", "1", "--config", "moot.yaml")
-    refused = error_of(moot(*words, "--agents", "ann,legal"))
+    refused = moot(*words, "--agents", "ann,legal").exception
 
     assert 'The agent "legal" is disabled in the settings. There are: ann.' in str(refused)
     assert "Warning: One agent alone is no debate" in moot(*words).stderr
@@ -192,7 +191,7 @@ def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
         *("debate", QUESTION, "--rounds", "1", "--clarify", "--output", "record.json"),
         typed="About 10 a day\n",
     )
-    debate = folded(json.loads(Path("record.json").read_text(encoding="utf-8")))
+    debate = folded("record.json")
     items = [item for card in debate.clarifications.values() for item in card.items]
 
     assert result.exit_code == 0
@@ -204,8 +203,7 @@ def test_questions_are_asked_on_the_terminal(moot: Moot) -> None:
 
 
 def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot) -> None:
-    result = moot("debate", QUESTION, "--rounds", "1", "--agents", "architect,security,simplicity")
-    debate_id = result.stderr.strip().split()[-1]
+    debate_id = moot.debate(*THREE)
 
     early = moot("outcome", debate_id, "held")
     assert f"Accept it first: moot accept {debate_id}" in str(early.exception)
@@ -216,7 +214,9 @@ def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot)
     accepted = moot("accept", debate_id, "--because", "It is cheap after all.")
     assert f"Recorded: debate {debate_id} is accepted" in accepted.stderr
     assert "It is cheap after all." in moot("export", debate_id, "--format", "adr").stdout
+    assert "Nobody has said how" in moot("outcome", debate_id).stderr
     assert "Recorded: held" in moot("outcome", debate_id, "held").stderr
+    assert moot("outcome", debate_id).stdout.startswith("held")
     later = moot("revisit", debate_id, "--on", "2999-01-31")
     assert "2999" in later.stderr
 
@@ -224,77 +224,64 @@ def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot)
 def test_who_reads_makes_no_database_and_is_told_where_debates_were_looked_for(
     moot: Moot,
 ) -> None:
-    shown_debate, result = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
+    shown, asked = moot("show", "dabc2345"), moot("ask", "why did we choose", "Kafka?")
 
     where = str(moot.folder / "moot.db")
     assert where in moot("list").stderr
-    assert str(shown_debate.exception) == (
+    assert str(shown.exception) == (
         f"There is no debate dabc2345 in {where}. `moot list` shows which there are."
     )
-    assert f"No decision on this is known in {where}." in result.stderr
-    assert "moot debate 'why did we choose Kafka?'" in result.stderr
+    assert f"No decision on this is known in {where}." in asked.stderr
+    assert "moot debate 'why did we choose Kafka?'" in asked.stderr
     assert where in str(moot("outcome", "dabc2345").exception)
     assert f"No accepted decision is known in {where}." in moot("calibration").stderr
     assert not Path(where).exists()
 
 
-def test_where_no_given_source_can_be_read_nobody_is_asked(moot: Moot) -> None:
-    Path("zero.md").write_text("", encoding="utf-8")
-    result = moot("debate", QUESTION, "--rounds", "1", "--source", "zero.md")
-
-    assert result.exit_code == 1
-    assert "No source that was given could be read (zero.md: " in result.stdout
-    assert '"kind":"contribution_made"' not in moot("show", _ids(moot)[0], "--json").stdout
-
-
-def test_a_source_that_was_lost_is_noted_above_the_decision(moot: Moot) -> None:
+def test_a_source_that_cannot_be_read_is_told_and_without_any_nobody_is_asked(moot: Moot) -> None:
     Path("zero.md").write_text("", encoding="utf-8")
     Path("load.md").write_text("We run 50 jobs a second.", encoding="utf-8")
-    result = moot(
-        *("debate", QUESTION, "--rounds", "1", "--report", "report.md"),
-        *("--source", "zero.md", "--source", "load.md"),
-    )
-    [debate_id] = _ids(moot)
+    none = moot("debate", QUESTION, "--rounds", "1", "--source", "zero.md")
+    [held] = json.loads(moot("list", "--json").stdout)
+    assert none.exit_code == 1
+    assert "No source that was given could be read (zero.md: " in none.stdout
+    assert '"kind":"contribution_made"' not in moot("show", held["id"], "--json").stdout
+
+    debate_id = moot.debate("--report", "report.md", "--source", "zero.md", "--source", "load.md")
+    decision = moot("show", debate_id).stdout
+    adr = moot("export", debate_id, "--format", "adr").stdout
     words = "A source that was given could not be read: zero.md: "
-    texts = [
-        result.stdout,
-        moot("show", debate_id).stdout,
-        moot("export", debate_id, "--format", "adr").stdout,
-        Path("report.md").read_text(encoding="utf-8"),
-    ]
-
-    assert result.exit_code == 0
-    assert all(words in text for text in texts)
-    assert result.stdout.index(words) < result.stdout.index("Confidence:")
+    assert all(words in text for text in (decision, adr, Path("report.md").read_text("utf-8")))
+    assert decision.index(words) < decision.index("Confidence:")
 
 
-def _ids(moot: Moot) -> list[str]:
-    return [load["id"] for load in json.loads(moot("list", "--json").stdout)]
-
-
-def test_a_debate_no_model_can_be_asked_for_ends_with_code_3(moot: Moot) -> None:
+@pytest.mark.parametrize("words", [("debate", QUESTION, "--rounds", "1"), ("eval", "-e", "data")])
+def test_where_no_model_can_be_asked_the_exit_code_is_3(moot: Moot, words: tuple[str, ...]) -> None:
+    Path("quick.yaml").write_text("limits: {turn_seconds: 2}\n", encoding="utf-8")
     Path("moot.yaml").write_text(
         "default_model: {provider: ollama, model: none}\nlimits: {turn_seconds: 1}\n",
         encoding="utf-8",
     )
-    result = moot(
-        *("debate", QUESTION, "--config", "moot.yaml", "--rounds", "1"),
-        env={"OLLAMA_HOST": "http://127.0.0.1:9"},
-    )
+    ended = [moot.debate("--config", "quick.yaml")] if words[0] == "eval" else []
+    env = {"OLLAMA_HOST": "http://127.0.0.1:9"}
+    result = moot(*words, *ended, "--config", "moot.yaml", env=env)
 
     assert result.exit_code == 3
-    assert result.stdout == ""
-    assert "The debate failed to go on." in result.stderr
-    assert "Go on with: moot debate --resume d" in result.stderr
+    if ended:
+        assert "there are no scores" in result.stdout
+        assert "Warning: Data modelling could not score the debate" in result.stderr
+    else:
+        assert result.stdout == ""
+        assert "The debate failed to go on." in result.stderr
+        assert "Go on with: moot debate --resume d" in result.stderr
 
 
 def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
-    debate_id = moot.debate("--agents", "architect,security,simplicity")
-    listed = moot("list").stdout.splitlines()
+    debate_id = moot.debate(*THREE)
+    [listed] = moot("list").stdout.splitlines()
 
-    assert [line.split("\t")[0] for line in listed] == [debate_id]
-    assert listed[0].split("\t")[1] == "concluded"
-    assert listed[0].endswith(QUESTION)
+    assert listed.split("\t")[:2] == [debate_id, "concluded"]
+    assert listed.endswith(QUESTION)
     text = moot("show", debate_id, "--metrics").stdout
     assert f"Debate {debate_id}: concluded" in text
     assert "| Architect | offline/offline-checklists |" in text
@@ -306,12 +293,11 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     assert isinstance(moot("explain", debate_id, "critique").exception, BadInput)
     assert moot("report", debate_id).stdout.startswith("# Debate report")
     assert "## Decision" in moot("export", debate_id, "--format", "adr").stdout
-    assert (
-        json.loads(moot("export", debate_id, "--format", "json").stdout)["debate_id"] == debate_id
-    )
-    export = moot("export", debate_id, "-f", "md", "-o", "x/report.md")
-    assert export.stdout == ""
+    assert moot("export", debate_id, "-f", "md", "-o", "x/report.md").stdout == ""
     assert Path("x/report.md").read_text(encoding="utf-8") == moot("report", debate_id).stdout
+    resumed = moot("debate", "--resume", debate_id)
+    assert resumed.exit_code == 0
+    assert resumed.stdout in moot("show", debate_id).stdout
 
 
 def test_all_debates_of_a_person_can_be_exported_into_a_folder(moot: Moot) -> None:
@@ -320,60 +306,36 @@ def test_all_debates_of_a_person_can_be_exported_into_a_folder(moot: Moot) -> No
     person = record["events"][0]["event"]["setup"]["asked_by"]["id"]
 
     moot("export", "--person", person, "--format", "json", "--output", "all")
-    assert {path.name for path in Path("all").iterdir()} == {
-        f"{debate_id}.json" for debate_id in ids
-    }
-    moot("export", "--person", "U0NOBODY", "--output", "none")
-    assert list(Path("none").iterdir()) == []
-    assert "Name the folder" in str(error_of(moot("export", "--channel", "C1")))
-    assert "Name one debate" in str(error_of(moot("export")))
+    assert {path.name for path in Path("all").iterdir()} == {f"{name}.json" for name in ids}
+    nobodys = moot("export", "--person", "U0NOBODY", "--output", "none")
+    assert "Wrote 0 debates into none." in nobodys.stderr
+    assert "Name the folder" in str(moot("export", "--channel", "C1").exception)
+    assert "Name one debate" in str(moot("export").exception)
 
 
 def scores(request: VendorRequest) -> Say:
     """A vendor's scores of any debate, by the criteria that the prompt names."""
     prompt = json.dumps(request.body)
-    criteria = [
-        criterion for criterion in Criterion if json.dumps(f'"{criterion.value}":')[1:-1] in prompt
-    ]
     marks = [
         {"criterion": criterion.value, "score": 6, "reason": "It says so."}
-        for criterion in criteria
+        for criterion in Criterion
+        if json.dumps(f'"{criterion.value}":')[1:-1] in prompt
     ]
     return Say(text=json.dumps({"scores": marks}))
 
 
-@pytest.mark.parametrize("form", ["md", "json", "csv"])
-async def test_a_finished_debate_can_be_scored(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    form: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    await hold(DebateCommand(question=[QUESTION], rounds=1))
-    debate_id = capsys.readouterr().err.rsplit("moot show ", 1)[1].split()[0]
+async def test_a_finished_debate_can_be_scored(moot: Moot) -> None:
+    debate_id = await asyncio.to_thread(moot.debate)
     async with Vendor(scores) as vendor:
-        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", vendor.url)
-        names = ["security", "finance"]
-        assert (
-            await score(debate_id, names, form=form, against_single=False, config=None, output=None)
-            == 0
-        )
-
-    text = capsys.readouterr().out
-    assert "requirements" in text.lower()
-    if form == "json":
-        marks = json.loads(text)["marks"]
-        assert [mark["evaluator"] for mark in marks] == ["security", "finance"]
-
-
-def test_going_on_with_an_ended_debate_shows_its_decision(moot: Moot) -> None:
-    debate_id = moot.debate()
-    result = moot("debate", "--resume", debate_id)
-
-    assert result.exit_code == 0
-    assert result.stdout in moot("show", debate_id).stdout
+        env = {"ANTHROPIC_API_KEY": "sk-ant-test", "ANTHROPIC_BASE_URL": vendor.url}
+        words = ("eval", debate_id, "-e", "security,finance", "-f")
+        texts = {
+            form: (await asyncio.to_thread(moot, *words, form, env=env)).stdout
+            for form in ("md", "json", "csv")
+        }
+    assert all("requirements" in text.lower() for text in texts.values())
+    marks = json.loads(texts["json"])["marks"]
+    assert [mark["evaluator"] for mark in marks] == ["security", "finance"]
 
 
 def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
@@ -396,47 +358,71 @@ def test_a_configuration_can_be_checked_imported_and_shown(moot: Moot) -> None:
     assert (settings["debate"]["rounds"], settings["limits"]["round_seconds"]) == (2, 60.0)
     assert moot("config", "check", "shown.yaml").exit_code == 0
     assert moot("config", "show", "--config", "shown.yaml").stdout == text
-
-
-def test_the_schema_can_be_printed(moot: Moot) -> None:
     assert json.loads(moot("config", "schema").stdout)["title"] == "SettingsFile"
 
 
-def test_an_evaluator_that_cannot_be_asked_is_reported_with_code_3(moot: Moot) -> None:
-    Path("quick.yaml").write_text("limits: {turn_seconds: 2}\n", encoding="utf-8")
-    debate_id = moot.debate("--config", "quick.yaml")
-    Path("moot.yaml").write_text(
-        "default_model: {provider: ollama, model: none}\n", encoding="utf-8"
-    )
-    result = moot(
-        *("eval", debate_id, "-e", "finance", "--config", "moot.yaml"),
-        env={"OLLAMA_HOST": "http://127.0.0.1:9"},
-    )
+def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
+    Path("bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
+    Path("good.yaml").write_text("debate: {rounds: 2}\n", encoding="utf-8")
+    good, bad = (moot("config", "check", f"{name}.yaml", "--json") for name in ("good", "bad"))
+    shown = moot("config", "show", "--config", "good.yaml", "--json")
+    doctor = moot("doctor", "--json")
 
-    assert result.exit_code == 3
-    assert "there are no scores" in result.stdout
-    assert "Warning: Finance could not score the debate" in result.stderr
+    assert json.loads(good.stdout)["usable"] is True
+    assert json.loads(good.stdout)["notices"] == []
+    assert bad.exit_code == 4
+    assert json.loads(bad.stdout)["problems"] == [
+        'bad.yaml, line 2: debate.roundz is no setting. Did you mean "rounds"?'
+    ]
+    assert json.loads(shown.stdout)["debate"]["rounds"] == 2
+    assert json.loads(doctor.stdout)["well"] is (doctor.exit_code == 0)
+    Path("shown.json").write_text(shown.stdout, encoding="utf-8")
+    assert moot("config", "check", "shown.json").exit_code == 0
+
+
+def test_playbooks_can_be_listed_shown_and_checked(moot: Moot) -> None:
+    Path("moot.yaml").write_text("debate:\n  rounds: 2\n")
+    Path("playbooks").mkdir()
+    Path("playbooks/own.yaml").write_text(OWN)
+    Path("playbooks/broken.yaml").write_text("name: x\nrouns: 2\n")
+
+    def playbook(*words: str) -> Result:
+        return moot("playbook", *words, "--config", "moot.yaml")
+
+    listed, broken = playbook("list"), playbook("check")
+    fault = 'broken.yaml, line 2: rouns is no key of a playbook. Did you mean "rounds"?'
+    assert "rfc-review (playbooks/own.yaml, instead of the built-in one)" in listed.stdout
+    assert "vendor-choice (built in)" in listed.stdout
+    assert (listed.exit_code, fault in listed.stderr) == (0, True)
+    assert (broken.exit_code, fault in broken.stderr) == (4, True)
+    assert len(json.loads(playbook("list", "--json").stdout)) == len(built_in())
+    assert playbook("show", "rfc-review").stdout == OWN
+    assert playbook("show", "build-or-buy").stdout == built_in_text("build-or-buy")
+    shown = json.loads(playbook("show", "build-or-buy", "--json").stdout)
+    assert shown["title"] == "Build or buy"
+
+    Path("playbooks/broken.yaml").unlink()
+    mended = playbook("check")
+    assert mended.exit_code == 0
+    assert mended.stdout == "playbooks/own.yaml can be used: Our review.\n"
+    assert playbook("check", "playbooks/own.yaml").exit_code == 0
+    assert json.loads(playbook("check", "moot.yaml", "--json").stdout)["usable"] is False
 
 
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
-    command = DebateCommand(question=["x"], report=target)
     target.mkdir()
-    hand_out(fold(a_log()), command, "{}")
+    hand_out(fold(a_log()), DebateCommand(question=["x"], report=target), "{}")
 
     assert list(target.iterdir()) == []
 
 
-async def test_a_debate_of_slack_is_not_taken_up_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MOOT_DATABASE", str(tmp_path / "moot.db"))
-    async with open_store(str(tmp_path / "moot.db")) as store:
+async def test_a_debate_of_slack_is_not_taken_up_here(moot: Moot) -> None:
+    async with open_store(str(moot.folder / "moot.db")) as store:
         started = DebateStarted(setup=a_setup())
         await store.create("dabc2345", started, origin="x", at=SystemClock().now())
-
-    with pytest.raises(BadInput, match="is held on slack, not here"):
-        await hold(DebateCommand(resume="dabc2345"))
+    result = await asyncio.to_thread(moot, "debate", "--resume", "dabc2345")
+    assert "is held on slack, not here" in str(result.exception)
 
 
 def test_a_written_file_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> None:
@@ -454,9 +440,8 @@ def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moo
     again = moot("debate", "--resume", debate_id, "--when", "always")
 
     assert "the debate was skipped." in result.stdout
-    assert f"Debate it all the same with: moot debate --resume {debate_id} --when always" in (
-        result.stderr
-    )
+    command = f"moot debate --resume {debate_id} --when always"
+    assert f"Debate it all the same with: {command}" in result.stderr
     assert again.exit_code == 0
     assert "wants the debate all the same." in again.stderr
     assert "Round 1 of 3: critique (6 turns)" in again.stderr
@@ -464,66 +449,16 @@ def test_a_debate_all_agree_on_is_skipped_and_can_be_held_all_the_same(moot: Moo
     assert "all the same with" not in again.stderr
 
 
-@pytest.mark.parametrize("words", [["-"], ["--problem-file", "-"]])
-def test_a_question_can_come_from_standard_input(moot: Moot, words: Sequence[str]) -> None:
-    result = moot("debate", *words, typed="Kafka or\nSQS?\n")
-    blank = moot("debate", *words, typed=" \n")
-
-    assert result.exit_code == 0
-    assert "Kafka or SQS?" in moot("list").stdout
-    assert "What standard input holds is blank." in str(error_of(blank))
-
-
-def test_settings_and_checks_can_be_had_as_json(moot: Moot) -> None:
-    Path("bad.yaml").write_text("debate:\n  roundz: 3\n", encoding="utf-8")
-    Path("good.yaml").write_text("debate: {rounds: 2}\n", encoding="utf-8")
-    good, bad = (moot("config", "check", f"{name}.yaml", "--json") for name in ("good", "bad"))
-    shown_debate = moot("config", "show", "--config", "good.yaml", "--json")
-    result = moot("doctor", "--json")
-
-    assert json.loads(good.stdout)["usable"] is True
-    assert json.loads(good.stdout)["notices"] == []
-    assert bad.exit_code == 4
-    assert json.loads(bad.stdout)["problems"] == [
-        'bad.yaml, line 2: debate.roundz is no setting. Did you mean "rounds"?'
-    ]
-    assert json.loads(shown_debate.stdout)["debate"]["rounds"] == 2
-    assert json.loads(result.stdout)["well"] is (result.exit_code == 0)
-    Path("shown.json").write_text(shown_debate.stdout, encoding="utf-8")
-    assert moot("config", "check", "shown.json").exit_code == 0
-
-
-def test_the_shell_completes_commands_and_formats(
-    moot: Moot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del moot
-    for typed, place, offered in (("moot deb", 1, "debate"), ("moot debate --format c", 3, "co")):
-        words = {"_MOOT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(place)}
-        with monkeypatch.context() as patch:
-            for name, value in words.items():
-                patch.setenv(name, value)
-            result = CliRunner().invoke(app, [], prog_name="moot")
-        assert offered in result.stdout
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            ["debate", "x", "--rounds", "x"],
-            "'-r': it must be a whole number, not 'x'.",
-        ),
-        (["debate", "x", "--when", "so"], "'so' is not one of 'split', 'always', 'never'."),
-        (["bench", "--max-usd", "x"], "'--max-usd': it must be a number, not 'x'."),
+        (["debate", "x", "--rounds", "x"], "'-r': it must be a whole number, not 'x'."),
         (["bench", "--max-usd", "inf"], "'--max-usd': it must be 100000 or less, not 'inf'."),
         (["list", "--limit", HUGE], "'--limit': it must be 10000 or less"),
         (["purge", "T1", "--older-than", HUGE], "'--older-than': it must be 36500 or less"),
         (["bench", "--questions", HUGE], "'-n': it must be 10000 or less"),
         (["demo", "--rounds", HUGE], f"'--rounds': it must be {MOST_ROUNDS} or less"),
-        (
-            ["export", "x", "--format", "docx"],
-            "'docx' is not one of 'json', 'md', 'adr',",
-        ),
+        (["export", "x", "--format", "docx"], "'docx' is not one of 'json', 'md', 'adr',"),
         (["playbook", "check", "--config"], "Option '--config' requires an argument."),
     ],
 )

@@ -1,4 +1,4 @@
-"""The terminal on machines as they are: odd streams, paths, names and folders."""
+"""The terminal as processes of their own: odd streams and names, and what is loaded."""
 
 import os
 import subprocess
@@ -8,26 +8,37 @@ from pathlib import Path
 
 import pytest
 
-from bot.terminal.sources import diff_references, references_to
-from core.debate.people import Person
+from tests.frame.files import ROOT
 
-KIM = Person(id="kim", name="Kim")
 MOOT = str(Path(sys.executable).with_name("moot"))
+#: Loads what `moot debate` loads before a model is asked, without the vendor's SDK.
+DEBATE = """
+import sys
+import bot.terminal.debating
+unwanted = (
+    *("sqlalchemy.dialects.postgresql", "alembic", "psycopg", "openai"),
+    *("anthropic", "aiohttp", "slack_sdk", "slack_bolt", "mcp"),
+    *("prometheus_client", "opentelemetry", "PIL", "office_oxide", "pdf_oxide", "openpyxl"),
+    *("html_to_markdown", "charset_normalizer", "striprtf"),
+    *("bot.listeners", "bot.landing", "bot.slack"),
+)
+print([one for one in unwanted if one in sys.modules])
+"""
+
+
+def test_a_debate_in_the_terminal_loads_nothing_of_slack_servers_and_files() -> None:
+    process = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", DEBATE], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert process.stdout == "[]\n", process.stderr
 
 
 def moot(
-    *words: str,
-    folder: Path,
-    typed: bytes = b"",
-    env: Mapping[str, str] | None = None,
-    streams: str = "",
+    *words: str, folder: Path, typed: bytes = b"", env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     variables = {"PATH": os.defpath, "HOME": str(folder), **(env or {})}
-    command = [MOOT, *words]
-    if streams:
-        command = ["/bin/sh", "-c", f'exec "$@" {streams}', "sh", *command]
     return subprocess.run(  # noqa: S603 - our own program
-        command, input=typed, capture_output=True, cwd=folder, env=variables, check=False
+        [MOOT, *words], input=typed, capture_output=True, cwd=folder, env=variables, check=False
     )
 
 
@@ -78,45 +89,3 @@ def test_a_dash_as_the_output_is_standard_output(place: Path) -> None:
     assert process.returncode == 0
     assert "Кэш" in process.stdout.decode()
     assert not (place / "-").exists()
-
-
-def test_changes_name_files_as_they_are_and_read_other_encodings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    git = [
-        "git",
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.com",
-        "-c",
-        "commit.gpgsign=false",
-    ]
-    file = tmp_path / "größe datei.txt"
-    file.write_text("alt\n", encoding="utf-8")
-    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "a"]):
-        subprocess.run([*git, *words], check=True)  # noqa: S603 - git
-    file.write_bytes("fünf\n".encode("latin-1"))
-
-    (reference,) = diff_references("HEAD", KIM)
-
-    assert "größe datei.txt" in reference.fetch
-    assert "+fünf" in reference.fetch
-
-
-def test_ignored_files_of_a_folder_are_left_out_and_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".gitignore").write_text("*.env\nnode_modules/\n!shared.env\n", encoding="utf-8")
-    docs = tmp_path / "docs"
-    (docs / "node_modules").mkdir(parents=True)
-    (docs / ".gitignore").write_text("draft.md\n", encoding="utf-8")
-    for name in ("a.md", "draft.md", "secret.env", "shared.env", "node_modules/b.md"):
-        (docs / name).write_text("x", encoding="utf-8")
-
-    references = references_to([str(docs)], KIM)
-
-    assert [reference.title for reference in references] == ["a.md", "shared.env"]
-    assert "3 entries that .gitignore names" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """Progress: what is said about each event, and the live line."""
 
 import io
+from collections.abc import Sequence
 
 import pytest
 
@@ -22,16 +23,10 @@ from core.debate.debate_events import (
 from core.debate.log import Event, RecordedEvent, apply, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import StopRequested
-from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import TurnFailed
 from tests.core.transcript.splits import split_log
 from tests.core.transcript.test_transcript import a_log
-
-
-def debate_and_last() -> tuple[Debate, RecordedEvent]:
-    log = a_log()
-    return fold(log), log[-1]
 
 
 class Terminal(io.StringIO):
@@ -41,14 +36,17 @@ class Terminal(io.StringIO):
         return True
 
 
-async def test_lines_are_written_as_things_happen() -> None:
-    stream = io.StringIO()
-    progress = ProgressSink(LineScreen(stream), verbose=True)
-    debate = None
-    for recorded in a_log():
+async def lines_of(log: Sequence[RecordedEvent], *, verbose: bool = False) -> list[str]:
+    stream, debate = io.StringIO(), None
+    progress = ProgressSink(LineScreen(stream), verbose=verbose)
+    for recorded in log:
         debate = apply(debate, recorded)
         await progress.publish(debate, recorded)
-    lines = stream.getvalue().splitlines()
+    return stream.getvalue().splitlines()
+
+
+async def test_lines_are_written_as_things_happen() -> None:
+    lines = await lines_of(a_log(), verbose=True)
 
     assert lines[:3] == [
         "Debate dabc2345: critique, 1 round, Architect, Security",
@@ -92,52 +90,30 @@ async def test_lines_are_written_as_things_happen() -> None:
     ],
 )
 def test_an_event_is_told(event: Event, line: str) -> None:
-    debate, _ = debate_and_last()
-
-    assert next(news(debate, event)).startswith(line)
+    assert next(news(fold(a_log()), event)).startswith(line)
 
 
-def test_a_terminal_gets_a_live_line_and_a_pipe_gets_lines() -> None:
-    live = screen_for(Terminal())
-    live.close()
-
-    assert isinstance(live, LiveScreen)
-    assert isinstance(screen_for(io.StringIO()), LineScreen)
-
-
-def test_text_is_shown_as_it_is_and_never_as_markup() -> None:
+def test_a_terminal_gets_a_live_line_that_goes_while_somebody_types() -> None:
+    assert not isinstance(screen_for(io.StringIO()), LiveScreen)
     stream = Terminal()
-    screen = LiveScreen(stream)
+    screen = screen_for(stream)
+    assert isinstance(screen, LiveScreen)
     screen.say("[red]not red[/red]")
-    screen.show("[bold]status[/bold]")
-    screen.close()
-    screen.close()
-
-    assert "[red]not red[/red]" in stream.getvalue()
-
-
-def test_the_live_line_goes_while_somebody_types() -> None:
-    stream = Terminal()
-    screen = LiveScreen(stream)
-    screen.show("working")
+    screen.show("[bold]working[/bold]")
     screen.show("")
     before = stream.getvalue()
     screen.say("1. How many?")
 
+    assert "[red]not red[/red]" in before, "text is never markup"
     assert "working" not in stream.getvalue()[len(before) :]
     screen.show("working again")
+    screen.close()
     screen.close()
     assert "working again" in stream.getvalue()
 
 
 async def test_options_gates_and_the_vote_by_option_are_told_as_they_come() -> None:
-    stream = io.StringIO()
-    progress = ProgressSink(LineScreen(stream))
-    debate = None
-    for recorded in split_log():
-        debate = apply(debate, recorded)
-        await progress.publish(debate, recorded)
-    lines = stream.getvalue().splitlines()
+    lines = await lines_of(split_log())
 
     names = "Architect, Security, Simplicity"
     texts = [

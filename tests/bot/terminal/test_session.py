@@ -151,30 +151,7 @@ async def test_a_question_that_was_given_up_takes_no_line_from_the_next(keyboard
     assert await waiting == "For the second"
 
 
-async def test_a_second_ctrl_c_ends_at_once_and_the_record_is_kept() -> None:
-    sitting = Sitting(SlowAt(Act.SYNTHESIS))
-    work = await sitting.start()
-    await sitting.provider.wait_until_asked(Act.SYNTHESIS)
-    press_ctrl_c()
-    await sitting.until_stopped()
-    press_ctrl_c()
-
-    with pytest.raises(MootError, match="Interrupted"):
-        await work
-    debate = await sitting.debate()
-    assert not debate.stop, "it was taken back"
-    assert debate.status is Status.RUNNING
-    assert len(debate.contributions) == 12
-
-    sitting.provider = ScriptedProvider()
-    debate = await sitting.go_on()
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert not debate.verdict.partial
-    assert debate.tally, "it was held to its normal end"
-
-
-async def test_a_debate_that_was_left_can_be_stopped_again() -> None:
+async def test_a_second_ctrl_c_leaves_a_debate_that_can_be_taken_up_and_stopped_again() -> None:
     sitting = Sitting(SlowAt(Act.CRITIQUE))
     work = await sitting.start()
     await sitting.provider.wait_until_asked(Act.CRITIQUE)
@@ -192,10 +169,16 @@ async def test_a_debate_that_was_left_can_be_stopped_again() -> None:
         press_ctrl_c()
         with pytest.raises(MootError, match="Interrupted"):
             await work
-        assert (await sitting.debate()).stops_withdrawn == expected
+        debate = await sitting.debate()
+        assert (debate.stop, debate.stops_withdrawn) == (None, expected)
+        assert debate.status is Status.RUNNING
 
     sitting.provider = ScriptedProvider()
-    assert (await sitting.go_on()).status is Status.CONCLUDED
+    debate = await sitting.go_on()
+    assert debate.status is Status.CONCLUDED
+    assert debate.verdict
+    assert not debate.verdict.partial
+    assert debate.tally, "it was held to its normal end"
 
 
 @pytest.mark.leaping

@@ -1,11 +1,11 @@
-"""`--diff`: changes from a file or from git, with words where there are none."""
+"""Sources named on the terminal: changes from a file or from git, and folders."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from bot.terminal.sources import diff_references, handed_in
+from bot.terminal.sources import diff_references, handed_in, references_to
 from core.debate.evidence import SourceKind
 from core.debate.people import Person
 from core.errors import BadInput
@@ -76,3 +76,29 @@ def test_warnings_without_an_end_do_not_hold_git_up() -> None:
     Path(".gitattributes").write_text("work.py filter=loud\n", encoding="utf-8")
     (reference,) = diff_references("HEAD", DANA)
     assert "+two" in reference.fetch
+
+
+def test_changes_name_files_as_they_are_and_read_other_encodings(folder: Path) -> None:
+    (folder / "work.py").rename(folder / "größe datei.txt")
+    subprocess.run(["git", "add", "-A"], check=True)  # noqa: S607 - git
+    (folder / "größe datei.txt").write_bytes("fünf\n".encode("latin-1"))
+    (reference,) = diff_references("HEAD", DANA)
+    assert "größe datei.txt" in reference.fetch
+    assert "+fünf" in reference.fetch
+
+
+def test_ignored_files_of_a_folder_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("*.env\nnode_modules/\n!shared.env\n", encoding="utf-8")
+    docs = tmp_path / "docs"
+    (docs / "node_modules").mkdir(parents=True)
+    (docs / ".gitignore").write_text("draft.md\n", encoding="utf-8")
+    for name in ("a.md", "draft.md", "secret.env", "shared.env", "node_modules/b.md"):
+        (docs / name).write_text("x", encoding="utf-8")
+
+    references = references_to([str(docs)], DANA)
+
+    assert [reference.title for reference in references] == ["a.md", "shared.env"]
+    assert "3 entries that .gitignore names" in capsys.readouterr().err
