@@ -13,12 +13,10 @@ LOCAL_SLACK_TESTS = "packages/slack-on-loopback/tests"
 
 
 def read(path: str) -> str:
-    """Return the text of one of the project's files."""
     return (ROOT / path).read_text(encoding="utf-8")
 
 
 def project_files() -> list[Path]:
-    """Return every file that is in git, or would be after `git add`."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607 - git of the PATH
         cwd=ROOT,
@@ -30,12 +28,10 @@ def project_files() -> list[Path]:
 
 
 def modules(*packages: str) -> Iterator[Path]:
-    """Yield the Python files of the packages."""
     for package in packages:
         yield from sorted((ROOT / package).rglob("*.py"))
 
 
 @cache
 def tree(path: Path) -> ast.Module:
-    """Return the file's syntax tree, parsed once for all tests that look at it."""
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))

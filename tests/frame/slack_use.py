@@ -91,8 +91,6 @@ _FAMILIES = {method.partition("_")[0] for method in METHOD_SCOPES} | {
 
 @dataclass
 class SlackUse:
-    """Everything of Slack that was seen in the code."""
-
     methods: set[str] = field(default_factory=set[str])
     events: set[str] = field(default_factory=set[str])
     commands: set[str] = field(default_factory=set[str])
@@ -108,7 +106,6 @@ class SlackUse:
 
     @property
     def scopes(self) -> set[str]:
-        """The scopes the manifest must ask for."""
         needed = [METHOD_SCOPES.get(method, set()) for method in self.methods]
         needed += [
             scopes for event in self.events for scopes in EVENT_SCOPES.get(event, {}).values()
@@ -130,7 +127,6 @@ def bot_files() -> Iterator[Path]:
 
 @cache
 def slack_use() -> SlackUse:
-    """Return what the bot uses, read once for all tests."""
     use = SlackUse()
     for path in bot_files():
         for node in ast.walk(tree(path)):
@@ -139,7 +135,6 @@ def slack_use() -> SlackUse:
 
 
 def slack_use_of(source: str) -> SlackUse:
-    """Return what one piece of source code uses."""
     use = SlackUse()
     for node in ast.walk(ast.parse(source)):
         _note(use, node, "source")

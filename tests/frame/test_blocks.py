@@ -44,8 +44,6 @@ CALL = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block."""
-
     document: str
     #: Its first line in the document.
     line: int

@@ -43,14 +43,12 @@ ALLOWED = [
 
 
 def layers(contract: str) -> list[str]:
-    """Return the modules a layers contract names."""
     named = " ".join(CONTRACTS[contract]["layers"])
     return re.findall(r"\w+", named)
 
 
 @pytest.fixture(name="tree")
 def build_tree(tmp_path: Path) -> Path:
-    """Lay out the project's modules, all empty."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     for root in ("core", "bot"):
         for module in ["__init__", *layers(f"{root}-layers")]:

@@ -62,6 +62,16 @@ def test_compose_opens_the_port_to_this_machine_only() -> None:
     assert "ports" not in POSTGRES
 
 
+def test_the_example_of_an_environment_lists_every_variable_once_empty_and_explained() -> None:
+    parts = re.split(r"^(?=#)", read(".env.example"), flags=re.MULTILINE)
+    named = [name for part in parts for name in re.findall(r"^([A-Z_]+)=", part, re.MULTILINE)]
+    assert sorted(named) == sorted(variables())
+    for name in named:
+        part = next(part for part in parts if f"\n{name}=" in part)
+        assert re.search(rf"^{name}=$", part, re.MULTILINE), name
+        assert re.match(r"# .{5,}\n", part), name
+
+
 @pytest.mark.parametrize("file", ["compose.yaml", "deploy/moot.service", "deploy/kubernetes.yaml"])
 def test_variables_exist(file: str) -> None:
     named = set(re.findall(r"\b(?:MOOT|SLACK)_[A-Z_]+", read(file)))

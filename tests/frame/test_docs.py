@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -37,7 +38,6 @@ def without_code(text: str) -> str:
 
 
 def links(text: str) -> list[str]:
-    """Return where a document's links and pictures lead, within the project."""
     targets = re.findall(r"\]\(([^)\s]+)\)", without_code(text))
     return [target for target in targets if not re.match(r"[a-z]+:", target)]
 
@@ -99,7 +99,6 @@ def test_the_guide_names_every_command_of_slack() -> None:
 
 
 def named(pattern: str) -> set[str]:
-    """Return what a pattern finds in all documents."""
     return {
         name for document in DOCUMENTS for name in re.findall(pattern, read(document), re.MULTILINE)
     }
@@ -140,7 +139,6 @@ def commands() -> Mapping[str, Any]:
 
 
 def tree_of(command: str) -> Sequence[Any]:
-    """Return a command and those below it."""
     item = commands()[command]
     return [item, *(item.commands.values() if isinstance(item, TyperGroup) else ())]
 
@@ -151,7 +149,6 @@ def test_every_command_of_the_terminal_is_documented() -> None:
 
 
 def families() -> set[str]:
-    """Return the names of all metrics as Prometheus is told them."""
     text = Metrics().text().decode()
     return {
         sample for family in text_string_to_metric_families(text) for sample in names_of(family)
@@ -211,3 +208,15 @@ def test_the_guide_names_every_button_of_the_board() -> None:
     left_out = {BoardAction.RESUME}
     assert [action for action in BoardAction if f"**{action}" not in text] == [*left_out]
     assert {"ACCEPT", "REJECT", "REVISIT", "SUPERSEDE"} <= set(ActionId.__members__)
+
+
+def test_the_front_of_the_repository_is_as_github_reads_it() -> None:
+    workflow = yaml.safe_load(read(".github/workflows/ci.yml"))
+    assert workflow["jobs"]["check"]["steps"][-1] == {"run": ".ci/run"}
+    assert workflow["permissions"] == {"contents": "read"}
+    assert (ROOT / ".ci/run").stat().st_mode & 0o100
+    templates = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.md"))
+    assert [template.stem for template in templates] == ["bug", "wish"]
+    for template in templates:
+        head = yaml.safe_load(template.read_text("utf-8").split("---")[1])
+        assert set(head) == {"name", "about"}

@@ -139,7 +139,6 @@ def test_only_one_module_formats_money_time_and_counts() -> None:
 
 
 def classes(paths: Iterable[Path]) -> Mapping[str, Sequence[str]]:
-    """Where each class name stands."""
     places = defaultdict[str, list[str]](list)
     for path in paths:
         for node in ast.walk(tree(path)):

@@ -50,12 +50,10 @@ def copied(path: Path) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def build_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The work folder of the image's build stage."""
     return filled_as_docker_does(tmp_path_factory.mktemp("image"))
 
 
 def filled_as_docker_does(folder: Path) -> Path:
-    """Put into a folder what the Dockerfile's build stage is given; return the folder."""
     for file in project_files():
         path = file.relative_to(ROOT)
         for target in () if is_ignored(path) else copied(path):
@@ -94,14 +92,12 @@ def public_folder() -> Generator[Path]:
 
 @pytest.fixture(scope="session")
 def moot(build_folder: Path) -> Iterator[Path]:
-    """The command `moot` of a wheel built as in the image, in an environment of its own."""
     with public_folder() as folder:
         yield installed(folder, build_folder)
 
 
 @pytest.fixture(scope="session")
 def moot_with_demo(build_folder: Path) -> Iterator[Path]:
-    """The same with the local Slack's own wheel beside it."""
     with public_folder() as folder:
         yield installed(folder, build_folder, SLACK)
 

@@ -4,6 +4,8 @@ import ast
 import re
 from collections import Counter
 
+from core.settings import ROLES
+from slack_on_loopback.emoji import EMOJI
 from tests.frame.files import LOCAL_SLACK, ROOT, modules, project_files, tree
 
 PACKAGE = ROOT / "packages" / "slack-on-loopback"
@@ -12,7 +14,6 @@ SHARED = {"Channel"}
 
 
 def classes(*packages: str) -> Counter[str]:
-    """Count the classes of each name."""
     return Counter(
         node.name
         for path in modules(*packages)
@@ -38,3 +39,12 @@ def test_no_class_name_is_there_twice() -> None:
     counts = classes(LOCAL_SLACK)
     assert [name for name, count in counts.items() if count > 1] == []
     assert counts.keys() & classes("bot", "core").keys() == SHARED
+
+
+def test_it_draws_every_emoji_that_moot_writes() -> None:
+    # In a sentence or alone in a string, never a part of a time or an address.
+    shortcode = re.compile(r"(?<![\w/{}.]):([a-z][a-z0-9_+-]{2,}):(?![\w/])")
+    files = modules("bot/views", "bot/presenter", "bot/listeners")
+    names = {name for file in files for name in shortcode.findall(file.read_text("utf-8"))}
+    names |= {role.icon.strip(":") for role in ROLES.values()}
+    assert {"warning", "raising_hand"} <= names <= EMOJI.keys()

@@ -1,4 +1,4 @@
-"""The app manifest: accepted by Slack's own schema, with nothing that Moot does not need."""
+"""The app manifest: accepted by Slack's own schema, with what the bot uses and nothing else."""
 
 import json
 import re
@@ -9,13 +9,15 @@ import pytest
 import yaml
 
 from tests.frame.files import read
+from tests.frame.slack_use import EVENT_SCOPES, METHOD_SCOPES, slack_use, slack_use_of
 
 MANIFEST: dict[str, Any] = yaml.safe_load(read("manifest.yaml"))
 AGENT: dict[str, Any] = yaml.safe_load(read("manifest.agent.yaml"))
 SCHEMA: dict[str, Any] = json.loads(read("tests/frame/slack_schema/manifest.schema.1.0.0.json"))
 COMMAND: dict[str, str] = MANIFEST["features"]["slash_commands"][0]
-SHORTCUT: dict[str, str] = MANIFEST["features"]["shortcuts"][0]
-DISPLAY: dict[str, str] = MANIFEST["display_information"]
+SCOPES = set(MANIFEST["oauth_config"]["scopes"]["bot"])
+#: What only an app installed as an agent has: manifest.agent.yaml.
+OF_AGENTS = {"assistant:write", "agent_session_stopped"}
 
 
 def test_slack_accepts_the_manifests() -> None:
@@ -30,45 +32,22 @@ def test_the_manifest_of_an_agent_differs_by_what_makes_it_one_only() -> None:
     assert AGENT == MANIFEST
 
 
-@pytest.mark.parametrize("section", ["features", "settings", "oauth_config", "display_information"])
-def test_slack_would_refuse_an_unknown_key(section: str) -> None:
-    misspelt = MANIFEST | {section: MANIFEST[section] | {"token_rotation": False}}
-    assert not jsonschema.Draft7Validator(SCHEMA).is_valid(misspelt)
+def test_settings_and_features_are_as_the_bot_expects() -> None:
+    expected = {
+        "socket_mode_enabled": True,
+        "org_deploy_enabled": False,
+        "token_rotation_enabled": False,
+        "interactivity": {"is_enabled": True},
+    }
+    assert expected.items() <= MANIFEST["settings"].items()
+    features = MANIFEST["features"]
+    assert features["bot_user"] == {"display_name": "Moot", "always_online": True}
+    assert features["app_home"]["home_tab_enabled"]
+    assert features["app_home"]["messages_tab_enabled"]
+    assert set(MANIFEST["oauth_config"]["scopes"]) == {"bot"}, "none of a person"
 
 
-@pytest.mark.parametrize(
-    ("text", "least", "most"),
-    [
-        (DISPLAY["name"], 1, 35),
-        (DISPLAY["description"], 1, 140),
-        (DISPLAY["long_description"], 175, 4000),
-        (COMMAND["command"], 2, 32),
-        (COMMAND["description"], 1, 2000),
-        (COMMAND["usage_hint"], 1, 1000),
-        (SHORTCUT["name"], 1, 24),
-        (SHORTCUT["description"], 1, 150),
-        (SHORTCUT["callback_id"], 1, 255),
-    ],
-)
-def test_texts_keep_to_slacks_lengths(text: str, least: int, most: int) -> None:
-    assert least <= len(text) <= most
-
-
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("socket_mode_enabled", True),
-        ("org_deploy_enabled", False),
-        ("token_rotation_enabled", False),
-        ("interactivity", {"is_enabled": True}),
-    ],
-)
-def test_setting_is_as_the_bot_expects(setting: str, value: object) -> None:
-    assert MANIFEST["settings"][setting] == value
-
-
-def test_there_is_one_command_and_its_hint_names_every_word() -> None:
-    assert [command["command"] for command in MANIFEST["features"]["slash_commands"]] == ["/debate"]
+def test_the_commands_hint_names_every_word() -> None:
     assert COMMAND["usage_hint"].split(" | ") == [
         "<question>",
         "help",
@@ -81,21 +60,10 @@ def test_there_is_one_command_and_its_hint_names_every_word() -> None:
     ]
 
 
-def test_moot_is_online_and_has_a_home() -> None:
-    features = MANIFEST["features"]
-    assert features["bot_user"] == {"display_name": "Moot", "always_online": True}
-    assert features["app_home"]["home_tab_enabled"]
-    assert features["app_home"]["messages_tab_enabled"]
-
-
-def test_moot_asks_for_no_scope_of_a_person() -> None:
-    assert set(MANIFEST["oauth_config"]["scopes"]) == {"bot"}
-
-
-@pytest.mark.parametrize("scope", MANIFEST["oauth_config"]["scopes"]["bot"])
-def test_scope_says_what_needs_it(scope: str) -> None:
-    line = next(line for line in read("manifest.yaml").splitlines() if f"- {scope} " in f"{line} ")
-    assert " # " in line
+def test_each_scope_says_what_needs_it() -> None:
+    lines = read("manifest.yaml").splitlines()
+    for scope in SCOPES:
+        assert " # " in next(line for line in lines if f"- {scope} " in f"{line} "), scope
 
 
 @pytest.mark.parametrize("name", ["manifest.yaml", "manifest.http.yaml", "manifest.agent.yaml"])
@@ -104,3 +72,40 @@ def test_the_guide_to_deploying_names_every_event(name: str) -> None:
     chapter = read("docs/deploy.md").partition("## What Slack tells")[2]
     events = set(re.findall(r"`([a-z_.]+)`", chapter))
     assert set(settings["event_subscriptions"]["bot_events"]) <= events
+
+
+def test_everything_the_bot_uses_of_slack_has_its_scopes_written_down() -> None:
+    use = slack_use()
+    assert sorted(use.methods - METHOD_SCOPES.keys()) == []
+    assert sorted(use.events - EVENT_SCOPES.keys()) == []
+    assert use.unnamed == [], "register each listener under a written name"
+
+
+def test_the_manifest_asks_for_what_the_bot_uses_and_for_nothing_else() -> None:
+    use, features = slack_use(), MANIFEST["features"]
+    assert use.scopes - OF_AGENTS == SCOPES
+    events = MANIFEST["settings"]["event_subscriptions"]["bot_events"]
+    assert use.manifest_events - OF_AGENTS == set(events)
+    assert use.commands == {command["command"] for command in features["slash_commands"]}
+    assert use.shortcuts == {shortcut["callback_id"] for shortcut in features["shortcuts"]}
+
+
+@pytest.mark.parametrize(
+    ("source", "scopes"),
+    [
+        ("await client.chat_postMessage(channel=c)", {"chat:write"}),
+        ("await client.api_call('pins.add')", {"pins:write"}),
+        ("METHOD = 'chat.update'", {"chat:write"}),
+        ("post = client.reactions_add", {"reactions:write"}),
+        ("client.chat_postMessage(icon_emoji=i)", {"chat:write", "chat:write.customize"}),
+        ("body['icon_emoji'] = i", {"chat:write.customize"}),
+        ("app.command('/debate')(answer)", {"commands"}),
+        ("app.shortcut({'type': 'x', 'callback_id': 'y'})(answer)", {"commands"}),
+        ("app.event('message')(hear)", {"channels:history", "groups:history"}),
+        ("self.app.event({'type': 'app_mention'})(hear)", {"app_mentions:read"}),
+        ("client.views_open(view=v)", set[str]()),
+        ("log.event('message')", set[str]()),
+    ],
+)
+def test_use_is_read_from_code(source: str, scopes: set[str]) -> None:
+    assert slack_use_of(source).scopes == scopes
