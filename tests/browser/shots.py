@@ -8,6 +8,5 @@ SHOTS = Path(__file__).parents[2] / "artefacts" / "screenshots"
 
 
 async def shoot(page: Page, name: str) -> None:
-    """Take a picture of the whole window."""
     SHOTS.mkdir(parents=True, exist_ok=True)
     await page.screenshot(path=SHOTS / f"{name}.png")

@@ -36,7 +36,6 @@ async def team(models: ScriptedProvider) -> AsyncIterator[Team]:
 
 
 async def start(page: Page, team: Team) -> str:
-    """Type the command as a person does; return the board's timestamp."""
     area = page.get_by_label(f"Message #{team.channel}")
     await area.fill(f"/debate {QUESTION}")
     await area.press("Enter")

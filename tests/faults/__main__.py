@@ -62,7 +62,6 @@ def _options() -> argparse.Namespace:
 
 
 def _row(outcome: DrillOutcome) -> str:
-    """One line of the table."""
     audit = outcome.audit
     figures = [audit.lost, audit.doubled, audit.recorded_repeats] if audit else ["?"] * 3
     cells = [
@@ -82,7 +81,6 @@ def _row(outcome: DrillOutcome) -> str:
 async def _troubles(
     options: argparse.Namespace, folder: Path, postgres: PostgresForTests | None
 ) -> int:
-    """Hold the drills; return how many went wrong."""
     gate, server = asyncio.Semaphore(options.at_once), asyncio.Semaphore(1)
 
     async def hold(name: str, *, ending: bool) -> bool:
@@ -117,7 +115,6 @@ async def _troubles(
 async def _storm(
     options: argparse.Namespace, folder: Path, postgres: PostgresForTests | None
 ) -> int:
-    """Blow; return how many kinds of faults were found."""
     storm = Storm(
         debates=options.debates,
         blows=options.blows,
@@ -133,7 +130,6 @@ async def _storm(
 async def _life(
     options: argparse.Namespace, folder: Path, postgres: PostgresForTests | None
 ) -> int:
-    """Live, print a row of figures now and then; return how many kinds of faults were found."""
     samples = list[Sample]()
 
     def take(sample: Sample) -> None:
@@ -157,7 +153,6 @@ def _growth(samples: Sequence[Sample]) -> str:
 
 
 def main() -> int:
-    """Hurt, print a table."""
     options = _options()
     folder = Path(tempfile.mkdtemp(prefix="moot-faults-"))
     kind = {"troubles": _troubles, "storm": _storm, "life": _life}[options.kind]

@@ -20,8 +20,6 @@ _FAULTS = ["unfinished", "failed", "lost", "doubled", "displaced", "recorded_rep
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Figures; the first seven are zero when all is well."""
-
     #: Debates that still run, and those that ended without a verdict.
     unfinished: int
     failed: int
@@ -41,7 +39,6 @@ class Audit:
 
     @property
     def faults(self) -> Mapping[str, int | Decimal]:
-        """What must not be."""
         return {name: figure for name in _FAULTS if (figure := getattr(self, name))}
 
     def __str__(self) -> str:
@@ -93,7 +90,6 @@ async def audit(
 
 
 def expected_keys(log: Sequence[RecordedEvent]) -> list[str]:
-    """Keys of the posts that a log leads to, in reading order."""
     position, debate = ReadingPosition(), None
     keys: list[str] = []
     for recorded in log:
@@ -107,7 +103,6 @@ def expected_keys(log: Sequence[RecordedEvent]) -> list[str]:
 
 
 def keys_by_debate(workspace: Workspace, channels: Sequence[str]) -> Mapping[str, list[str]]:
-    """Keys of the bot's messages as a reader meets them."""
     keys: dict[str, list[str]] = {}
     for channel in channels:
         for message in workspace.messages(channel):
@@ -128,6 +123,5 @@ def _repeats(log: Sequence[RecordedEvent], requests: Mapping[str, Sequence[float
 
 
 def _is_in_order(keys: Sequence[str], order: Sequence[str]) -> bool:
-    """Whether keys stand in the order wanted, whatever is missing."""
     there = set(keys)
     return [key for key in order if key in there] == [key for key in keys if key in order]

@@ -62,18 +62,6 @@ async def drill(
     ending: bool = False,
     postgres: PostgresForTests | None = None,
 ) -> DrillOutcome:
-    """Hold one drill.
-
-    Args:
-        name: Which trouble.
-        folder: An empty one for everything that is written.
-        seconds: How long the trouble lasts.
-        ending: Whether SIGTERM comes in the middle of it, and a new process after it.
-        postgres: Needed by those that are about it.
-
-    Raises:
-        Impossible: This machine does not allow it.
-    """
     trouble = TROUBLES[name]
     seconds = max(seconds, trouble.least)
     outcome = DrillOutcome(what=trouble.what + (", SIGTERM" if ending else ""))
@@ -131,7 +119,6 @@ async def _site_for(
 
 
 async def _during(site: Site, trouble: Trouble, outcome: DrillOutcome, seconds: float) -> None:
-    """People go on, operators look; return when the trouble has lasted long enough."""
     ends = time.monotonic() + seconds
     if site.machine.process:
         await asyncio.sleep(0.3)
@@ -186,7 +173,6 @@ async def _longest_wait(machine: Machine, ends: float) -> float:
 
 
 async def _after(site: Site, trouble: Trouble, outcome: DrillOutcome, mended: float) -> None:
-    """Wait until all is well, and look at how soon."""
     try:
         async with asyncio.timeout(PATIENCE):
             while _what_is_down(await site.machine.health()):  # noqa: ASYNC110
@@ -220,7 +206,6 @@ async def _heard(site: Site, outcome: DrillOutcome, mended: float) -> None:
 
 
 async def _reckon(site: Site, trouble: Trouble, outcome: DrillOutcome) -> None:
-    """Compare the logs with what is in the workspace and what the models were asked."""
     outcome.audit, waiting = await site.look()
     faults = dict(outcome.audit.faults)
     if trouble.forgets:  # that it was held and resumed stands below a verdict that was there before
@@ -251,12 +236,10 @@ def _busy() -> float:
 
 
 def _is_told_of_end(workspace: Workspace) -> bool:
-    """Whether who wrote the note was told that the debate had ended."""
     return "ended" in " ".join(str(entry["text"]) for entry in workspace.ephemeral("alex", CHANNEL))
 
 
 def _what_is_down(health: Mapping[str, object]) -> str:
-    """Which parts `/health` says do not work; empty: all do."""
     if not health:
         return "nobody answers"
     bad = {"database": "down", "slack": "down", "token": "refused"}
@@ -264,7 +247,6 @@ def _what_is_down(health: Mapping[str, object]) -> str:
 
 
 def _held(site: Site) -> str:
-    """The timestamp of a board of a debate that is held; empty: there is none."""
     boards = [
         board
         for board in site.boards()

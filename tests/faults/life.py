@@ -28,8 +28,6 @@ HEAD = (
 
 @dataclass(frozen=True, kw_only=True)
 class Life:
-    """How long, and how much goes on."""
-
     hours: float
     #: Seconds between two debates.
     every: float
@@ -89,7 +87,6 @@ async def live(life: Life, folder: Path, database: str, tell: Callable[[Sample],
 
 
 async def _people(site: Site, life: Life) -> None:
-    """Ask, stop, write notes; have Slack fail for a while, now and then."""
     dice, number, workspace = random.Random(1), 0, site.workspace
     ends = time.monotonic() + life.hours * 3600
     while time.monotonic() < ends:

@@ -73,8 +73,6 @@ time_t time(time_t *at) {
 
 @dataclass(frozen=True)
 class Said:
-    """What a command said."""
-
     code: int
     text: str
 
@@ -112,7 +110,6 @@ class Machine:
 
     @property
     def disk(self) -> Path:
-        """The folder of the database, as it is seen from here."""
         if self._disk is None:
             return self.folder / "disk"
         return Path(f"/proc/{self._disk.pid}/root{self.folder}/disk")
@@ -139,22 +136,18 @@ class Machine:
 
     @property
     def has_clock(self) -> bool:
-        """Whether its time is not ours."""
         return "LD_PRELOAD" in self.variables
 
     @property
     def url(self) -> str:
-        """Where its own server listens, without a path; the same after each start."""
         return f"http://127.0.0.1:{self._ports[0]}"
 
     @property
     def log(self) -> str:
-        """Everything that all processes have logged."""
         path = self.folder / "log.json"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     async def make_small_disk(self) -> bool:
-        """Put the database on a disk of its own that can be filled; False if we may not."""
         if not shutil.which("unshare") or not shutil.which("nsenter"):
             return False
         mount = f'mount -t tmpfs -o size={_DISK} tmpfs "$0" && echo mounted && exec sleep 600'
@@ -171,7 +164,6 @@ class Machine:
         return True
 
     async def make_clock(self) -> bool:
-        """Have Moot look at a clock that can be put forward and back; False without a compiler."""
         compiler = shutil.which("cc") or shutil.which("gcc")
         if not compiler:
             return False
@@ -188,13 +180,11 @@ class Machine:
         return True
 
     def put_clock(self, seconds: int) -> None:
-        """Put the clock ahead of the right time by so many seconds, at once."""
         path = self.folder / "ahead"
         with path.open("r+b" if path.exists() else "wb") as file:
             file.write(seconds.to_bytes(8, sys.byteorder, signed=True))
 
     async def start(self) -> None:
-        """Start Moot; return once it is at work."""
         running = '"event": "running"'
         before = self.log.count(running)
         with (self.folder / "log.json").open("ab") as log:
@@ -213,7 +203,6 @@ class Machine:
             await self.workspace.use_http(f"{self.url}/slack/events")
 
     async def stop(self, how: signal.Signals = signal.SIGTERM) -> tuple[int, float]:
-        """End Moot; return its exit code and the seconds that it took."""
         assert self.process is not None
         began = time.monotonic()
         # Not by asyncio, which looks before each signal whether the process has ended, and then
@@ -226,7 +215,6 @@ class Machine:
         return code, time.monotonic() - began
 
     async def moot(self, *words: str) -> Said:
-        """Run another command of Moot beside it."""
         process = await asyncio.create_subprocess_exec(
             *self._command(*words),
             cwd=self.folder,
@@ -239,7 +227,6 @@ class Machine:
         return Said(process.returncode, (out + err).decode())
 
     async def health(self) -> Mapping[str, Any]:
-        """What `/health` says; empty if nobody answers in time."""
         with suppress(httpx2.HTTPError, ValueError):
             async with httpx2.AsyncClient(timeout=5) as client:
                 answer = await client.get(f"{self.url}/health")
@@ -247,14 +234,12 @@ class Machine:
         return {}
 
     async def figures(self) -> str:
-        """What Prometheus is shown; empty if nobody answers in time."""
         with suppress(httpx2.HTTPError):
             async with httpx2.AsyncClient(timeout=5) as client:
                 return (await client.get(f"http://127.0.0.1:{self._ports[1]}/metrics")).text
         return ""
 
     async def close(self) -> None:
-        """Leave no process behind."""
         for process in filter(None, (self.process, self._disk)):
             with suppress(ProcessLookupError):
                 process.send_signal(signal.SIGCONT)
@@ -263,7 +248,6 @@ class Machine:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What Moot is told, and nothing of whoever runs the test."""
         return {
             "PATH": os.environ["PATH"],  # noqa: TID251 - for the child
             "PYTHONPATH": str(ROOT),

@@ -16,8 +16,6 @@ SHAKY = "shaky-1"
 
 
 class MarkedModels:
-    """Answers as a `Vendor`'s script."""
-
     def __init__(self, wait: float) -> None:
         self.wait = wait
         #: What the shaky model does instead of answering; None: it answers.
@@ -28,7 +26,6 @@ class MarkedModels:
         self.asked: dict[str, list[float]] = defaultdict(list)
 
     def __call__(self, request: VendorRequest) -> Say | Reject:
-        """Note the prompt, then answer it."""
         if request.path == "/v1/models":
             names = [{"id": name} for name in (STEADY, SHAKY)]
             return Reject(status=200, body=json.dumps({"object": "list", "data": names}))
@@ -48,7 +45,6 @@ class MarkedModels:
 
     @property
     def calls(self) -> int:
-        """How many there were."""
         return sum(map(len, self.asked.values()))
 
 

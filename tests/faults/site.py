@@ -47,11 +47,9 @@ class Site:
 
     @property
     def machines(self) -> Sequence[Machine]:
-        """All of them."""
         return (self.machine, *self.others)
 
     async def join(self) -> Machine:
-        """Start one more replica; return it once it is at work."""
         place = self.machine.folder.with_name(f"{self.machine.folder.name}-{len(self.others) + 2}")
         machine = Machine(
             place,
@@ -66,7 +64,6 @@ class Site:
         return machine
 
     async def typed(self, words: str, user: str = "dana", channel: str = CHANNEL) -> str:
-        """Type `/debate` and these words; return what the typist reads at once."""
         before = len(self.workspace.ephemeral(user, channel))
         try:
             await self.workspace.command(user, channel, "/debate", words)
@@ -76,7 +73,6 @@ class Site:
         return " ".join(str(message["text"]) for message in answers)
 
     async def ask(self, question: str, user: str = "dana", channel: str = CHANNEL) -> str:
-        """Type a question, as people do, until it is taken; return its board's timestamp."""
         before = set(self.boards(channel))
         async with asyncio.timeout(PATIENCE):
             while "begins" not in await self.typed(question, user, channel):  # noqa: ASYNC110
@@ -84,20 +80,16 @@ class Site:
         return (await self.until(lambda: [*set(self.boards(channel)) - before]))[-1]
 
     def boards(self, channel: str = CHANNEL) -> Sequence[str]:
-        """Timestamps of the boards in a channel."""
         messages = self.workspace.messages(channel)
         return [str(message["ts"]) for message in messages if key_of(message).endswith("/board")]
 
     async def until(self, look: Callable[[], Any]) -> Any:
-        """Wait until something is to be seen, in Slack or at the models; return it."""
         async with asyncio.timeout(PATIENCE):
             while not (sight := look()):  # noqa: ASYNC110 - other processes
                 await asyncio.sleep(0.1)
         return sight
 
     async def decided(self, count: int = 1) -> None:
-        """Wait until so many decisions stand in the channels."""
-
         def are_decided() -> bool:
             messages = [
                 message for channel in self.channels for message in self.workspace.messages(channel)
@@ -107,14 +99,12 @@ class Site:
         await self.until(are_decided)
 
     async def debates(self) -> Sequence[Debate]:
-        """All debates as they stand in the log."""
         async with await Database.look_into(self.machine.location) as database:
             store = SqlDebateStore(database)
             entries = await store.find(DebateFilter(limit=1000))
             return [fold(await store.events(entry.debate_id)) for entry in entries]
 
     async def audited(self) -> Audit:
-        """What became of the debates."""
         return (await self.look())[0]
 
     async def at_rest(self, debates: int = 1) -> Audit:
@@ -137,13 +127,11 @@ class Site:
             await asyncio.sleep(0.3)
 
     async def stop(self) -> None:
-        """End every process."""
         for machine in self.machines:
             if machine.process:
                 await machine.stop()
 
     async def look(self) -> tuple[Audit, int]:
-        """Compare the logs with Slack and the models; count what is still to be sent."""
         async with await Database.look_into(self.machine.location) as database:
             # A clock that is not ours cannot say what came first.
             requests = {} if self.machine.has_clock else self.models.asked
@@ -164,17 +152,6 @@ async def at_work(
     prepare: Callable[[Machine], Awaitable[None]] | None = None,
     **of_machine: Any,
 ) -> AsyncGenerator[Site]:
-    """Have `moot run` at work for as long as the block lasts.
-
-    Args:
-        folder: For everything that is written.
-        database: A server's; empty: a file.
-        config: The workspace.
-        channels: Where people debate.
-        wait: Seconds that a good reply takes.
-        prepare: Changes the machine before Moot is started on it.
-        of_machine: Fields of `Machine`.
-    """
     models = MarkedModels(wait=wait)
     async with run_workspace(config) as workspace, Vendor(models) as vendor:
         machine = Machine(

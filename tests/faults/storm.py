@@ -27,8 +27,6 @@ _QUIET = 4.0
 
 @dataclass(frozen=True, kw_only=True)
 class Storm:
-    """How bad it gets."""
-
     debates: int
     #: How often something is hit; then everything may come to its end.
     blows: int
@@ -41,8 +39,6 @@ class Storm:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What it came to."""
-
     audit: Audit
     #: How often each target was hit.
     blows: Counter[str]
@@ -91,7 +87,6 @@ async def blow(storm: Storm, folder: Path, server: PostgresForTests | None = Non
 
 
 def _spoil(workspace: Workspace) -> None:
-    """Have Slack refuse now and then, answer late or never."""
     faults = workspace.faults
     faults.drop_after("chat.postMessage", times=None, probability=0.03)
     faults.drop_before("chat.postMessage", times=None, probability=0.03)
@@ -101,7 +96,6 @@ def _spoil(workspace: Workspace) -> None:
 
 
 def _asker(number: int) -> str:
-    """Everybody asks one question."""
     return f"person-{number}"
 
 
@@ -120,7 +114,6 @@ async def _ask_all(site: Site, debates: int) -> None:
 
 
 async def _hit(site: Site, storm: Storm, server: PostgresForTests | None) -> Counter[str]:
-    """Kill a process every second or two and start it again; restart the server in turn with it."""
     dice, blows = random.Random(storm.seed), Counter[str]()
     for number in range(storm.blows):
         await asyncio.sleep(dice.uniform(*_PAUSES))

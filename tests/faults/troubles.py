@@ -28,8 +28,6 @@ Hurt = Callable[[Site], AbstractAsyncContextManager[None]]
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """One row of the table."""
-
     what: str
     #: Hurts for as long as its block lasts.
     hurt: Hurt
@@ -68,7 +66,6 @@ class Trouble:
 
 @asynccontextmanager
 async def locked(site: Site) -> AsyncGenerator[None]:
-    """Another program holds the write lock."""
     with closing(sqlite3.connect(site.machine.file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         yield
@@ -77,7 +74,6 @@ async def locked(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def full(site: Site) -> AsyncGenerator[None]:
-    """Not a byte is free."""
     filler = site.machine.disk / "filler"
     with filler.open("wb", buffering=0) as file, suppress(OSError):
         while file.write(bytes(65536)) == 65536:
@@ -91,7 +87,6 @@ async def full(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def moved(site: Site, *, replaced: bool = False) -> AsyncGenerator[None]:
-    """The file is moved away, or a copy is put in its place; later the file comes back."""
     aside = site.machine.disk / "aside.db"
     site.machine.file.rename(aside)
     if replaced:
@@ -121,7 +116,6 @@ async def restored(site: Site, *, deleted: bool = False) -> AsyncGenerator[None]
 
 @asynccontextmanager
 async def clock_by(seconds: int, site: Site) -> AsyncGenerator[None]:
-    """The clock jumps, and later jumps back."""
     site.machine.put_clock(seconds)
     yield
     site.machine.put_clock(0)
@@ -129,7 +123,6 @@ async def clock_by(seconds: int, site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def frozen(site: Site) -> AsyncGenerator[None]:
-    """The process is stopped, and goes on later."""
     process = site.machine.process
     assert process is not None
     process.send_signal(signal.SIGSTOP)
@@ -149,7 +142,6 @@ async def away(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def server_down(site: Site) -> AsyncGenerator[None]:
-    """The database server is stopped, and started later."""
     assert site.server is not None
     await asyncio.to_thread(site.server.stop)
     yield
@@ -158,7 +150,6 @@ async def server_down(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def connections_cut(site: Site) -> AsyncGenerator[None]:
-    """All connections to the database server are cut again and again."""
     url = site.machine.database.replace("+psycopg", "")
 
     async def cut() -> None:
@@ -178,7 +169,6 @@ async def connections_cut(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def answers_dropped(site: Site) -> AsyncGenerator[None]:
-    """Slack does what it is asked and says nothing."""
     for method in ("chat.postMessage", "chat.update", "reactions.add", "pins.add"):
         site.workspace.faults.drop_after(method, times=None)
     yield
@@ -198,7 +188,6 @@ async def identity_unknown(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def token_refused(site: Site) -> AsyncGenerator[None]:
-    """Slack takes the token no more; somebody installs the app anew and restarts Moot with it."""
     site.workspace.revoke_token()
     yield
     if site.machine.process:
@@ -209,7 +198,6 @@ async def token_refused(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def spoilt(make: Callable[[Say], Say | Reject], site: Site) -> AsyncGenerator[None]:
-    """The model of one agent out of three does this, for good."""
     site.models.spoilt = make
     yield
 
@@ -224,7 +212,6 @@ async def digits(site: Site) -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def upgraded(site: Site) -> AsyncGenerator[None]:
-    """Moot is stopped, and its newest version started."""
     code, _ = await site.machine.stop()
     assert code == 0
     yield
