@@ -1,14 +1,11 @@
-"""What the bot's code uses of Slack, read from its syntax trees: methods, listeners, scopes."""
+"""What the bot's code uses of Slack, read from its text: methods, listeners, scopes."""
 
-import ast
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
+import re
+from dataclasses import dataclass
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.frame.files import ROOT, modules, tree
+from tests.frame.files import ROOT, modules
 
 #: The scopes a bot token needs for each Web API method (docs.slack.dev/reference/methods).
 METHOD_SCOPES: dict[str, set[str]] = {
@@ -74,118 +71,66 @@ EVENT_SCOPES: dict[str, dict[str, set[str]]] = {
 
 #: Arguments that need a scope of their own, whatever the method.
 ARGUMENT_SCOPES = {"icon_emoji": "chat:write.customize", "icon_url": "chat:write.customize"}
-
-_LISTENERS = {"event": "events", "command": "commands"} | dict.fromkeys(
-    ("shortcut", "message_shortcut", "global_shortcut"), "shortcuts"
+_FAMILIES = {method.partition("_")[0] for method in METHOD_SCOPES} | {
+    *("bookmarks", "search", "usergroups"),
+}
+#: A listener and its name, written where it is registered, also in a dict of constraints. What
+#: acknowledges every event nobody listens to has a pattern in place of a name.
+_LISTENER = re.compile(
+    r"(?:app|bolt)\.(event|command|(?:message_|global_)?shortcut)\(\s*(?!re\.compile)"
+    r"(?:\{[^}]*?['\"](?:type|callback_id)['\"]: )?(?:['\"]([\w/]+)['\"])?"
 )
 
-#: What acknowledges every event nobody listens to has no name to check.
-_THE_REST = "re.compile('.*')"
 
-_FAMILIES = {method.partition("_")[0] for method in METHOD_SCOPES} | {
-    "bookmarks",
-    "search",
-    "usergroups",
-}
-
-
-@dataclass
+@dataclass(frozen=True)
 class SlackUse:
-    methods: set[str] = field(default_factory=set[str])
-    events: set[str] = field(default_factory=set[str])
-    commands: set[str] = field(default_factory=set[str])
-    shortcuts: set[str] = field(default_factory=set[str])
-    arguments: set[str] = field(default_factory=set[str])
-    #: Listeners whose name is not written where they are registered: "file:line".
-    unnamed: list[str] = field(default_factory=list[str])
+    methods: set[str]
+    #: Kind and name of each listener; an empty name is not written where it is registered.
+    listeners: set[tuple[str, str]]
+    arguments: set[str]
+
+    def named(self, *kinds: str) -> set[str]:
+        return {name for kind, name in self.listeners if kind in kinds}
 
     @property
     def manifest_events(self) -> set[str]:
         """The events the manifest must subscribe to."""
-        return {name for event in self.events for name in EVENT_SCOPES.get(event, {event: set()})}
+        events = self.named("event")
+        return {name for event in events for name in EVENT_SCOPES.get(event, {event: set()})}
+
+    @property
+    def shortcuts(self) -> set[str]:
+        return self.named("shortcut", "message_shortcut", "global_shortcut")
 
     @property
     def scopes(self) -> set[str]:
         needed = [METHOD_SCOPES.get(method, set()) for method in self.methods]
-        needed += [
-            scopes for event in self.events for scopes in EVENT_SCOPES.get(event, {}).values()
-        ]
-        commands = {"commands"} if self.commands or self.shortcuts else set[str]()
-        return set[str]().union(
-            *needed, commands, (ARGUMENT_SCOPES[name] for name in self.arguments)
-        )
-
-
-def bot_files() -> Iterator[Path]:
-    """Yield the files that talk to Slack: not the terminal, the doubles."""
-    bot = ROOT / "bot"
-    apart = (bot / "terminal", bot / "cli.py", bot / "testing.py")
-    for path in modules("bot"):
-        if not any(path == other or other in path.parents for other in apart):
-            yield path
-
-
-@cache
-def slack_use() -> SlackUse:
-    use = SlackUse()
-    for path in bot_files():
-        for node in ast.walk(tree(path)):
-            _note(use, node, path.name)
-    return use
+        for event in self.named("event"):
+            needed += EVENT_SCOPES.get(event, {}).values()
+        if self.named("command") | self.shortcuts:
+            needed.append({"commands"})
+        return set[str]().union(*needed, {ARGUMENT_SCOPES[name] for name in self.arguments})
 
 
 def slack_use_of(source: str) -> SlackUse:
-    use = SlackUse()
-    for node in ast.walk(ast.parse(source)):
-        _note(use, node, "source")
-    return use
+    named = {name.replace(".", "_") for name in re.findall(r"['\"]([a-z]+\.[\w.]+)['\"]", source)}
+    used = named | set(re.findall(r"\.(\w+)", source))
+    methods = {
+        name
+        for name in used
+        if name in METHOD_SCOPES
+        # A method of the Web API (`pins_add`), and none of the client's other members.
+        or ("_" in name and name.partition("_")[0] in _FAMILIES and hasattr(AsyncWebClient, name))
+    }
+    listeners = {(kind, name) for kind, name in _LISTENER.findall(source)}
+    if "enable_token_revocation_listeners" in used:
+        listeners |= {("event", "tokens_revoked"), ("event", "app_uninstalled")}
+    words = set(re.findall(r"\w+", source))
+    return SlackUse(methods, listeners, words & ARGUMENT_SCOPES.keys())
 
 
-def _note(use: SlackUse, node: ast.AST, file: str) -> None:
-    if isinstance(node, ast.Attribute):
-        _note_method(use, node.attr)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        _note_method(use, node.value.replace(".", "_") if "." in node.value else "")
-        use.arguments |= {node.value} & ARGUMENT_SCOPES.keys()
-    elif isinstance(node, ast.keyword):
-        use.arguments |= {node.arg or ""} & ARGUMENT_SCOPES.keys()
-    elif isinstance(node, ast.Call):
-        _note_listener(use, node, file)
-
-
-def _note_method(use: SlackUse, name: str) -> None:
-    if name == "enable_token_revocation_listeners":
-        use.events |= {"tokens_revoked", "app_uninstalled"}
-    if name in METHOD_SCOPES or (_is_web_api(name) and "_" in name):
-        use.methods.add(name)
-
-
-def _is_web_api(name: str) -> bool:
-    """Tell a Web API method (`pins_add`) from the client's other members."""
-    return name.partition("_")[0] in _FAMILIES and hasattr(AsyncWebClient, name)
-
-
-def _note_listener(use: SlackUse, call: ast.Call, file: str) -> None:
-    target = call.func
-    if not isinstance(target, ast.Attribute) or target.attr not in _LISTENERS or not call.args:
-        return
-    if not ast.unparse(target.value).endswith(("app", "bolt")):
-        return
-    if ast.unparse(call.args[0]) == _THE_REST:
-        return
-    name = _name_in(call.args[0])
-    if name is None:
-        use.unnamed.append(f"{file}:{call.lineno}")
-    else:
-        getattr(use, _LISTENERS[target.attr]).add(name)
-
-
-def _name_in(argument: ast.expr) -> str | None:
-    """Return the literal name a listener is registered for, also out of a dict of constraints."""
-    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-        return argument.value
-    if isinstance(argument, ast.Dict):
-        for key, value in zip(argument.keys, argument.values, strict=True):
-            if key is not None and ast.unparse(key) in {"'type'", "'callback_id'"}:
-                return _name_in(value)
-    return None
+def slack_use() -> SlackUse:
+    """What the bot uses; neither the terminal nor the doubles."""
+    apart = {ROOT / "bot" / name for name in ("terminal", "cli.py", "testing.py")}
+    files = [path for path in modules("bot") if apart.isdisjoint({path, *path.parents})]
+    return slack_use_of("\n".join(path.read_text(encoding="utf-8") for path in files))

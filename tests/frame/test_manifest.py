@@ -77,8 +77,8 @@ def test_the_guide_to_deploying_names_every_event(name: str) -> None:
 def test_everything_the_bot_uses_of_slack_has_its_scopes_written_down() -> None:
     use = slack_use()
     assert sorted(use.methods - METHOD_SCOPES.keys()) == []
-    assert sorted(use.events - EVENT_SCOPES.keys()) == []
-    assert use.unnamed == [], "register each listener under a written name"
+    assert sorted(use.named("event") - EVENT_SCOPES.keys()) == []
+    assert "" not in {name for _, name in use.listeners}, "write its name where it is registered"
 
 
 def test_the_manifest_asks_for_what_the_bot_uses_and_for_nothing_else() -> None:
@@ -86,7 +86,7 @@ def test_the_manifest_asks_for_what_the_bot_uses_and_for_nothing_else() -> None:
     assert use.scopes - OF_AGENTS == SCOPES
     events = MANIFEST["settings"]["event_subscriptions"]["bot_events"]
     assert use.manifest_events - OF_AGENTS == set(events)
-    assert use.commands == {command["command"] for command in features["slash_commands"]}
+    assert use.named("command") == {command["command"] for command in features["slash_commands"]}
     assert use.shortcuts == {shortcut["callback_id"] for shortcut in features["shortcuts"]}
 
 
