@@ -271,7 +271,6 @@ async def _open_database(parts: Parts, stack: AsyncExitStack) -> Database:
 
 @asynccontextmanager
 async def _tracing(parts: Parts, store: SqlDebateStore) -> AsyncGenerator[Sequence[EventSink]]:
-    """Trace what is published, where a collector is named."""
     if not (collector := parts.environment.otel_exporter_otlp_endpoint):
         yield ()
         return
@@ -389,7 +388,6 @@ async def _connect(
 async def _programs(
     parts: Parts, context: ListenerContext, spending: Spending, stack: AsyncExitStack
 ) -> Sequence[AddRoutes]:
-    """Begin to serve programs over MCP; nothing where nobody has switched that on."""
     if parts.environment.token_holds is None:
         return ()
     try:

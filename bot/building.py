@@ -66,18 +66,14 @@ KEY_VARIABLES = {name: f"{name.upper()}_API_KEY" for name in factory.KEYED}
 
 
 def database_url(location: str) -> str:
-    """Return a database location as a URL: a path is an SQLite file."""
+    """A database location as a URL: a path is an SQLite file."""
     if "://" in location:
         return location.replace("postgresql://", "postgresql+psycopg://", 1)
     return url_of_file(Path(location).expanduser().absolute())
 
 
 def database_place(location: str) -> str:
-    """Return where a database is, for people; of a server no address: it may hold a password.
-
-    Raises:
-        ConfigurationBroken: The location cannot be understood.
-    """
+    """Where a database is, for people; of a server no address: it may hold a password."""
     return str(file_at(database_url(location)) or "the database")
 
 
@@ -162,8 +158,6 @@ def build_reader(
     tools: FetchTools | None = None,
     fetchers: Mapping[SourceKind, Fetch] | None = None,
 ) -> EvidenceReader:
-    """What reads sources: pages of allowed hosts, and what the surface has besides, by kind."""
-
     async def fetch_link(
         reference: SourceReference, place: Place, most_bytes: int
     ) -> FetchedFile | SourceText:
@@ -244,11 +238,7 @@ def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
 
 
 def find_plugins(environment: BotSettings) -> Plugins:
-    """Return the plugins of installed packages; call it once, at the start of a program.
-
-    Raises:
-        ConfigurationBroken: The environment allows a package that is not there.
-    """
+    """The plugins of installed packages; call it once, at the start of a program."""
     reserved = {
         PluginKind.ROLE: {*ROLES, *ROLE_ALIASES, *RESERVED_IDS},
         PluginKind.FORMAT: FORMATS,
@@ -267,7 +257,7 @@ async def load_settings(
     clarify: bool = False,
     plugins: Plugins = NO_PLUGINS,
 ) -> LoadedFile:
-    """Return the settings in force: built in, then the file's.
+    """The settings in force: built in, then the file's.
 
     Args:
         environment: Its keys decide the default models.
@@ -276,7 +266,7 @@ async def load_settings(
         plugins: Of installed packages.
 
     Raises:
-        ConfigurationBroken: The file cannot be used; names the plugins that were left out, too.
+        ConfigurationBroken: Names the plugins that were left out, too.
     """
     check_proxies()
     choice = await factory.choose(api_keys(environment), environment.ollama_host or None)
@@ -311,7 +301,7 @@ async def load_settings(
 
 
 def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
-    """Return records of models at servers of this machine: they cost nothing, unless priced."""
+    """Records of models at servers of this machine: they cost nothing, unless priced."""
     priced = {key.partition("/")[0] for key in settings.prices} | {*settings.prices}
     # A price by a model's name alone may be that of any server which lists no models.
     by_model = any("/" not in key for key in settings.prices)
@@ -326,7 +316,6 @@ def _free_models(settings: Settings) -> Sequence[Mapping[str, Any]]:
 
 
 def check_addresses(settings: Settings) -> None:
-    """Refuse servers that nobody shall reach from here, and keys sent unencrypted."""
     for server in settings.servers:
         if why := fault_of(server.base_url):
             raise ConfigurationBroken(f"The address of the server {server.name}: {why}.")
@@ -339,7 +328,7 @@ def check_addresses(settings: Settings) -> None:
 
 
 def known_with(plugins: Plugins, base: Settings) -> FileDefaults:
-    """Return what a settings file is checked against: what is built in and what plugins bring."""
+    """What a settings file is checked against: what is built in and what plugins bring."""
     records = (
         record for provider in plugins.providers.values() for record in provider.capabilities
     )
@@ -350,7 +339,7 @@ def known_with(plugins: Plugins, base: Settings) -> FileDefaults:
 
 
 def usual_models() -> Mapping[str, str]:
-    """Return every provider with the model it serves agents with when none is named."""
+    """Every provider with the model it serves agents with when none is named."""
     named = {name: models.agent for name, models in factory.DEFAULT_MODELS.items()}
     return {name: named.get(name, "") for name in factory.PROVIDER_NAMES}
 
@@ -401,11 +390,6 @@ def _check_agent(agent: Agent, environment: BotSettings, servers: Sequence[Model
 def check_choice(
     who: str, provider: str, environment: BotSettings, servers: Sequence[ModelServer]
 ) -> None:
-    """Make sure that a model of that provider can be asked.
-
-    Raises:
-        ConfigurationBroken: Names who needs which variable.
-    """
     missing = ""
     for server in servers:
         is_asked = server.name == provider and server.key_variable
@@ -421,15 +405,7 @@ def check_choice(
 
 @asynccontextmanager
 async def open_store(location: str) -> AsyncGenerator[SqlDebateStore]:
-    """Open the log of debates.
-
-    Args:
-        location: A file path (SQLite) or a database URL.
-
-    Raises:
-        ConfigurationBroken: The location cannot be understood.
-        StoreDown: It cannot be opened, or another process uses it.
-    """
+    """Open the log of debates; `location` is a file path (SQLite) or a database URL."""
     async with await Database.open(database_url(location)) as database:
         await core.store.tables.prepare(database)
         yield SqlDebateStore(database)
@@ -456,12 +432,7 @@ async def open_records(location: str) -> AsyncGenerator[SqlDebateStore]:
 
 @asynccontextmanager
 async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
-    """Open the log of debates for reading only, whoever writes to it.
-
-    Raises:
-        StoreMissing: There are no tables of ours.
-        StoreError: It cannot be opened, or another version of the program made it.
-    """
+    """Open the log of debates for reading only, whoever writes to it."""
     async with await Database.look_into(database_url(location)) as database:
         await core.store.tables.check(database)
         yield SqlDebateStore(database)
@@ -483,12 +454,7 @@ async def _serving(
 async def models_there(
     environment: BotSettings, provider: str, servers: Sequence[ModelServer] = ()
 ) -> Sequence[str]:
-    """The models a provider has for our key: the cheapest call that shows it is accepted.
-
-    Raises:
-        ProviderError: The key is refused, or nobody answers.
-        ConfigurationBroken: Its key or its address is missing.
-    """
+    """The models a provider has for our key: the cheapest call that shows it is accepted."""
     async with _serving(environment, provider, servers) as serving:
         return await serving.models() if isinstance(serving, ModelLists) else ()
 
@@ -509,10 +475,6 @@ async def look_at_database(location: str, version_tables: Sequence[str]) -> Insp
 
 
 def newest_tables(*others: tuple[Path, str]) -> Mapping[str, str]:
-    """Return the version of this program's tables, by version table.
-
-    Args:
-        others: Migrations and version table of further packages.
-    """
+    """The version of this program's tables and of `others`, by version table."""
     own = (core.store.tables.MIGRATIONS, core.store.tables.VERSION_TABLE)
     return {table: newest(migrations) for migrations, table in (own, *others)}

@@ -156,7 +156,6 @@ class Stage:
 
     @property
     def address(self) -> str:
-        """Where to watch: the page of the local Slack, open at the channel of the debate."""
         return f"{self.workspace.url.rstrip('/')}/#/{self.workspace.channel(CHANNEL).id}"
 
     async def begin(self, question: str) -> str:
@@ -185,7 +184,6 @@ class Stage:
     async def guide(
         self, patience: float, playback: Playback, models: str, *, examples: bool
     ) -> None:
-        """Play the examples, unless they were played before, then follow people's own questions."""
         if examples and not await self.has_debates():
             await self.play_examples(patience, playback, models)
         await self.show_own(models)
@@ -232,7 +230,6 @@ class Stage:
                     last_line = line
 
     async def _closing_line(self, debate_id: str, *, has_more: bool) -> GuideLine:
-        """What stands at the top when an example has ended: its verdict, and what to do next."""
         verdict = await self._place_of(headline_key(debate_id))
         return GuideLine(
             text=ENDING,
@@ -331,7 +328,6 @@ async def show(options: DemoOptions) -> int:
 
 
 def _introduction(demo: Demo, stage: Stage, usual_wait: float) -> Iterator[str]:
-    """What is to be seen, and where; `usual_wait` is what agents wait for answers on Slack."""
     options, settings, examples = demo.options, demo.settings, demo.options.plays_examples
     if not options.once:  # the address would be gone before anybody opens it
         yield f"A local Slack is at {stage.address} (Ctrl-C ends it)."
@@ -380,7 +376,6 @@ async def _play_once(demo: Demo, stage: Stage, stopped: asyncio.Event) -> int:
 
 
 def _agreed_settings(settings: Settings, *, yes: bool) -> Settings:
-    """The settings if the person agrees to spend money; else, or without a terminal, offline."""
     if yes or not costs_money(settings):
         return settings
     if not sys.stdin.isatty():

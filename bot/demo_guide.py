@@ -79,7 +79,6 @@ def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Seque
 
 
 def own_line(debate: Debate, models: str, line: GuideLine) -> GuideLine:
-    """What stands at the top while a person's own question is debated, and afterwards."""
     state = "is being debated" if debate.status is Status.RUNNING else "has been debated"
     # Until there is a verdict, the board stands beside the thread.
     message = line.message or (line.thread[1] if line.thread else "")

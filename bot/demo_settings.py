@@ -57,7 +57,6 @@ def costs_money(settings: Settings) -> bool:
 
 
 def models_in_words(settings: Settings) -> str:
-    """Return which models take part; there may be keys, and nobody who wants to spend money."""
     if settings.agent_model.provider == OFFLINE:
         return "Models: none. The built-in offline engine has checklists and declines the rest."
     return usual_models_words(settings)

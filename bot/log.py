@@ -30,7 +30,7 @@ OWN = ("bot", "core")
 
 
 def redactor(secrets: Sequence[str]) -> Callable[[str], str]:
-    """Return a function that blanks these secrets, and whatever looks like a token."""
+    """A function that blanks these secrets, and whatever looks like a token."""
     long_secrets = sorted((secret for secret in secrets if len(secret) > 3), key=len, reverse=True)  # noqa: PLR2004 - shorter ones would blank half of every line
     exact = re.compile("|".join(map(re.escape, long_secrets))) if long_secrets else None
 
@@ -43,7 +43,6 @@ def set_up_logs(
     secrets: Sequence[str] = (),
     stream: TextIO | None = None,
 ) -> None:
-    """Send our own and the libraries' log lines to one place (standard error unless told)."""
     out = stream or sys.stderr
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,

@@ -16,7 +16,7 @@ def start_up(*, quiet: bool = False) -> BotSettings:
 
 
 def stop_signal() -> asyncio.Event:
-    """Return what Ctrl-C and SIGTERM set; a second one ends the program at once."""
+    """What Ctrl-C and SIGTERM set; a second one ends the program at once."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
 

@@ -161,7 +161,6 @@ class BotSettings(Bounds, BaseSettings):
 
     @property
     def pages(self) -> "PageSettings | None":
-        """Where pages of debates are, and for how long; None: there are none."""
         base = self.moot_pages_url.strip().rstrip("/")
         holds = timedelta(days=self.moot_pages_days)
         return PageSettings(base=base, holds=holds) if base else None
@@ -188,7 +187,6 @@ class BotSettings(Bounds, BaseSettings):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Every secret that is set, so that logs can be freed of them."""
         fields = (getattr(self, name) for name in type(self).model_fields)
         values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
         keys = _listed(self.moot_token_keys.get_secret_value())
@@ -296,12 +294,10 @@ class OAuthAccess:
 
     @property
     def install_url(self) -> str:
-        """Where people install the app."""
         return f"{self.public_url}{INSTALL_PATH}"
 
     @property
     def redirect_url(self) -> str:
-        """Where Slack sends their browsers back."""
         return f"{self.public_url}{REDIRECT_PATH}"
 
 
@@ -380,11 +376,6 @@ def mode_of(settings: BotSettings) -> Mode:
 
 
 def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
-    """Check the credentials this mode needs.
-
-    Raises:
-        ConfigurationBroken: Says what each should look like and where to find it.
-    """
     bot, app = _plain(settings.slack_bot_token), _plain(settings.slack_app_token)
     signing, secret = _plain(settings.slack_signing_secret), _plain(settings.slack_client_secret)
     client_id = settings.slack_client_id.strip()

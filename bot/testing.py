@@ -61,15 +61,12 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Team:
-    """People in a channel with the bot."""
-
     workspace: Workspace
     moot: Moot
     user: str = USER
     channel: str = CHANNEL
 
     async def debate(self, question: str, *, user: str = "") -> str:
-        """Type `/debate <question>`; return the board's timestamp once it is there."""
         ids = {entry.debate_id for entry in await self._entries()}
         await self.type(question, user=user)
         fresh = [entry for entry in await self._entries() if entry.debate_id not in ids]
@@ -90,7 +87,7 @@ class Team:
         await self.workspace.click(user or self.user, self.channel, board, action_id)
 
     def verdict(self, board: str, edition: int = 1) -> str:
-        """Return the timestamp of the verdict's short form, which has the team's buttons."""
+        """Timestamp of the verdict's short form, which has the team's buttons."""
         key = headline_key(debate_of(self.thread(board)[0]), edition)
         return next(str(reply["ts"]) for reply in self.replies(board) if key_of(reply) == key)
 
@@ -107,7 +104,6 @@ class Team:
         return [message for message in self.thread(board)[1:] if message.get("bot_id")]
 
     async def board_of(self, debate_id: str) -> str:
-        """Wait for a debate's board; return its timestamp."""
         key = board_key(debate_id)
         messages = await self.workspace.wait_for(
             lambda: [

@@ -64,8 +64,6 @@ async def purge_for_good(
 
 
 class EndedDebates(bot.store.tables.TableUser):
-    """Debates of all workspaces that have ended; deleted as completely as by `moot purge`."""
-
     async def purge(self, before: datetime) -> None:
         """Delete what ended before: log, costs, posts, reminders and search words.
 

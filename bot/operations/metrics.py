@@ -32,8 +32,6 @@ _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 @dataclass(frozen=True, kw_only=True)
 class Gauges:
-    """What is looked up when somebody asks."""
-
     #: Debates this process works on.
     debates: Callable[[], int]
     #: Posts that are neither sent nor refused, in the whole installation.
@@ -99,7 +97,6 @@ class Metrics:
         )
 
     def text(self) -> bytes:
-        """Prometheus's text format."""
         return generate_latest(self.registry)
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:

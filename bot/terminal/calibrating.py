@@ -138,7 +138,6 @@ async def _decision_on(
 
 
 async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | None = None) -> None:
-    """Record a decision on a verdict of this database; the newest one stands."""
     origin = f"terminal/{secrets.token_hex(8)}"
     decision = Decision(kind=kind, by=current_user(), why=why, revisit_on=on, origin=origin)
     instead = "While the bot runs, decide in Slack."

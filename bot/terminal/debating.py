@@ -315,7 +315,6 @@ async def _session(  # noqa: PLR0913 - what a session is made of
     store: DebateStore,
     sinks: Sequence[QueuedSink],
 ) -> AsyncGenerator[DebateSession]:
-    """A debate with all that it takes to hold it, and progress on standard error."""
     screen, clock = screen_for(), SystemClock()
     sink = Sinks(ProgressSink(screen, verbose=command.verbose), *sinks)
     engine = Engine(store=store, turns=turns, sink=sink, clock=clock)

@@ -66,7 +66,6 @@ def _headline(setup: Setup, turn: Turn) -> str:
 
 
 def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:
-    """The calls of one act at one model in one round: how many, their tokens and their cost."""
     groups = dict[tuple[int, str, str], list[PlannedCall]]()
     for call in planned:
         label = call.turn.act.label

@@ -60,7 +60,7 @@ def tell_left_out(debate_id: str, error: StoreError) -> None:
 
 
 def facts_in(store: DebateStore) -> FactLog:
-    """Where what a person does is recorded: no debate runs here, so there is nothing to wake."""
+    """No debate runs here, so there is nothing to wake."""
     return FactLog(store=store, clock=SystemClock(), wake=lambda _debate_id: None)
 
 
@@ -83,7 +83,6 @@ async def log_in(
 
 
 async def list_records(limit: int, *, running_only: bool, as_json: bool = False) -> None:
-    """Print the newest debates: a table on a terminal, else tab-separated lines, or JSON."""
     environment = quiet_settings()
     filters = DebateFilter(limit=limit, open_only=running_only)
     async with open_records(environment.moot_database) as store:
@@ -225,7 +224,6 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
 
 
 async def explain_record(debate_id: str, turn: str) -> None:
-    """Print why each turn ran when it did, or everything about one of them."""
     log = await read_log(debate_id)
     put_out(turn_explanation(log, turn) if turn else explanation(log), None)
 
@@ -252,7 +250,6 @@ def in_form(log: Sequence[RecordedEvent], form: str) -> str:
 
 
 async def export_records(person: str, channel: str, form: str, folder: Path) -> None:
-    """Write every debate of a person or a channel into a folder, a file each, named by its id."""
     ending, count = "json" if form == "json" else "md", 0
     async with open_records(quiet_settings().moot_database) as store:
         channels = [channel] if channel else None

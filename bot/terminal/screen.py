@@ -158,7 +158,6 @@ def phase_line(debate: Debate, turn: Turn) -> str:
 
 
 def rounds_to_come(setup: Setup) -> str:
-    """How many rounds may be held: `2 rounds`, `up to 3 rounds where first answers differ`."""
     rounds = quantity(setup.rounds, "round")
     if setup.format == review.NAME and setup.when is not When.NEVER:
         return "a second look where its author answers"
@@ -171,7 +170,6 @@ def rounds_to_come(setup: Setup) -> str:
 
 
 def status_line(debate: Debate, working: Sequence[Turn]) -> str:
-    """Round, phase, done and total, who is doing what, cost: one line."""
     cost = money(debate.usage.cost)
     if not working:
         return f"debate {debate.id} · {cost}"
@@ -347,7 +345,6 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
 
 
 def _cast_lines(agents: Sequence[Agent], reasons: Mapping[str, str]) -> Iterator[str]:
-    """Who was chosen for the question, with which model, and why; nothing where people chose."""
     if reasons:
         yield "Agents, chosen for this question:"
     for agent in agents if reasons else ():

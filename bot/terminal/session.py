@@ -37,8 +37,6 @@ _FIRST_CONTACT = 10.0
 
 
 class DebateSession:
-    """Holds one debate with the person at the terminal."""
-
     def __init__(
         self,
         debate_id: str,
@@ -125,7 +123,6 @@ class DebateSession:
         self._stopped.set()
 
     async def _until_ended(self) -> Debate:
-        """Run, and whenever it waits for people, ask the one who is here."""
         debate = await self._engine.run(self._debate_id)
         while debate.status is Status.RUNNING:
             await self._unless_over(debate, self._take_up(debate))
@@ -133,7 +130,6 @@ class DebateSession:
         return debate
 
     async def _take_up(self, debate: Debate) -> None:
-        """Resume a paused debate, or ask the person its open questions."""
         waiting = debate.open_clarifications
         if debate.paused_by:
             await self._steer.resume(debate, self._person)
@@ -184,7 +180,6 @@ class DebateSession:
                 task.cancel()
 
     async def _wait_until_due(self, debate: Debate) -> None:
-        """Wait for the end of the time to answer; forever where there is none."""
         due = schedule.due(debate)
         if due is None:
             await asyncio.Event().wait()
@@ -202,7 +197,6 @@ def _unanswered(debate: Debate) -> str:
 def _on_signals(
     on_interrupt: Callable[[], object], on_end: Callable[[], object]
 ) -> Generator[None]:
-    """Call the one on each Ctrl-C and the other on SIGTERM, for as long as the block lasts."""
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError, RuntimeError):  # no signals beside the main thread
         loop.add_signal_handler(signal.SIGINT, on_interrupt)

@@ -24,7 +24,6 @@ from core.rules.sources import MOST_SOURCES, page_reference
 
 
 def references_to(named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
-    """The sources that were named; a folder is all its files."""
     references = dict[str, SourceReference]()
     for name in named:
         if name.startswith(("http://", "https://")):
@@ -57,10 +56,7 @@ def fetchers_here(store: DebateStore) -> Mapping[SourceKind, Fetch]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """All files below a folder by name, without hidden ones, links and ignored ones.
-
-    Files that a `.gitignore` of the repository names are left out; a notice counts them.
-    """
+    """By name, without hidden files, links and what a `.gitignore` names; a notice counts those."""
     ignored = 0
     rules = _rules_above(folder)
     for where, folders, files in os.walk(folder):

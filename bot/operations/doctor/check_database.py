@@ -41,7 +41,6 @@ async def check_database(environment: BotSettings) -> Sequence[Finding]:
 
 
 async def check_logs(store: DebateStore) -> Sequence[Finding]:
-    """A finding about the newest debates: whether each can be read, found and shown."""
     what, broken = "debates", list[str]()
     entries = await store.find(DebateFilter(limit=_MOST_READ))
     for entry in entries:

@@ -86,7 +86,6 @@ class _Vendors:
 
 
 def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
-    """Every model that the settings use, with its users."""
     users: dict[ModelChoice, list[str]] = {}
     for choice in settings.mixed_models or (settings.agent_model,):
         users.setdefault(choice, []).append("agents")

@@ -56,7 +56,6 @@ async def check_slack(environment: BotSettings) -> Sequence[Finding]:
 
 
 async def check_access(access: SlackAccess) -> Sequence[Finding]:
-    """Findings about tokens of the right form."""
     client = slack_client(access.bot_token, access.api_url, seconds=_SECONDS)
     try:
         answer = await client.auth_test()
@@ -91,7 +90,6 @@ async def check_access(access: SlackAccess) -> Sequence[Finding]:
 
 
 async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
-    """Whether a WebSocket could be opened; none is."""
     if not access.app_token:
         return skip(_APP, "HTTP mode: Slack comes to us, no socket is opened")
     # In the header, never in the address; the client's own token is another one.

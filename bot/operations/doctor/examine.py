@@ -54,7 +54,6 @@ async def _check(receiver: Receiver) -> Finding:
 
 
 def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
-    """Findings on landings that wait or failed; `names` are the receivers of the settings."""
     for name, why in backlog.closed.items():
         if name in names:
             remedy = "Take it out of the settings, or type `/debate doctor retry` in Slack."
@@ -152,7 +151,6 @@ async def examine_here(
 
 
 def playbook_findings(settings: Settings) -> Sequence[Finding]:
-    """A finding for what is wrong with a team's playbooks; none where nothing is."""
     # Which folder it is, people in a channel need not know.
     faults = [fault.rpartition(f"{FOLDER}/")[2] for fault in settings.playbook_faults]
     remedy = "Correct these lines; `moot playbook check` looks again. Others can be used."
