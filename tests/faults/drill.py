@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -15,7 +15,6 @@ from bot.building import database_url
 from bot.slack.ids import ActionId
 from core.errors import StoreError
 from slack_on_loopback import Workspace
-from tests.faults.audit import Audit
 from tests.faults.machine import Machine
 from tests.faults.site import CHANNEL, CONFIG, PATIENCE, Site, at_work
 from tests.faults.troubles import TROUBLES, Impossible, Trouble, make_older
@@ -31,29 +30,6 @@ _QUIET = 3.0
 _STOP_SECONDS, _SLACK_WAITS = 10.0, 3.0
 
 
-@dataclass(kw_only=True)
-class DrillOutcome:
-    """What came of a drill."""
-
-    what: str
-    #: Seconds that the fault lasted.
-    lasted: float = 0.0
-    #: What the person was told who typed a command meanwhile.
-    answer: str = ""
-    #: The part that /health says is down, and seconds until it did.
-    health: str = ""
-    noticed: float = 0.0
-    #: Seconds until the health page was right again, until what somebody wrote meanwhile was taken,
-    #: and until everything was decided.
-    well_after: float = 0.0
-    noted_after: float = 0.0
-    done_after: float = 0.0
-    stop: tuple[int, float] = (0, 0.0)
-    audit: Audit | None = None
-    #: What should have told of it and did not, and everything else that is wrong.
-    wrong: list[str] = field(default_factory=list[str])
-
-
 async def drill(
     name: str,
     folder: Path,
@@ -61,31 +37,38 @@ async def drill(
     seconds: float,
     ending: bool = False,
     postgres: PostgresForTests | None = None,
-) -> DrillOutcome:
-    trouble = TROUBLES[name]
+) -> list[str]:
+    """Hold one drill; return what is wrong.
+
+    Args:
+        name: Which trouble.
+        folder: An empty one for everything that is written.
+        seconds: How long the trouble lasts.
+        ending: Whether SIGTERM comes in the middle of it, and a new process after it.
+        postgres: Needed by those that are about it.
+
+    Raises:
+        Impossible: This machine does not allow it.
+    """
+    trouble, wrong = TROUBLES[name], list[str]()
     seconds = max(seconds, trouble.least)
-    outcome = DrillOutcome(what=trouble.what + (", SIGTERM" if ending else ""))
     async with _site_for(trouble, folder, seconds, postgres) as site:
         await site.ask(FIRST)
         # All that is asked at once is answered: something is recorded, and the next is asked.
         await site.until(lambda: site.models.calls > AT_ONCE)
-        began = time.monotonic()
         async with trouble.hurt(site):
-            await _during(site, trouble, outcome, seconds)
-            if ending:
-                outcome.stop = await site.machine.stop()
-            outcome.lasted = time.monotonic() - began
-        mended = time.monotonic()
+            answer = await _during(site, trouble, seconds, wrong)
+            stops = [await site.machine.stop()] if ending else []
         if site.machine.process is None:
             await site.machine.start()
-        await asyncio.gather(_after(site, trouble, outcome, mended), _heard(site, outcome, mended))
-        stopped = await site.machine.stop()
+        await asyncio.gather(_after(site, trouble, answer, wrong), _heard(site))
+        stops.append(await site.machine.stop())
         await site.stop()
-        outcome.stop = outcome.stop if ending else stopped
-        if outcome.stop[0] or outcome.stop[1] > _STOP_SECONDS * _busy():
-            outcome.wrong.append(f"SIGTERM: code {outcome.stop[0]} after {outcome.stop[1]:.1f} s")
-        await _reckon(site, trouble, outcome)
-    return outcome
+        code, took = stops[0]
+        if code or took > _STOP_SECONDS * _busy():
+            wrong.append(f"SIGTERM: code {code} after {took:.1f} s")
+        await _reckon(site, trouble, wrong)
+    return wrong
 
 
 @asynccontextmanager
@@ -118,47 +101,48 @@ async def _site_for(
         yield site
 
 
-async def _during(site: Site, trouble: Trouble, outcome: DrillOutcome, seconds: float) -> None:
+async def _during(site: Site, trouble: Trouble, seconds: float, wrong: list[str]) -> str:
+    """People go on, operators look, until it has lasted long enough; what a person was told."""
     ends = time.monotonic() + seconds
     if site.machine.process:
         await asyncio.sleep(0.3)
-    began, position = time.monotonic(), len(site.machine.log)
+    position = len(site.machine.log)
     await site.workspace.say("alex", CHANNEL, NOTE, site.boards()[0])
     asking = asyncio.create_task(site.typed(SECOND, "sam"))
     knocking = asyncio.create_task(_longest_wait(site.machine, ends)) if trouble.answers else None
     if trouble.health:
-        while time.monotonic() < ends + 15 and not outcome.health:
-            outcome.health = _what_is_down(await site.machine.health())
-            outcome.noticed = time.monotonic() - began
+        health = ""
+        while time.monotonic() < ends + 15 and not health:
+            health = _what_is_down(await site.machine.health())
             await asyncio.sleep(0.2)
-        if not re.search(trouble.health, outcome.health):
-            outcome.wrong.append(f"/health said: {outcome.health or 'all is well'}")
+        if not re.search(trouble.health, health):
+            wrong.append(f"/health said: {health or 'all is well'}")
     if trouble.doctor:
         output = (await site.machine.moot("doctor")).text
         findings = ", ".join(re.findall(r"^✗ (.*)$", output, re.MULTILINE))
         if not re.search(trouble.doctor, findings):
-            outcome.wrong.append(f"doctor said: {output}")
+            wrong.append(f"doctor said: {output}")
     await asyncio.sleep(max(0.0, ends - time.monotonic()))
-    await _shown(trouble.figure, site.machine.figures, outcome)
+
+    async def log() -> str:
+        return site.machine.log[position:]
+
+    wrong += await _untold(trouble.figure, site.machine.figures)
     if trouble.ends:
-        await _shown(trouble.log, lambda: _text(site.machine.log[position:]), outcome)
+        wrong += await _untold(trouble.log, log)
     if knocking and (wait := await knocking) > _SLACK_WAITS * _busy():
-        outcome.wrong.append(f"everybody was held up for {wait:.1f} s")
-    outcome.answer = await asking
+        wrong.append(f"everybody was held up for {wait:.1f} s")
+    return await asking
 
 
-async def _text(text: str) -> str:
-    return text
-
-
-async def _shown(pattern: str, read: Callable[[], Awaitable[str]], outcome: DrillOutcome) -> None:
-    """Wait until a pattern is in a text; an empty one is."""
-    try:
+async def _untold(pattern: str, read: Callable[[], Awaitable[str]]) -> list[str]:
+    """Wait until a pattern is in a text; an empty one is. Else it is wrong that it is not."""
+    with suppress(TimeoutError):
         async with asyncio.timeout(40):
             while not re.search(pattern, await read()):  # noqa: ASYNC110 - a file
                 await asyncio.sleep(0.2)
-    except TimeoutError:
-        outcome.wrong.append(f"nothing told {pattern!r}")
+            return []
+    return [f"nothing told {pattern!r}"]
 
 
 async def _longest_wait(machine: Machine, ends: float) -> float:
@@ -172,26 +156,24 @@ async def _longest_wait(machine: Machine, ends: float) -> float:
     return longest
 
 
-async def _after(site: Site, trouble: Trouble, outcome: DrillOutcome, mended: float) -> None:
+async def _after(site: Site, trouble: Trouble, answer: str, wrong: list[str]) -> None:
     try:
         async with asyncio.timeout(PATIENCE):
             while _what_is_down(await site.machine.health()):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
-            outcome.well_after = time.monotonic() - mended
             if trouble.holds:
                 board = await site.until(lambda: _held(site))
                 await site.workspace.click("dana", CHANNEL, board, ActionId.RESUME.value)
-            if "Nobody" in outcome.answer or "again" in outcome.answer:
+            if "Nobody" in answer or "again" in answer:
                 await site.ask(SECOND, "sam")
             await site.decided(1 if trouble.forgets else 2)
             await site.at_rest(1 if trouble.forgets else 2)
-            outcome.done_after = time.monotonic() - mended
             await asyncio.sleep(_QUIET + site.models.wait)
     except TimeoutError:
-        outcome.wrong.append(f"not well after {PATIENCE:.0f} s: {site.machine.log[-1500:]}")
+        wrong.append(f"not well after {PATIENCE:.0f} s: {site.machine.log[-1500:]}")
 
 
-async def _heard(site: Site, outcome: DrillOutcome, mended: float) -> None:
+async def _heard(site: Site) -> None:
     """Wait until what somebody wrote meanwhile is in a log, or its author is told it is too late.
 
     Moot promises to read it again as soon as it can; `_reckon` says if it did not.
@@ -202,32 +184,31 @@ async def _heard(site: Site, outcome: DrillOutcome, mended: float) -> None:
             if any(debate.notes for debate in await site.debates()):
                 break
         await asyncio.sleep(0.5)
-    outcome.noted_after = time.monotonic() - mended
 
 
-async def _reckon(site: Site, trouble: Trouble, outcome: DrillOutcome) -> None:
-    outcome.audit, waiting = await site.look()
-    faults = dict(outcome.audit.faults)
+async def _reckon(site: Site, trouble: Trouble, wrong: list[str]) -> None:
+    audit, waiting = await site.look()
+    faults = dict(audit.faults)
     if trouble.forgets:  # that it was held and resumed stands below a verdict that was there before
         faults.pop("displaced", None)
-    outcome.wrong += [f"{count} {name}" for name, count in faults.items()]
+    wrong += [f"{count} {name}" for name, count in faults.items()]
     if not re.search(trouble.log, site.machine.log):
-        outcome.wrong.append(f"no log line {trouble.log!r}")
+        wrong.append(f"no log line {trouble.log!r}")
     threads = [site.workspace.thread(CHANNEL, board) for board in site.boards()]
     if not re.search(trouble.shown, str(threads)):
-        outcome.wrong.append(f"people were not shown {trouble.shown!r}")
+        wrong.append(f"people were not shown {trouble.shown!r}")
     if waiting:
-        outcome.wrong.append(f"{waiting} posts were never sent")
+        wrong.append(f"{waiting} posts were never sent")
     debates = await site.debates()
     notes = [note.text for debate in debates for note in debate.notes]
     # Recorded once; or the debate ended before anybody could hear it, and its author is told.
     if notes != [NOTE] and (notes or not _is_told_of_end(site.workspace)):
-        outcome.wrong.append(f"notes: {notes}")
+        wrong.append(f"notes: {notes}")
     questions = [debate.setup.question for debate in debates if "1111" not in debate.setup.question]
     if trouble.repeats:
         questions = list(dict.fromkeys(questions))
     if sorted(questions) != ([FIRST] if trouble.forgets else [FIRST, SECOND]):
-        outcome.wrong.append(f"debates: {questions}")
+        wrong.append(f"debates: {questions}")
 
 
 def _busy() -> float:

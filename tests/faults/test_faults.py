@@ -1,4 +1,4 @@
-"""Every trouble and storm, small; `python -m tests.faults` holds them at their own length."""
+"""Every trouble and storm, small; `python -m tests.faults` holds longer storms."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tests.postgres import running_postgres
 pytestmark = pytest.mark.timeout(600)
 #: Seconds that each trouble lasts.
 SHORT = 5.0
-#: One of each kind is also ended in the middle; the command does that with all.
+#: One of each kind is also ended in the middle.
 ENDED = ("locked", "full", "moved", "ahead", "frozen", "server", "drops", "drips")
 #: CI tries them, too: one for the disk, and the one in which Slack gives up what people write.
 QUICKEST = ("full", "drops")
@@ -31,10 +31,10 @@ async def test_nothing_is_lost_or_doubled_and_all_gets_well(
 ) -> None:
     postgres = request.getfixturevalue("postgres") if TROUBLES[name].on_postgres else None
     try:
-        outcome = await drill(name, tmp_path, seconds=SHORT, ending=ending, postgres=postgres)
+        wrong = await drill(name, tmp_path, seconds=SHORT, ending=ending, postgres=postgres)
     except Impossible as why:
         pytest.skip(str(why))
-    assert outcome.wrong == []
+    assert wrong == []
 
 
 @pytest.mark.slow
