@@ -10,7 +10,6 @@ from playwright.async_api import Page, expect
 from bot.testing import BotSpec, Team, team_at_work
 from core.debate.turn import Act
 from core.testing import ScriptedProvider
-from tests.browser.shots import shoot
 
 pytestmark = [
     pytest.mark.browser,
@@ -51,16 +50,13 @@ async def test_typing_the_command_leads_to_a_pinned_board_and_a_decision(
     board = page.locator(f'#main .row[data-ts="{ts}"]').first
     await expect(board).to_contain_text(QUESTION)
     await expect(page.locator("#main")).to_contain_text("pinned", ignore_case=True)
-    await shoot(page, "debate-running")
     models.let_go()
     await board.get_by_role("link", name=re.compile("repl")).click(timeout=PATIENCE)
     thread = page.locator("#thread")
     await expect(thread).to_contain_text("On Architect: ", timeout=PATIENCE)
-    await shoot(page, "debate-thread")
     await expect(board).to_contain_text("The agents' verdict", timeout=PATIENCE)
     broadcast = page.locator("#main .row", has_text="What would overturn it").last
     await expect(broadcast).to_contain_text("Use PostgreSQL.", timeout=PATIENCE)
-    await shoot(page, "debate-decided")
     await team.workspace.wait_for(lambda: ts not in team.workspace.pins(team.channel))
 
 

@@ -13,7 +13,6 @@ from core.debate.rules import Clarifying
 from core.debate.turn import Act
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, plausible_reply
-from tests.browser.shots import shoot
 
 pytestmark = [
     pytest.mark.browser,
@@ -72,7 +71,6 @@ async def start_by_form(page: Page, team: Team) -> Locator:
     form = page.get_by_role("dialog")
     await expect(form.get_by_text("Estimated:")).to_be_visible(timeout=PATIENCE)
     await form.get_by_label("Question", exact=True).fill(QUESTION)
-    await shoot(page, "start-form")
     await form.get_by_role("button", name="Start", exact=True).click()
     return await board_of(page)
 
@@ -91,7 +89,6 @@ async def test_a_team_goes_from_the_form_to_an_accepted_decision(page: Page, tea
 
 async def answer_in_thread_and_form(page: Page, thread: Locator) -> None:
     await expect(thread).to_contain_text("3 questions from the agents", timeout=PATIENCE)
-    await shoot(page, "questions")
     reply = thread.locator("textarea")
     await reply.fill("2: two of us, part time")
     await reply.press("Enter")
@@ -99,11 +96,9 @@ async def answer_in_thread_and_form(page: Page, thread: Locator) -> None:
     await thread.get_by_role("button", name="Answer the questions in a form").click()
     form = page.get_by_role("dialog")
     await form.get_by_label(re.compile(r"1\. How many jobs")).fill("About 10k")
-    await shoot(page, "answer-form")
     await form.get_by_label(re.compile("Skip it")).check()
     await form.get_by_role("button", name="Send answers").click()
     await expect(thread).to_contain_text("Questions from the agents: closed", timeout=PATIENCE)
-    await shoot(page, "questions-answered")
 
 
 async def say_why(page: Page) -> None:
@@ -112,7 +107,6 @@ async def say_why(page: Page) -> None:
     await main.get_by_role("button", name="This verdict was not helpful").first.click()
     await main.get_by_role("button", name="Say why in a few words").last.click(timeout=PATIENCE)
     await form.get_by_label("What was wrong or missing?").fill("Nothing on cost.")
-    await shoot(page, "say-why")
     await form.get_by_role("button", name="Send", exact=True).click()
     await expect(form).to_be_hidden(timeout=PATIENCE)
     await main.get_by_role("button", name="Say why in a few words").last.click()
@@ -127,7 +121,6 @@ async def vote(page: Page, thread: Locator) -> None:
     await expect(thread).to_contain_text("(1 ballot)", timeout=PATIENCE)
     # In one step: the post may be drawn anew between finding and scrolling.
     await thread.get_by_text("The team's vote").first.evaluate("found => found.scrollIntoView()")
-    await shoot(page, "vote-with-the-team")
 
 
 async def accept(page: Page) -> None:
@@ -135,10 +128,8 @@ async def accept(page: Page) -> None:
     await main.get_by_role("button", name="Accept this verdict").first.click()
     form = page.get_by_role("dialog")
     await form.get_by_label(re.compile("Why")).fill("We know it, and it keeps every job.")
-    await shoot(page, "accept-form")
     await form.get_by_role("button", name="Accept", exact=True).click()
     await expect(main.get_by_text("Accepted").first).to_be_visible(timeout=PATIENCE)
-    await shoot(page, "accepted")
 
 
 async def cast_ballot(page: Page) -> None:
@@ -147,7 +138,6 @@ async def cast_ballot(page: Page) -> None:
         choices = form.get_by_label(re.compile(f"{place} choice"))
         value = await choices.locator("option", has_text=option).first.get_attribute("value")
         await choices.select_option(value)
-    await shoot(page, "ballot-form")
     await form.get_by_role("button", name="Cast ballot").click()
     await expect(form).to_be_hidden(timeout=PATIENCE)
 
@@ -158,10 +148,8 @@ async def test_stop_asks_first_and_leads_to_a_partial_decision(page: Page, team:
     await board.get_by_role("button", name=re.compile("Stop this debate")).click()
     await page.get_by_role("dialog").get_by_role("button", name="Stop it").click()
     await expect(board.get_by_text(re.compile("stopped, with"))).to_be_visible(timeout=PATIENCE)
-    await shoot(page, "stopped")
 
 
 async def test_home_teaches_and_lists(page: Page, team: Team):
     await page.get_by_role("link", name=re.compile("Moot")).first.click()
     await expect(page.get_by_text("Nothing here yet")).to_be_visible(timeout=PATIENCE)
-    await shoot(page, "home-empty")

@@ -2,8 +2,8 @@
 
 import ast
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -74,15 +74,6 @@ def functions(path: Path) -> Iterator[Function]:
     return (node for node in ast.walk(tree(path)) if isinstance(node, Function))
 
 
-def words(class_name: str) -> list[str]:
-    """Split CamelCase: `ModelDataLoader` is Model, Data, Loader."""
-    return re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*", class_name)
-
-
-def banned(class_name: str) -> bool:
-    return bool({*BANNED_WORDS, "Utils", "Helpers"} & set(words(class_name)))
-
-
 def test_every_module_says_what_it_is() -> None:
     silent = [name(path) for path in modules(*PRODUCTS) if not ast.get_docstring(tree(path))]
     assert silent == []
@@ -138,26 +129,27 @@ def test_only_one_module_formats_money_time_and_counts() -> None:
     assert lines == []
 
 
-def classes(paths: Iterable[Path]) -> Mapping[str, Sequence[str]]:
-    places = defaultdict[str, list[str]](list)
-    for path in paths:
-        for node in ast.walk(tree(path)):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(f"{path.as_posix()}:{node.lineno}")
-    return places
-
-
-def twice(places: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-    return {name: places for name, places in places.items() if len(places) > 1}
+def classes(*packages: str) -> list[str]:
+    return [
+        node.name
+        for path in modules(*packages)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef)
+    ]
 
 
 def test_class_names_have_no_empty_words() -> None:
-    named = classes(modules(*EVERYTHING))
-    assert [(name, places) for name, places in named.items() if banned(name)] == []
+    # CamelCase is split: `ModelDataLoader` is Model, Data, Loader.
+    banned = {*BANNED_WORDS, "Utils", "Helpers"}
+    split = {
+        name: re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*", name) for name in classes(*EVERYTHING)
+    }
+    assert [name for name, words in split.items() if banned & set(words)] == []
 
 
 def test_no_class_of_the_product_is_called_like_another() -> None:
-    assert twice(classes(modules("core", "bot"))) == {}
+    counted = Counter(classes("core", "bot"))
+    assert [name for name, count in counted.items() if count > 1] == []
 
 
 @pytest.mark.parametrize("kind", TRACES)
