@@ -1,7 +1,4 @@
-"""The composition root: every part of the running bot is made and tied together here.
-
-Reason: all parts of the bot are made in this one place, in the order in which they need each other.
-"""
+"""The composition root: all parts of the bot are made here, in the order they need each other."""
 
 import secrets
 from collections.abc import AsyncGenerator, Sequence

@@ -1,9 +1,8 @@
 """Builds what Slack, terminal and demo need: settings, model providers, the database.
 
-Reason: only here providers and the store are picked, for every surface (`pyproject.toml`).
+Only here providers and the store are picked, for every surface (`pyproject.toml`).
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -38,7 +37,7 @@ from core.llm.caps import caps_of
 from core.llm.mixing import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
-from core.ports import ContextSizes, ModelLists, ModelProvider, SourceReader
+from core.ports import ModelProvider, SourceReader
 from core.proxies import check_proxies
 from core.rules.formats.registry import FORMATS
 from core.settings import (
@@ -52,9 +51,6 @@ from core.settings import (
 )
 from core.store.database import Database, file_at, url_of_file
 from core.store.debates import SqlDebateStore
-from core.store.inspection import Inspection, inspect_database
-from core.store.lock import is_in_use
-from core.store.migrate import newest
 from core.use_cases.choices import ModelSet
 
 #: Models of named servers that a menu shows.
@@ -95,29 +91,19 @@ def build_providers(
     stall: StallLimits = USUAL_STALL_LIMITS,
 ) -> Mapping[str, ModelProvider]:
     """Every provider that can be used: those with a key, Ollama, and offline."""
+    openai = environment.openai_base_url
+    addresses = {"anthropic": environment.anthropic_base_url, "openai": openai}
+    access = {name: (key, addresses.get(name)) for name, key in api_keys(environment).items()}
+    access |= {"ollama": ("", environment.ollama_host), "offline": ("", None)}
+    if openai:
+        access[factory.COMPATIBLE] = environment.openai_api_key.get_secret_value(), openai
     build = partial(factory.build, records=tuple(records), stall=stall)
-    names = [*api_keys(environment), "ollama", "offline"]
-    names += [factory.COMPATIBLE] if environment.openai_base_url else []
-    access = _access(environment)
-    providers = dict[str, ModelProvider]()
-    for name in names:
-        key, address = access.get(name, ("", ""))
-        providers[name] = build(name, key, address or None)
+    providers = {name: build(name, key, url or None) for name, (key, url) in access.items()}
     for server in servers:
         key = environment.key_in(server.key_variable)
         if key or not server.key_variable:
             providers[server.name] = factory.build_server(server, key, tuple(records), stall=stall)
     return providers
-
-
-def _access(environment: BotSettings) -> Mapping[str, tuple[str, str]]:
-    openai, keys = environment.openai_base_url, api_keys(environment)
-    addresses = {"anthropic": environment.anthropic_base_url, "openai": openai}
-    return {
-        **{name: (key, addresses.get(name, "")) for name, key in keys.items()},
-        factory.COMPATIBLE: (environment.openai_api_key.get_secret_value(), openai),
-        "ollama": ("", environment.ollama_host),
-    }
 
 
 def build_calls(
@@ -436,45 +422,3 @@ async def look_into(location: str) -> AsyncGenerator[SqlDebateStore]:
     async with await Database.look_into(database_url(location)) as database:
         await core.store.tables.check(database)
         yield SqlDebateStore(database)
-
-
-@asynccontextmanager
-async def _serving(
-    environment: BotSettings, name: str, servers: Sequence[ModelServer] = ()
-) -> AsyncGenerator[ModelProvider]:
-    providers = build_providers(environment, servers=servers)
-    try:
-        if name not in providers:
-            raise ConfigurationBroken(f"The provider {name!r} needs a key or an address.")
-        yield providers[name]
-    finally:
-        await asyncio.gather(*(provider.close() for provider in providers.values()))
-
-
-async def models_there(
-    environment: BotSettings, provider: str, servers: Sequence[ModelServer] = ()
-) -> Sequence[str]:
-    """The models a provider has for our key: the cheapest call that shows it is accepted."""
-    async with _serving(environment, provider, servers) as serving:
-        return await serving.models() if isinstance(serving, ModelLists) else ()
-
-
-async def context_of(environment: BotSettings, model: str) -> int:
-    """Tokens that the context of one of Ollama's models holds; 0: unknown."""
-    async with _serving(environment, "ollama") as ollama:
-        return await ollama.context(model) if isinstance(ollama, ContextSizes) else 0
-
-
-def is_database_in_use(file: Path) -> bool:
-    """Whether a process works on this database, whatever has become of its file."""
-    return is_in_use(file)
-
-
-async def look_at_database(location: str, version_tables: Sequence[str]) -> Inspection:
-    return await inspect_database(database_url(location), version_tables)
-
-
-def newest_tables(*others: tuple[Path, str]) -> Mapping[str, str]:
-    """The version of this program's tables and of `others`, by version table."""
-    own = (core.store.tables.MIGRATIONS, core.store.tables.VERSION_TABLE)
-    return {table: newest(migrations) for migrations, table in (own, *others)}

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import bot.store.tables
-from bot.building import database_url, is_database_in_use, look_at_database, newest_tables
+import core.store.tables
+from bot.building import database_url
 from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.presenter.sink import words_of
 from bot.settings import BotSettings
@@ -17,6 +18,9 @@ from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreErro
 from core.figures import number
 from core.ports import DebateFilter, DebateStore
 from core.rules.formats.registry import format_of
+from core.store.inspection import inspect_database
+from core.store.lock import is_in_use
+from core.store.migrate import newest as newest_version
 
 #: Less room than this, in bytes, is too little.
 _LEAST_ROOM = 200_000_000
@@ -33,7 +37,7 @@ async def check_database(environment: BotSettings) -> Sequence[Finding]:
     what, folder = f"database {file.name}", _folder(file.parent)
     if await asyncio.to_thread(file.exists):
         return [*folder, *await _contents(what, location)]
-    if is_database_in_use(file):
+    if is_in_use(file):
         words = "was deleted while Moot was using it; nothing is written any more"
         remedy = "Put the file back, or stop Moot and restore a backup."
         return [*folder, bad(what, words, remedy)]
@@ -74,9 +78,12 @@ def _try_to_show(debate_id: str, log: Sequence[RecordedEvent]) -> None:
 
 
 async def _contents(what: str, location: str) -> Sequence[Finding]:
-    newest = newest_tables((bot.store.tables.MIGRATIONS, bot.store.tables.VERSION_TABLE))
+    newest = {
+        tables.VERSION_TABLE: newest_version(tables.MIGRATIONS)
+        for tables in (core.store.tables, bot.store.tables)
+    }
     try:
-        state = await look_at_database(location, list(newest))
+        state = await inspect_database(database_url(location), list(newest))
     except ConfigurationBroken as error:
         return [bad(what, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
     except StoreError as error:

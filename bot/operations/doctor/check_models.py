@@ -1,13 +1,13 @@
 """Checks of models: keys accepted, addresses reachable, models there and there to stay."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from urllib.parse import urlsplit
 
-from bot.building import KEY_VARIABLES, api_keys, build_providers, context_of, models_there
+from bot.building import KEY_VARIABLES, api_keys, build_providers
 from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.settings import BotSettings
 from core.capabilities import capability, retirement, says_context
@@ -16,7 +16,7 @@ from core.debate.agents import ModelChoice
 from core.debate.turn import Act
 from core.errors import ConfigurationBroken, KeyRefused, MootError, ReplyCutOff
 from core.figures import number, quantity
-from core.ports import RefusalMemory
+from core.ports import ContextSizes, ModelLists, ModelProvider, RefusalMemory
 from core.request import Effort, ModelRequest, Part, PartKind
 from core.settings import Settings
 
@@ -57,15 +57,21 @@ class _Vendors:
         }
         return {name: address for name, address in addresses.items() if address}
 
-    async def ask(self, choice: ModelChoice) -> Sequence[str]:
-        """Ask a model for a few tokens; return what the server refuses of a request."""
+    @asynccontextmanager
+    async def serving(self, name: str) -> AsyncGenerator[ModelProvider]:
         settings = self.settings
         providers = build_providers(
             self.environment, settings.models, settings.servers, settings.stall
         )
-        provider = providers.get(choice.provider)
-        if provider is None:
-            raise ConfigurationBroken(f"Nothing serves {choice.provider}.")
+        try:
+            if name not in providers:
+                raise ConfigurationBroken(f"Nothing serves {name}: it needs a key or an address.")
+            yield providers[name]
+        finally:
+            await asyncio.gather(*(each.close() for each in providers.values()))
+
+    async def ask(self, choice: ModelChoice) -> Sequence[str]:
+        """Ask a model for a few tokens; return what the server refuses of a request."""
         request = ModelRequest(
             model=choice.model,
             act=Act.SUMMARY,
@@ -77,12 +83,10 @@ class _Vendors:
             temperature=0.0,
             effort=Effort.LOW,
         )
-        try:
+        async with self.serving(choice.provider) as provider:
             with suppress(ReplyCutOff):  # it answers
                 await provider.complete(request)
             return provider.left_out(choice.model) if isinstance(provider, RefusalMemory) else ()
-        finally:
-            await asyncio.gather(*(each.close() for each in providers.values()))
 
 
 def models_of(settings: Settings) -> Mapping[ModelChoice, list[str]]:
@@ -145,7 +149,9 @@ async def _check_provider(name: str, vendors: _Vendors) -> Sequence[Finding]:
         words = "the settings use it, but there is no key"
         return [bad(what, words, f"Set {variable}.", is_configuration=True)]
     try:
-        there = await models_there(vendors.environment, name, settings.servers)
+        # The cheapest call that shows that a key is accepted.
+        async with vendors.serving(name) as provider:
+            there = await provider.models() if isinstance(provider, ModelLists) else ()
     except MootError as error:
         return [_listing_failure(what, error, variable, is_used=bool(used))]
     host = urlsplit(vendors.addresses.get(name, "")).hostname  # an address may hold a password
@@ -203,7 +209,8 @@ async def _context(model: str, vendors: _Vendors) -> Finding:
     what, records = f"context of {model}", vendors.settings.models
     tokens = capability(_OLLAMA, model, records).context_tokens
     try:
-        size = await context_of(vendors.environment, model)
+        async with vendors.serving(_OLLAMA) as ollama:
+            size = await ollama.context(model) if isinstance(ollama, ContextSizes) else 0
     except MootError as error:
         return skip(what, f"Ollama does not say: {error}")
     if not size:

@@ -7,12 +7,13 @@ from shutil import copy
 
 import pytest
 
-from bot.building import look_at_database, open_records, open_store
+from bot.building import database_url, open_records, open_store
 from bot.operations.backup import back_up, restore
 from core.clock import SystemClock
 from core.debate.debate_events import DebateStarted
 from core.errors import StoreDown
 from core.ports import DebateFilter
+from core.store.inspection import inspect_database
 from core.store.tables import VERSION_TABLE
 from core.testing import a_setup
 
@@ -49,13 +50,13 @@ async def test_the_log_of_a_file_that_was_moved_away_is_kept(
     if stands_there == "a copy":
         copy(aside, file)
         await found_in(file)
-        await look_at_database(str(file), [VERSION_TABLE])
+        await inspect_database(database_url(str(file)), [VERSION_TABLE])
         assert file.read_bytes() == aside.read_bytes()
     else:
         if stands_there == "an empty file":
             file.touch()
             with pytest.raises(StoreDown, match=r"is empty, and moot\.db-wal beside it holds"):
-                await look_at_database(str(file), [VERSION_TABLE])
+                await inspect_database(database_url(str(file)), [VERSION_TABLE])
         with pytest.raises(StoreDown, match=r"moot\.db-wal beside it holds what was written last"):
             await found_in(file)
     assert log.read_bytes() == content
