@@ -44,7 +44,7 @@ from bot.operations.doctor.examine import examine_here
 from bot.paced_provider import PacedProvider
 from bot.process import start_up, stop_signal
 from bot.queue.rate_limits import FAST, Pace
-from bot.settings import BotSettings, SlackAccess
+from bot.settings import BotSettings, LogLevel, SlackAccess
 from bot.slack.ids import board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.payloads import plain
@@ -286,7 +286,7 @@ class Stage:
 
 async def show(options: DemoOptions) -> int:
     """Run the demonstration; return the exit code."""
-    environment = start_up(quiet=True)
+    environment = start_up(LogLevel.WARNING)
     loaded = await load_settings(environment)
     for notice in loaded.notices:
         typer.echo(f"Notice: {notice}", err=True)

@@ -7,11 +7,10 @@ from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 
 
-def start_up(*, quiet: bool = False) -> BotSettings:
-    """Read the environment and set the logs up; quiet: warnings only, whatever it says."""
+def start_up(level: LogLevel | None = None) -> BotSettings:
+    """Read the environment and set the logs up, at its own level unless told."""
     settings = read_settings()
-    level = LogLevel.WARNING if quiet else settings.moot_log_level
-    set_up_logs(level, settings.moot_log_format, settings.secrets)
+    set_up_logs(level or settings.moot_log_level, settings.moot_log_format, settings.secrets)
     return settings
 
 

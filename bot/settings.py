@@ -121,37 +121,27 @@ class BotSettings(Bounds, BaseSettings):
     ollama_host: str = ""
     #: Which installed packages may bring plugins: "all", "none", or names with commas between.
     moot_plugins: str = "all"
-    #: Variables whose names say that they hold a key: those of servers that the settings name.
-    _keys: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
-    #: What plugins may be told.
-    _for_plugins: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
-    #: What any program needs to run here.
-    _usual: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
+    #: All that is set, also what is no field here.
+    _variables: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 
     def take_variables(self, variables: Mapping[str, str | None]) -> None:
         """Remember what servers of a settings file, their programs and plugins may be told."""
-        self._for_plugins = {
-            name: value or "" for name, value in variables.items() if name.startswith(_OF_PLUGINS)
-        }
-        self._usual = {name: value for name in _USUAL if (value := variables.get(name))}
-        self._keys = {
-            name: value
-            for name, value in variables.items()
-            if value and _MAY_BE_KEY.search(name) and len(value) >= _SHORTEST_KEY
-        }
+        self._variables = {name: value for name, value in variables.items() if value}
 
     def key_in(self, variable: str) -> str:
         """The key in a variable that a server's settings name; empty if it is not set."""
-        return self._keys.get(variable, "")
+        value = self._variables.get(variable, "")
+        return value if _MAY_BE_KEY.search(variable) and len(value) >= _SHORTEST_KEY else ""
 
     def plugin_variable(self, name: str) -> str:
         if not name.startswith(_OF_PLUGINS):
             raise ConfigurationBroken(f"plugins may only read {_OF_PLUGINS}…, not {name}")
-        return self._for_plugins.get(name, "")
+        return self._variables.get(name, "")
 
     def for_program(self, variables: Sequence[str]) -> Mapping[str, str]:
         """The environment of another's program: nothing of ours but these variables with keys."""
-        return {**self._usual, **{name: key for name in variables if (key := self.key_in(name))}}
+        usual = {name: value for name in _USUAL if (value := self._variables.get(name))}
+        return {**usual, **{name: key for name in variables if (key := self.key_in(name))}}
 
     @property
     def embeddings_key(self) -> str:
@@ -190,7 +180,7 @@ class BotSettings(Bounds, BaseSettings):
         fields = (getattr(self, name) for name in type(self).model_fields)
         values = [value.get_secret_value() for value in fields if isinstance(value, SecretStr)]
         keys = _listed(self.moot_token_keys.get_secret_value())
-        return tuple(filter(None, (*values, *keys, *self._keys.values())))
+        return tuple(filter(None, (*values, *keys, *map(self.key_in, self._variables))))
 
 
 def variables() -> Sequence[str]:

@@ -22,12 +22,19 @@ from bot.building import (
     load_settings,
     open_store,
 )
-from bot.log import set_up_logs
 from bot.plugins.discover import Plugins
 from bot.plugins.queued_sink import QueuedSink, listening
-from bot.settings import BotSettings, LogLevel, read_settings
+from bot.process import start_up
+from bot.settings import BotSettings, LogLevel
 from bot.terminal.dry_run import dry_run_lines
-from bot.terminal.files import check_writable, put_out, tell, with_suffix, write_file
+from bot.terminal.files import (
+    check_writable,
+    put_out,
+    reason_of,
+    tell,
+    with_suffix,
+    write_file,
+)
 from bot.terminal.options import DebateCommand
 from bot.terminal.records import facts_in
 from bot.terminal.screen import ProgressSink, screen_for
@@ -163,10 +170,8 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
 
 
 async def _settings_for(command: DebateCommand) -> tuple[BotSettings, Settings, Plugins]:
-    environment = read_settings()
     # The progress lines suffice, so logs stay quiet.
-    level = LogLevel.WARNING if command.verbose else LogLevel.ERROR
-    set_up_logs(level, environment.moot_log_format, environment.secrets)
+    environment = start_up(LogLevel.WARNING if command.verbose else LogLevel.ERROR)
     plugins = find_plugins(environment)
     loaded = await load_settings(environment, command.config, plugins=plugins)
     for notice in (*plugins.left_out, *loaded.notices):
@@ -240,8 +245,7 @@ def _read(file: Path) -> str:
     except UnicodeDecodeError:
         raise BadInput(f"The problem file {file} is not UTF-8 text.") from None
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise BadInput(f"The problem file {file} cannot be read: {reason}.") from None
+        raise BadInput(f"The problem file {file} cannot be read: {reason_of(error)}.") from None
 
 
 def _report_path(command: DebateCommand) -> Path | None:

@@ -24,6 +24,10 @@ def with_suffix(path: Path, suffix: str) -> Path:
     return path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
 
 
+def reason_of(error: OSError) -> str:
+    return (error.strerror or "unknown reason").lower()
+
+
 def _is_device(path: Path) -> bool:
     """Whether writing there must not put a file in its place: devices, pipes, open streams."""
     if path.absolute().parent.as_posix() in _STREAMS:
@@ -58,8 +62,7 @@ def check_writable(path: Path | None) -> None:
     try:  # permissions do not tell all: file systems can be read-only, or hold no files of ours
         TemporaryFile(dir=there).close()
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise BadInput(f"{path} cannot be written: {reason}.") from None
+        raise BadInput(f"{path} cannot be written: {reason_of(error)}.") from None
 
 
 def write_file(path: Path, content: str | bytes) -> None:
@@ -85,8 +88,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         Path(draft.name).chmod(0o666 & ~mask)
         Path(draft.name).replace(path)
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise MootError(f"{path} cannot be written: {reason}.") from error
+        raise MootError(f"{path} cannot be written: {reason_of(error)}.") from error
 
 
 def put_out(text: str, path: Path | None) -> None:
@@ -134,7 +136,6 @@ def is_of_output(error: OSError) -> bool:
 
 
 def end_output(error: OSError) -> None:
-    reason = (error.strerror or "unknown reason").lower()
-    typer.echo(f"Error: standard output cannot be written: {reason}.", err=True)
+    typer.echo(f"Error: standard output cannot be written: {reason_of(error)}.", err=True)
     with pathlib.Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         os.dup2(nowhere.fileno(), 1)  # what is still in the buffer goes there

@@ -14,8 +14,8 @@ from bot.building import (
     load_settings,
     open_records,
 )
-from bot.log import set_up_logs
-from bot.settings import BotSettings, LogLevel, read_settings
+from bot.process import start_up
+from bot.settings import BotSettings, LogLevel
 from bot.terminal.files import check_writable, form_for, put_json, put_out, tell, write_file
 from bot.terminal.summary import metrics as metrics_of
 from core.clock import SystemClock
@@ -50,9 +50,7 @@ ALL = 2**31
 
 def quiet_settings() -> BotSettings:
     """The environment's settings; from here on only errors are logged."""
-    environment = read_settings()
-    set_up_logs(LogLevel.ERROR, environment.moot_log_format, environment.secrets)
-    return environment
+    return start_up(LogLevel.ERROR)
 
 
 def tell_left_out(debate_id: str, error: StoreError) -> None:
