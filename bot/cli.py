@@ -14,10 +14,10 @@ from typing import Annotated, Literal
 import typer
 
 from bot.interrupts import raise_at_ctrl_c, run_async
-from bot.terminal import subcommands as terminal
 from bot.terminal.commands import Commands
 from bot.terminal.files import end_output, is_of_output, prepare_streams
 from bot.terminal.options import DemoOptions, takes
+from bot.terminal.subcommands import commands
 from core.errors import BadInput, ConfigurationBroken, MootError, ProviderError
 from core.figures import quantity
 
@@ -30,6 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+#: Else 1.
 _EXIT_CODES: tuple[tuple[type[MootError], int], ...] = (
     (BadInput, 2),
     (ProviderError, 3),
@@ -48,16 +49,12 @@ def main() -> None:
         app()
     except MootError as error:
         typer.echo(f"Error: {error}", err=True)
-        sys.exit(exit_code(error))
+        sys.exit(next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1))
     except OSError as error:
         if not is_of_output(error):
             raise
         end_output(error)
         sys.exit(1)
-
-
-def exit_code(error: MootError) -> int:
-    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)
 
 
 _EXAMPLES = """\
@@ -237,4 +234,4 @@ def purge(
         )
 
 
-terminal.register(app)
+app.add_typer(commands)

@@ -72,7 +72,14 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
     yield "Why", "cyan", verdict.reasons
     yield "The vote", "cyan", [vote_words(debate)] if debate.tally else []
     yield "Who changed their mind", "cyan", [*map(line_words, move_lines(debate))]
-    yield "Quotes struck out", "red", list(_struck_out(debate))
+    struck_out = [
+        f"{name_of(debate, contribution.turn.agent)}: “{citation.words}” does not stand in "
+        f"{citation.source}"
+        for contribution in debate.contributions.values()
+        for citation in contribution.citations
+        if citation.status is CitationStatus.UNVERIFIED
+    ]
+    yield "Quotes struck out", "red", struck_out
     yield (
         "Sources",
         "cyan",
@@ -81,11 +88,3 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
     against = [*filter(None, (dissent_words(debate, verdict), against_words(debate, verdict)))]
     yield dissent_title(debate, verdict), "yellow", against
     yield OVERTURNED_BY, "yellow", verdict.overturned_by
-
-
-def _struck_out(debate: Debate) -> Iterator[str]:
-    for contribution in debate.contributions.values():
-        for citation in contribution.citations:
-            if citation.status is CitationStatus.UNVERIFIED:
-                name = name_of(debate, contribution.turn.agent)
-                yield f"{name}: “{citation.words}” does not stand in {citation.source}"

@@ -26,8 +26,6 @@ _ARGUMENTS = {
 }
 #: For each file that a command needs, by the command's name.
 _FILES = {"backup": "moot-backup.db", "check": "moot-settings.toml", "import": "personas.json"}
-#: Of a value that is told; the rest says nothing more.
-_VALUE_CHARS = 80
 
 
 class Commands(TyperGroup):
@@ -66,7 +64,7 @@ class Commands(TyperGroup):
                 first = error.__cause__.errors(include_url=False)[0]
                 words = wrong(first).rstrip(".")
                 if words.startswith("must "):
-                    words = f"it {words}, not {str(first['input'])[:_VALUE_CHARS]!r}"
+                    words = f"it {words}, not {str(first['input'])!r}"
                 error.message = f"{words}."
             raise
 

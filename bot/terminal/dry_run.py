@@ -8,8 +8,6 @@ from core.acts.request_for import request_for
 from core.debate.agents import OFFLINE
 from core.debate.rules import When
 from core.debate.setup import Setup
-from core.debate.state import Debate
-from core.debate.turn import Turn
 from core.estimate import Estimate, PlannedCall, cap_words, estimate_words, initial_debate
 from core.figures import money, number, quantity
 from core.llm.prompt_text import prompt_text
@@ -26,9 +24,16 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     if questions := list(standing_questions(debate)):
         yield "People are asked before round 1:"
         yield from (f"    {question.text}" for question in questions)
-    for prompt in first_prompts(setup):
-        yield ""
-        yield prompt
+    # What is known before anybody has spoken, each under who reads it.
+    cast = [casting.TURN] if setup.casting is not None else []
+    asking = [turn for turn in clarifying.ready(debate) or () if ACTS[turn.act].asks_model]
+    for turn in (*cast, *asking, *turns_ready(debate, 0)):
+        agent, who = setup.agent(turn.agent), "offline engine, no model"
+        if agent.provider != OFFLINE:
+            who = f"{agent.provider}/{agent.model}"
+        yield f"\nRound {turn.round}: {agent.name}, {turn.act.label} → {who}"
+        prompt = prompt_text(request_for(debate, turn)).rstrip()
+        yield textwrap.indent(prompt, "    | ", lambda _line: True)
     if estimate.planned:
         yield ""
         yield "All calls"
@@ -39,30 +44,6 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
         yield f"If all agree at once and no round is held: about {money(estimate.cost_if_agreed)}."
     if cap_line := cap_words(setup, estimate):
         yield cap_line
-
-
-def first_prompts(setup: Setup) -> Iterator[str]:
-    """The prompts that are known before anybody has spoken, each under who reads it."""
-    debate = initial_debate(setup)
-    for turn in _first_turns(debate):
-        prompt = prompt_text(request_for(debate, turn)).rstrip()
-        indented = textwrap.indent(prompt, "    | ", lambda _line: True)
-        yield f"{_headline(setup, turn)}\n{indented}"
-
-
-def _first_turns(debate: Debate) -> Sequence[Turn]:
-    """The turns on which nothing is shown that was said in the debate."""
-    cast = [casting.TURN] if debate.setup.casting is not None else []
-    asking = [turn for turn in clarifying.ready(debate) or () if ACTS[turn.act].asks_model]
-    return [*cast, *asking, *turns_ready(debate, 0)]
-
-
-def _headline(setup: Setup, turn: Turn) -> str:
-    agent = setup.agent(turn.agent)
-    who = "offline engine, no model"
-    if agent.provider != OFFLINE:
-        who = f"{agent.provider}/{agent.model}"
-    return f"Round {turn.round}: {agent.name}, {turn.act.label} → {who}"
 
 
 def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:

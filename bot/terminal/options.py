@@ -16,34 +16,6 @@ _FORMATS = ("critique", "council", "panel", "review")
 Config = Annotated[
     Path | None, typer.Option("--config", "-c", help="A YAML or JSON file with settings.")
 ]
-ProblemFile = Annotated[
-    Path | None, typer.Option("--problem-file", help="Read the question from this file.")
-]
-Sources = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--source",
-        "-s",
-        metavar="PLACE",
-        help="A file, folder or page as evidence; may be repeated.",
-    ),
-]
-Agents = Annotated[
-    str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        help="critique, council, panel, review, or a plugin's.",
-        autocompletion=lambda: list(_FORMATS),
-    ),
-]
-When = Annotated[
-    Literal["split", "always", "never"] | None,
-    typer.Option(help="Debate only where first answers differ, always, or never (vote at once)."),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -62,12 +34,7 @@ Result = Annotated[
     ),
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a Markdown report; .md is added.")]
-Clarify = Annotated[bool, typer.Option("--clarify", help="Agents may ask you before round 1.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")]
-Resume = Annotated[str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show prompts and cost beforehand; ask no model.")
-]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -86,17 +53,6 @@ def built_in_playbooks() -> list[str]:
     return list(built_in())
 
 
-Playbook = Annotated[
-    str | None,
-    typer.Option(
-        "--playbook",
-        "-p",
-        help="A kind of debate: moot playbook list. What you choose besides wins over it.",
-        autocompletion=built_in_playbooks,
-    ),
-]
-
-
 @dataclass(frozen=True, kw_only=True)
 class DebateCommand:
     """What was typed after `moot debate`, or `moot review`."""
@@ -109,18 +65,35 @@ class DebateCommand:
             "Before one that begins with a dash put --.",
         ),
     ] = None
-    problem_file: ProblemFile = None
+    problem_file: Annotated[
+        Path | None, typer.Option("--problem-file", help="Read the question from this file.")
+    ] = None
     context: Annotated[str, typer.Option(help="What the agents should know besides.")] = ""
-    source: Sources = None
+    source: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source",
+            "-s",
+            metavar="PLACE",
+            help="A file, folder or page as evidence; may be repeated.",
+        ),
+    ] = None
     diff: Annotated[
         str | None,
         typer.Option(help="Changes as a source: a file, - to read them, or main...HEAD for git."),
     ] = None
-    agents: Agents = None
+    agents: Annotated[
+        str | None, typer.Option("--agents", "-a", help="Agents or roles, with commas between.")
+    ] = None
     rounds: Annotated[
         int | None, typer.Option("--rounds", "-r", help="So many rounds, and all of them.")
     ] = None
-    when: When = None
+    when: Annotated[
+        Literal["split", "always", "never"] | None,
+        typer.Option(
+            help="Debate only where first answers differ, always, or never (vote at once)."
+        ),
+    ] = None
     shadow: Annotated[
         bool | None,
         typer.Option(
@@ -128,16 +101,37 @@ class DebateCommand:
             help="Have one model answer alone as well, unseen until the decision.",
         ),
     ] = None
-    format: Format = None
-    playbook: Playbook = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="critique, council, panel, review, or a plugin's.",
+            autocompletion=lambda: list(_FORMATS),
+        ),
+    ] = None
+    playbook: Annotated[
+        str | None,
+        typer.Option(
+            "--playbook",
+            "-p",
+            help="A kind of debate: moot playbook list. What you choose besides wins over it.",
+            autocompletion=built_in_playbooks,
+        ),
+    ] = None
     config: Config = None
     output: Result = None
     report: Report = None
-    clarify: Clarify = False
+    clarify: Annotated[
+        bool, typer.Option("--clarify", help="Agents may ask you before round 1.")
+    ] = False
     verbose: Verbose = False
-    #: Id of a debate to go on with.
-    resume: Resume = None
-    dry_run: DryRun = False
+    resume: Annotated[
+        str | None, typer.Option(metavar="ID", help="Go on with an interrupted debate.")
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show prompts and cost beforehand; ask no model.")
+    ] = False
     json: AsJson = False
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before spending more than $1.")

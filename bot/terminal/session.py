@@ -210,40 +210,35 @@ def _on_signals(
 
 
 class TerminalQuestions:
+    """Asks the person at the terminal.
+
+    Lines are read beside the event loop: whoever waits for one can still be cancelled. The thread
+    is a daemon, so a program that ends does not wait for somebody to press Enter. There is one at a
+    time, whoever it was started for: two would take each other's lines.
+    """
+
     def __init__(self, screen: LineScreen, stream: TextIO | None = None) -> None:
         self._screen = screen
-        self._lines = _Lines(stream or sys.stdin)
+        self._stream = stream or sys.stdin
+        self._line: asyncio.Future[str] | None = None
 
     async def ask(self, debate: Debate, clarification: Clarification) -> str:
         """Put one question; return the answer; empty (no text, end of input): its assumption."""
         names = ", ".join(name_of(debate, agent) for agent in clarification.asked_by)
-        self._screen.show("")
-        self._screen.say(
-            f"{clarification.number}. {link_citations(clarification.question, ())}  ({names})"
+        question = link_citations(clarification.question, ())
+        return await self._answer(
+            f"{clarification.number}. {question}  ({names})", clarification.assumption
         )
-        self._screen.say(f"   Enter alone: {clarification.assumption}")
-        return (await self._lines.next()).strip()
 
     async def for_changes(self) -> str:
+        words = "Have you changed the text? Name the file, or changes for git."
+        return await self._answer(words, "no")
+
+    async def _answer(self, question: str, otherwise: str) -> str:
+        """The next line. What was typed while nobody waited was for nobody, and is gone."""
         self._screen.show("")
-        self._screen.say("Have you changed the text? Name the file, or changes for git.")
-        self._screen.say("   Enter alone: no")
-        return (await self._lines.next()).strip()
-
-
-class _Lines:
-    """Lines as they are typed, read beside the event loop: whoever waits can still be cancelled.
-
-    The thread is a daemon, so a program that ends does not wait for somebody to press Enter. There
-    is one at a time, whoever it was started for: two would take each other's lines.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._line: asyncio.Future[str] | None = None
-
-    async def next(self) -> str:
-        """Return the next line. What was typed while nobody waited was for nobody, and is gone."""
+        self._screen.say(question)
+        self._screen.say(f"   Enter alone: {otherwise}")
         if self._line is None or self._line.done():
             loop = asyncio.get_running_loop()
             line: asyncio.Future[str] = loop.create_future()
@@ -255,4 +250,4 @@ class _Lines:
 
             threading.Thread(target=read, name="terminal-input", daemon=True).start()
             self._line = line
-        return await asyncio.shield(self._line)
+        return (await asyncio.shield(self._line)).strip()

@@ -27,6 +27,8 @@ from bot.terminal.options import (
     takes,
 )
 
+#: On the floor of `moot` itself.
+commands = typer.Typer()
 config = typer.Typer(
     name="config", help="Check, import and show configuration.", no_args_is_help=True
 )
@@ -48,26 +50,6 @@ DebateId = Annotated[
 Because = Annotated[str, typer.Option("--because", "-b", help="Why, in a few words.")]
 
 
-def register(app: typer.Typer) -> None:
-    app.command("debate")(takes(DebateCommand, _debate, _DEBATE))
-    app.command("review")(review)
-    app.command("list")(list_debates)
-    app.command("show")(show)
-    app.command("ask")(ask)
-    app.command("explain")(explain)
-    app.command("export")(export)
-    app.command("report")(report)
-    app.command("eval")(evaluate)
-    app.command("accept")(accept)
-    app.command("reject")(reject)
-    app.command("revisit")(revisit)
-    app.command("outcome")(outcome)
-    app.command("calibration")(calibration)
-    app.command("doctor")(doctor)
-    app.add_typer(config)
-    app.add_typer(playbook)
-
-
 _DEBATE = """\
 Debate a question here, or have something reviewed; the decision goes to standard output.
 
@@ -87,6 +69,10 @@ def _debate(command: DebateCommand) -> None:
     raise typer.Exit(run_async(hold(command)))
 
 
+commands.command("debate")(takes(DebateCommand, _debate, _DEBATE))
+
+
+@commands.command()
 def review(  # noqa: PLR0913 - one per option
     debate_id: DebateId,
     *,
@@ -109,6 +95,7 @@ def review(  # noqa: PLR0913 - one per option
     raise typer.Exit(run_async(hold(command, revised=revised)))
 
 
+@commands.command("list")
 def list_debates(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many, newest first.")] = 20,
     *,
@@ -123,6 +110,7 @@ def list_debates(
     run_async(list_records(limit, running_only=running, as_json=json))
 
 
+@commands.command()
 def show(
     debate_id: DebateId,
     *,
@@ -139,6 +127,7 @@ def show(
     )
 
 
+@commands.command()
 def ask(
     question: Annotated[
         list[str], typer.Argument(help="What you want to know; several words are one question.")
@@ -152,6 +141,7 @@ def ask(
     run_async(ask_register(" ".join(question), as_json=json))
 
 
+@commands.command()
 def explain(
     debate_id: DebateId,
     turn: Annotated[
@@ -167,6 +157,7 @@ def explain(
     run_async(explain_record(debate_id, turn))
 
 
+@commands.command()
 def export(
     debate_id: Annotated[
         str, typer.Argument(metavar="[ID]", help="The debate's id; or name whose debates.")
@@ -196,6 +187,7 @@ def export(
         run_async(export_records(person, channel, form or "md", output))
 
 
+@commands.command()
 def report(
     debate_id: DebateId,
     output: Output = None,
@@ -212,6 +204,7 @@ def report(
     run_async(export_record(debate_id, form, output))
 
 
+@commands.command("eval")
 def evaluate(
     debate_id: DebateId,
     *,
@@ -244,6 +237,7 @@ def evaluate(
     raise typer.Exit(run_async(scoring))
 
 
+@commands.command()
 def accept(debate_id: DebateId, *, because: Because = "") -> None:
     """Accept a debate's verdict as your decision."""
     from bot.terminal.calibrating import decide
@@ -252,6 +246,7 @@ def accept(debate_id: DebateId, *, because: Because = "") -> None:
     run_async(decide(debate_id, DecisionKind.ACCEPT, because))
 
 
+@commands.command()
 def reject(debate_id: DebateId, *, because: Because = "") -> None:
     """Reject a debate's verdict."""
     from bot.terminal.calibrating import decide
@@ -267,6 +262,7 @@ def _day(text: str) -> date:
         raise typer.BadParameter(f"a day is written like 2027-01-31, not {text!r}.") from None
 
 
+@commands.command()
 def revisit(
     debate_id: DebateId,
     on: Annotated[
@@ -282,6 +278,7 @@ def revisit(
     run_async(decide(debate_id, DecisionKind.REVISIT, because, on=on))
 
 
+@commands.command()
 def outcome(
     debate_id: DebateId,
     how: Annotated[
@@ -302,6 +299,7 @@ def outcome(
     run_async(say_outcome(debate_id, kind, because) if kind else show_outcome(debate_id))
 
 
+@commands.command()
 def calibration(
     channel: Annotated[str, typer.Option(help="Only debates of this channel: C….")] = "",
     *,
@@ -314,6 +312,7 @@ def calibration(
     run_async(show_calibration(channel, "json" if json else None, output))
 
 
+@commands.command()
 def doctor(config: Config = None, *, json: AsJson = False) -> None:
     """Look whether keys, models, Slack, database and settings work; exit 1 or 4 if not."""
     from bot.operations.doctor.examine import examine
@@ -393,3 +392,7 @@ def check_playbooks(
     from bot.terminal import configuring
 
     raise typer.Exit(run_async(configuring.check_playbooks(files or (), config, as_json=json)))
+
+
+commands.add_typer(config)
+commands.add_typer(playbook)
