@@ -24,16 +24,8 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
     if questions := list(standing_questions(debate)):
         yield "People are asked before round 1:"
         yield from (f"    {question.text}" for question in questions)
-    # What is known before anybody has spoken, each under who reads it.
-    cast = [casting.TURN] if setup.casting is not None else []
-    asking = [turn for turn in clarifying.ready(debate) or () if ACTS[turn.act].asks_model]
-    for turn in (*cast, *asking, *turns_ready(debate, 0)):
-        agent, who = setup.agent(turn.agent), "offline engine, no model"
-        if agent.provider != OFFLINE:
-            who = f"{agent.provider}/{agent.model}"
-        yield f"\nRound {turn.round}: {agent.name}, {turn.act.label} → {who}"
-        prompt = prompt_text(request_for(debate, turn)).rstrip()
-        yield textwrap.indent(prompt, "    | ", lambda _line: True)
+    for prompt in first_prompts(setup):
+        yield f"\n{prompt}"
     if estimate.planned:
         yield ""
         yield "All calls"
@@ -44,6 +36,20 @@ def dry_run_lines(setup: Setup, estimate: Estimate) -> Iterator[str]:
         yield f"If all agree at once and no round is held: about {money(estimate.cost_if_agreed)}."
     if cap_line := cap_words(setup, estimate):
         yield cap_line
+
+
+def first_prompts(setup: Setup) -> Iterator[str]:
+    """The prompts that are known before anybody has spoken, each under who reads it."""
+    debate = initial_debate(setup)
+    cast = [casting.TURN] if setup.casting is not None else []
+    asking = [turn for turn in clarifying.ready(debate) or () if ACTS[turn.act].asks_model]
+    for turn in (*cast, *asking, *turns_ready(debate, 0)):
+        agent, who = setup.agent(turn.agent), "offline engine, no model"
+        if agent.provider != OFFLINE:
+            who = f"{agent.provider}/{agent.model}"
+        prompt = prompt_text(request_for(debate, turn)).rstrip()
+        indented = textwrap.indent(prompt, "    | ", lambda _line: True)
+        yield f"Round {turn.round}: {agent.name}, {turn.act.label} → {who}\n{indented}"
 
 
 def _call_lines(planned: Sequence[PlannedCall]) -> Iterator[str]:

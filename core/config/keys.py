@@ -40,10 +40,14 @@ def inside(annotation: object, step: str | int) -> object:
     return get_args(annotation)[1] if get_origin(annotation) is Mapping else Any
 
 
+#: Stands between a problem and all names that there are.
+LISTED = " There are: "
+
+
 def nearest(name: str, names: Sequence[str]) -> str:
     """A hint at the name that may have been meant, or at all of them."""
     matches = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    return f'Did you mean "{matches[0]}"?' if matches else f"There are: {', '.join(names)}."
+    return f'Did you mean "{matches[0]}"?' if matches else f"{LISTED.lstrip()}{', '.join(names)}."
 
 
 def elsewhere(name: str, model: type[BaseModel]) -> str:

@@ -15,6 +15,7 @@ from core.acts import overrides
 from core.config.dialectic import translate
 from core.config.faults import doubts, faults, providers_in_names, split_name
 from core.config.keys import (
+    LISTED,
     elsewhere,
     in_snake_case,
     inside,
@@ -24,6 +25,7 @@ from core.config.keys import (
 )
 from core.config.source import Path, WrittenFile, read_source
 from core.debate.agents import OFFLINE, Agent, ModelChoice, PromptText, Speaker, Summarization
+from core.debate.playbook import Playbook
 from core.errors import ConfigurationBroken
 from core.settings import (
     CommonSettings,
@@ -41,6 +43,9 @@ V = TypeVar("V", bound=Value)
 #: Raises OSError or UnicodeDecodeError if it cannot.
 ReadPrompt = Callable[[str], PromptText]
 _COMMON = CommonSettings.model_fields.keys()
+#: A file with as many keys of playbooks is one.
+_PLAYBOOK_KEYS = 2
+_ONLY_IN_PLAYBOOKS = keys_of(Playbook).keys() - keys_of(SettingsFile).keys()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +102,8 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
         wrong = {it["loc"][:count] for it in errors for count in range(len(it["loc"]))}
         errors = [it for it in errors if it["type"] != "too_short" or it["loc"] not in wrong]
         problems = [in_words(source, error, SettingsFile) for error in errors]
+        if len(values.keys() & _ONLY_IN_PLAYBOOKS) >= _PLAYBOOK_KEYS:
+            problems.append("Is it a playbook? Check that with: moot playbook check FILE")
         raise _in_order(problems, name) from None
     if problems := [*faults(file, source, defaults.settings, defaults.providers)]:
         raise _in_order(problems, name)
@@ -108,13 +115,18 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
 
 
 def _in_order(problems: Sequence[str], name: str) -> ConfigurationBroken:
-    """The error that lists the problems by their lines, those without one last."""
+    """The error that lists the problems by their lines; all names that there are stand once."""
 
     def line(problem: str) -> int:
         number = problem.removeprefix(f"{name}, line ").partition(":")[0]
         return int(number) if number.isdecimal() else sys.maxsize
 
-    return ConfigurationBroken("\n".join(sorted(problems, key=line)))
+    texts, listed = list[str](), set[str]()
+    for problem in sorted(problems, key=line):
+        text, _, names = problem.partition(LISTED)
+        texts.append(text if names and names in listed else problem)
+        listed.add(names)
+    return ConfigurationBroken("\n".join(texts))
 
 
 def prompt_reader(folder: FilePath) -> ReadPrompt:

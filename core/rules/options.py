@@ -277,15 +277,17 @@ def short_names(texts: Sequence[str], most: int = NAME_MAX_CHARS) -> list[str]:
     """Texts as names of options; of those that begin alike, what follows from where they differ."""
     names = [short_name(text, most) for text in texts]
     whole = [short_name(text, len(text) + 1) for text in texts]
-    for name in {name for name in names if names.count(name) > 1}:
-        alike = [at for at, other in enumerate(names) if other == name]
-        if len({whole[at] for at in alike}) == 1:
-            continue
-        letters = zip(*(whole[at] for at in alike), strict=False)
-        common = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, letters))
-        for at in alike:  # from some words before the difference
-            start = whole[at].rfind(" ", 0, max(common - most // 4, 0)) + 1
-            names[at] = short_name(f"…{whole[at][start:]}" if start else whole[at], most)
+    # Words before the difference first; then, until all differ, what begins with it.
+    for lead in (most // 4, *(0 for _ in texts)):
+        for name in {name for name in names if names.count(name) > 1}:
+            alike = [at for at, other in enumerate(names) if other == name]
+            if len({whole[at] for at in alike}) == 1:
+                continue
+            letters = zip(*(whole[at] for at in alike), strict=False)
+            common = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, letters))
+            start = whole[alike[0]].rfind(" ", 0, max(common - lead, 0)) + 1 if lead else common
+            for at in alike:
+                names[at] = short_name(f"…{whole[at][start:]}" if start else whole[at], most)
     return names
 
 

@@ -177,10 +177,8 @@ class EditorDebates:
 
 async def test_an_editor_is_shown_the_others(find: FindDebates, recall: RecallDecisions) -> None:
     debates = cast("CallerDebates", EditorDebates(find, recall))
-    by_name = {tool.name: tool.perform for tool in tools.TOOLS}
-
-    listed = await by_name["list_debates"](debates, ListArguments())
-    results = await by_name["search_decisions"](debates, SearchArguments(query=ASKED))
+    listed = await tools.TOOLS["list_debates"].perform(debates, ListArguments())
+    results = await tools.TOOLS["search_decisions"].perform(debates, SearchArguments(query=ASKED))
 
     assert [item["debate_id"] for item in listed.model_dump()["debates"]] == [GOOD]
     assert [item["debate_id"] for item in results.model_dump()["found"]] == [GOOD]

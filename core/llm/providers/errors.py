@@ -245,7 +245,7 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
         return from_body(vendor, status, answer.text, wait=wait, key=key, prompt=prompt)
     # The SDKs call every failed connection of aiohttp a time-out: what they were raised for tells.
     first = error
-    while cause := first.__cause__:
+    while not isinstance(first, TimeoutError) and (cause := first.__cause__):
         first = cause
     kind = type(first).__name__
     if isinstance(first, TimeoutError):

@@ -268,8 +268,8 @@ def http_client(
     """A client for servers of models, of the SDK's own class where one is used.
 
     Proxies and certificates are those of the environment; addresses of this machine are asked
-    directly. Only connecting has a limit of time: replies are bounded by `stall_timeout`. An SDK's class over
-    aiohttp takes half the CPU for a reply that comes in many small pieces.
+    directly. Only connecting has a limit of time: replies are bounded by `stall_timeout`. An SDK's
+    class over aiohttp takes half the CPU for a reply that comes in many small pieces.
     """
     # At DEBUG they write whole prompts.
     for name in ("openai", "anthropic", "httpx2"):

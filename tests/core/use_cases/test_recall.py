@@ -4,6 +4,7 @@ import pytest
 
 from core.debate.debate_events import DebateStarted
 from core.errors import BadInput, StoreError
+from core.ports import Embedder
 from core.store.memory import InMemoryStore
 from core.testing import ManualClock, Members, a_setup
 from core.use_cases.limits import Bounds
@@ -44,7 +45,9 @@ def nothing_is_broken(debate_id: str, error: StoreError) -> None:
     raise AssertionError(f"{debate_id}: {error}")
 
 
-async def a_register(channels: set[str] | None = None, most: int = 4000) -> RecallDecisions:
+async def a_register(
+    channels: set[str] | None = None, most: int = 4000, embedder: Embedder | None = None
+) -> RecallDecisions:
     """Has one decided debate, on a job queue, in channel C1."""
     store, clock = InMemoryStore(), ManualClock()
     start, *rest = play(a_setup())
@@ -57,6 +60,7 @@ async def a_register(channels: set[str] | None = None, most: int = 4000) -> Reca
         people=None if channels is None else Members(channels),
         on_unreadable=nothing_is_broken,
         bounds=Bounds(question_characters=most),
+        embedder=embedder,
     )
 
 

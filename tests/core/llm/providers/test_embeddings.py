@@ -7,8 +7,8 @@ import pytest
 
 from core.errors import ProviderDown
 from core.llm.providers.embeddings import OpenAIEmbedder
-from core.use_cases.recall import RecallDecisions, nearness
-from tests.core.use_cases.test_recall import a_store, nothing_is_broken
+from core.use_cases.recall import nearness
+from tests.core.use_cases.test_recall import a_register
 from tests.vendors.script import Reject, VendorRequest
 from tests.vendors.server import Vendor, always
 
@@ -58,9 +58,7 @@ async def test_decisions_are_found_by_meaning_and_by_words_where_nobody_answers(
     question = "How do batch pipelines hand things over?"
     async with Vendor(embedding) as vendor:
         embedder = OpenAIEmbedder("key", "m", f"{vendor.url}/v1")
-        register = RecallDecisions(
-            store=await a_store(), on_unreadable=nothing_is_broken, embedder=embedder
-        )
+        register = await a_register(embedder=embedder)
         assert len(await register.anywhere(question)) == 1
         assert not await register.anywhere("Who pays for the party?")
         assert len(vendor.asked[-1].body["input"]) == 1  # only the question is new

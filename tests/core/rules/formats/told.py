@@ -1,6 +1,7 @@
 """Debates told turn by turn, by the keys of their log, for tests of what a format makes of them."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from core.debate.contributions import Contribution, Failure
 from core.debate.debate_events import DebateStarted
@@ -39,13 +40,17 @@ def wording(key: str, text: str, stance: Mapping[str, float] | None = None) -> E
     return ContributionMade(contribution=contribution)
 
 
-def options(*names: str, kind: QuestionKind = QuestionKind.CHOICE) -> Event:
+def options(
+    *names: str,
+    kind: QuestionKind = QuestionKind.CHOICE,
+    stances: Mapping[str, str] = MappingProxyType({}),
+) -> Event:
     """What there is to choose between: o1, o2 and so on; everybody's draft stands for the first."""
     merged = Options(
         turn=turn("r0/options/summarizer"),
         question_kind=kind,
         items=tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1)),
-        stances=dict.fromkeys(AGENTS, "o1"),
+        stances={**dict.fromkeys(AGENTS, "o1"), **stances},
     )
     return OptionsMerged(options=merged)
 
