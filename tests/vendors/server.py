@@ -31,8 +31,8 @@ _REQUEST_IDS = ("x-request-id: req_42", "request-id: req_42")
 class Vendor:
     """Speaks Messages, Responses, Chat Completions and Ollama's protocol, each at its own path."""
 
-    def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
-        """Take the script; without one every reply is a good one. Port 0 is any free one."""
+    def __init__(self, script: Script | None = None) -> None:
+        """Take the script; without one every reply is a good one."""
         self.script = script or always(Say())
         self.asked: list[VendorRequest] = []
         #: Tokens that every model of Ollama holds; 0: it does not say; None: the script answers.
@@ -46,7 +46,7 @@ class Vendor:
         self._arrival = asyncio.Condition()
         self._server: asyncio.Server | None = None
         self._ending: asyncio.Task[None] | None = None
-        self.port = port
+        self.port = 0
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 

@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 from pydantic import BaseModel
 
-from core.clock import SystemClock
 from core.debate.agents import Agent
 from core.debate.turn import Act
 from core.errors import (
@@ -242,23 +241,6 @@ def on_budget(calls: ModelCalls) -> ModelCalls:
     """The same calls, which reserve their money."""
     budget = Budget(reservations=InMemoryStore(), debate_id="d1", turn="r1/proposal/ann")
     return calls.under(CallScope(budget=budget))
-
-
-async def test_calls_at_the_same_time_stay_under_a_cap_together(vendor: Vendor) -> None:
-    # A manual clock runs on while the vendor answers, until what the calls hold has expired.
-    calls = model_calls(vendor, SystemClock())
-    counts = Counts(input=1000, output=7800)
-    vendor.script = always(Say(text=REPLY, wait=0.05, counts=counts))
-    terms = CallOptions(caps=[a_cap("0.25")])
-
-    budgeted = on_budget(calls)
-    attempts = [budgeted.ask(a_request(), ANN, terms) for _ in range(4)]
-    results = await asyncio.gather(*attempts, return_exceptions=True)
-
-    refused = [result for result in results if isinstance(result, LimitReached)]
-    assert 0 < len(refused) < 4
-    assert len(vendor.asked) == 4 - len(refused)
-    await calls.close()
 
 
 async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock) -> None:

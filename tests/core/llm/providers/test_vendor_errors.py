@@ -62,8 +62,6 @@ FAILURES = [
     Failure("OpenAI", 400, error("This model's maximum context length is 128000 tokens. However, "
             "your messages resulted in 130000 tokens.", param="messages",
             code="context_length_exceeded"), PromptTooLong, "holds 128,000 tokens"),
-    Failure("OpenAI", 503, error("The engine is currently overloaded.", type="server_error"),
-            ProviderBusy, "overloaded"),
     Failure("Azure", 401, error("Access denied due to invalid subscription key or wrong API "
             "endpoint.", code="401"), KeyRefused, "invalid subscription key"),
     Failure("Azure", 404, error("The API deployment for this resource does not exist.",
@@ -80,8 +78,6 @@ FAILURES = [
             "RESOURCE_EXHAUSTED", details=[WAIT]), ProviderBusy, "limits our rate"),
     Failure("Gemini", 503, of_gemini(503, "The model is overloaded. Please try again later.",
             "UNAVAILABLE"), ProviderBusy, "model is overloaded"),
-    Failure("Gemini", 404, of_gemini(404, "models/m is not found for API version v1main.",
-            "NOT_FOUND"), RequestRejected, "is not found"),
     Failure("Gemini", 400, of_gemini(400, "The input token count (1200000) exceeds the maximum "
             "number of tokens allowed (1048576).", "INVALID_ARGUMENT"), PromptTooLong,
             "holds 1,048,576 tokens"),
@@ -94,8 +90,6 @@ FAILURES = [
             "passed.", type="auth_error", code="401"), KeyRefused, "Invalid proxy server token"),
     Failure("Bedrock by a proxy", 400, of_proxy("BadRequestError", "The provided model identifier "
             "is invalid.", "400"), RequestRejected, "model identifier is invalid"),
-    Failure("Bedrock by a proxy", 429, of_proxy("RateLimitError", "Too many tokens, please wait "
-            "before trying again.", "429"), ProviderBusy, "please wait"),
     Failure("Bedrock by a proxy", 400, of_proxy("ContextWindowExceededError", "Input is too long "
             "for requested model.", "400"), PromptTooLong, "too long"),
     Failure("OpenRouter", 401, error("No auth credentials found", code=401), KeyRefused,
@@ -104,8 +98,6 @@ FAILURES = [
             KeyRefused, "wants payment"),
     Failure("OpenRouter", 429, error("Provider returned error", code=429, metadata=UPSTREAM),
             ProviderBusy, "rate-limited upstream"),
-    Failure("OpenRouter", 404, error("No endpoints found matching your data policy.", code=404),
-            RequestRejected, "No endpoints found"),
     Failure("OpenRouter", 400, error("This endpoint's maximum context length is 32768 tokens. "
             "However, you requested about 40000 tokens.", code=400), PromptTooLong,
             "holds 32,768 tokens"),
@@ -121,13 +113,9 @@ FAILURES = [
     Failure("Mistral", 400, {"object": "error", "message": "Prompt contains 40000 tokens and 0 "
             "draft tokens, too large for model with 32768 maximum context length",
             "type": "invalid_request_prompt"}, PromptTooLong, "holds 32,768 tokens"),
-    Failure("Groq", 401, error("Invalid API Key", type="invalid_request_error",
-            code="invalid_api_key"), KeyRefused, "refuses the API key"),
     Failure("Groq", 413, error("Request too large for model `m` on tokens per minute (TPM): Limit "
             "6000, Requested 9000, please reduce your message size and try again.", type="tokens",
             code="rate_limit_exceeded"), PromptTooLong, "too long"),
-    Failure("Groq", 400, error("The model `m` has been decommissioned.",
-            code="model_decommissioned"), RequestRejected, "decommissioned"),
     Failure("Groq", 498, error("Flex tier capacity exceeded.", type="capacity_exceeded"),
             ProviderBusy, "capacity exceeded"),
     Failure("DeepSeek", 401, error("Authentication Fails, Your api key is invalid",
@@ -135,23 +123,13 @@ FAILURES = [
             "refuses the API key"),
     Failure("DeepSeek", 402, error("Insufficient Balance", type="unknown_error",
             code="invalid_request_error"), KeyRefused, "wants payment"),
-    Failure("DeepSeek", 503, error("Service is too busy. We advise users to temporarily switch."),
-            ProviderBusy, "too busy"),
-    Failure("vLLM", 404, {"object": "error", "message": "The model `m` does not exist.",
-            "type": "NotFoundError", "param": None, "code": 404}, RequestRejected,
-            "does not exist"),
     Failure("vLLM", 400, {"object": "error", "message": "This model's maximum context length is "
             "8192 tokens. However, you requested 9000 tokens.", "type": "BadRequestError",
             "code": 400}, PromptTooLong, "holds 8,192 tokens"),
-    Failure("vLLM", 401, {"error": "Unauthorized"}, KeyRefused, "refuses the API key"),
     Failure("llama.cpp", 503, error("Loading model", code=503, type="unavailable_error"),
             ProviderBusy, "Loading model"),
     Failure("llama.cpp", 400, error("the request exceeds the available context size", code=400,
             type="exceed_context_size_error", n_ctx=4096), PromptTooLong, "holds 4,096 tokens"),
-    Failure("llama.cpp", 401, error("Invalid API Key", code=401, type="authentication_error"),
-            KeyRefused, "refuses the API key"),
-    Failure("LM Studio", 404, error('Model "m" not found.', type="invalid_request_error",
-            param="model", code="model_not_found"), RequestRejected, "not found"),
     Failure("LM Studio", 400, {"error": "Trying to keep the first 5000 tokens when context the "
             "overflows. However, the model is loaded with context length of only 4096 tokens, "
             "which is not enough."}, PromptTooLong, "holds 4,096 tokens"),
@@ -162,8 +140,6 @@ FAILURES = [
     Failure("TGI", 422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must "
             "be <= 4096. Given: 3900 `inputs` tokens and 1000 `max_new_tokens`",
             "error_type": "validation"}, PromptTooLong, "holds 4,096 tokens"),
-    Failure("TGI", 429, {"error": "Model is overloaded", "error_type": "overloaded"},
-            ProviderBusy, "Model is overloaded"),
     Failure("TGI", 424, {"error": "Request failed during generation: Server error: CUDA out of "
             "memory.", "error_type": "generation"}, RequestRejected, "cannot load the model"),
     Failure("Anthropic", 401, {"type": "error", **error("invalid x-api-key",
@@ -178,10 +154,6 @@ FAILURES = [
     Failure("Anthropic", 529, {"type": "error", **error("Overloaded", type="overloaded_error")},
             ProviderBusy, "overloaded"),
     Failure("Ollama", 404, {"error": "model 'm' not found"}, RequestRejected, "ollama pull"),
-    Failure("Ollama", 503, {"error": "server busy, please try again. maximum pending requests "
-            "exceeded"}, ProviderBusy, "server busy"),
-    Failure("Ollama", 400, {"error": '"m" does not support chat'}, RequestRejected,
-            "does not support chat"),
     Failure("Ollama", 500, {"error": "llama runner process has terminated: signal: killed"},
             ProviderDown, "process has terminated"),
     Failure("Ollama", 500, {"error": "model requires more system memory (18.2 GiB) than is "
