@@ -48,10 +48,9 @@ def parameters(request: ModelRequest, limits: Capability, dialect: Dialect) -> d
         form = {"type": form.pop("type"), "json_schema": form}
     # Reasoning models refuse the old field that caps the reply, old servers the new one.
     cap = "max_completion_tokens" if limits.efforts else "max_tokens"
-    # Only OpenAI's own models take these; compatible servers may refuse such fields.
-    is_cached = dialect.openai_fields and limits.cache != "none"
     own: dict[str, Any] = {}
-    if is_cached:
+    # Only OpenAI's own models take these; compatible servers may refuse such fields.
+    if dialect.openai_fields and limits.cache != "none":
         marked = {"mode": "explicit"} if limits.cache == "explicit" else None
         key = request.cache_key or None
         own = {"store": False, "prompt_cache_key": key, "prompt_cache_options": marked}
