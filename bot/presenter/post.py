@@ -35,7 +35,7 @@ class Occasion(Generic[E]):
     event: E
     #: The event's number in its debate.
     seq: int
-    #: The log up to this event; empty but for posts that are made `from_log`.
+    #: The log up to this event; empty where nobody read it.
     log: Sequence[RecordedEvent] = ()
 
 
@@ -89,8 +89,6 @@ class Post(Generic[E]):
     broadcast: bool = False
     #: The turn whose place it takes in the order people read in; None: it goes out at once.
     turn: Callable[[E], Turn] | None = None
-    #: Its content is made from the whole log, which takes a while.
-    from_log: bool = False
 
     def posts(self, occasion: Occasion[E]) -> Iterable[NewPost]:
         if not isinstance(occasion.event, self.on) or not self.when(occasion):
@@ -140,10 +138,15 @@ def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
     )
 
 
+def post_about(debate: Debate, key: str, content: Content, method: str = "post") -> NewPost:
+    """A post in a debate's thread that is not one of those its events bring about."""
+    post = Post[Any](on=object, view=lambda _: [content], key=lambda *_: key, method=method)
+    return next(iter(post.posts(Occasion(debate=debate, event=debate, seq=debate.seq))))
+
+
 def occasion_of(
     debate: Debate, recorded: RecordedEvent, log: Iterable[RecordedEvent] = ()
 ) -> Occasion[Event]:
-    """The occasion that a recorded event is, with the log up to it."""
     return Occasion(
         debate=debate,
         event=recorded.event,

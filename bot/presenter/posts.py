@@ -8,7 +8,7 @@ Reason: one table of all posts, in one place.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from bot.presenter.post import Occasion, Post, PostPlace, Scene, occasion_of, reaction
+from bot.presenter.post import Occasion, Post, PostPlace, Scene, occasion_of, post_about, reaction
 from bot.queue.rows import NewPost
 from bot.queue.slack_calls import ALONE
 from bot.slack.ids import (
@@ -443,11 +443,10 @@ POSTS: Final[Sequence[Post[Any]]] = (
     ),
     Post(
         on=DebateConcluded,
-        when=_counts,
+        when=lambda it: _counts(it) and it.log,
         view=lambda it: [_report(it)],
         key=lambda it, _: report_key(it.debate.id, it.debate.edition),
         method="upload",
-        from_log=True,
     ),
     Post(on=DebateFailed, view=lambda it: [notices.failure_line(it.debate, it.event.reason)]),
     Post(
@@ -500,30 +499,28 @@ _BY_EVENT: Final[Mapping[type[Any], Sequence[Post[Any]]]] = {
 }
 
 
-def posts_on(event: object) -> Sequence[Post[Any]]:
-    return _BY_EVENT.get(type(event), ())
-
-
 def hurried_by(event: object) -> Sequence[str]:
-    """Names of living posts whose edits a person waits for after an event."""
     return [name for name, post in LIVING.items() if isinstance(event, post.prompt)]
 
 
 def turn_of(recorded: RecordedEvent) -> Turn | None:
     """The turn that an event is the outcome of, if people read it in its phase's place."""
     event = recorded.event
-    return next((post.turn(event) for post in posts_on(event) if post.turn), None)
+    return next((post.turn(event) for post in _BY_EVENT.get(type(event), ()) if post.turn), None)
 
 
-def posts_of(debate: Debate, recorded: RecordedEvent) -> Sequence[NewPost]:
-    """Return the posts of an event, in order, without those made from the log."""
-    occasion = occasion_of(debate, recorded)
-    declarations = [post for post in posts_on(recorded.event) if not post.from_log]
+def posts_of(
+    debate: Debate, recorded: RecordedEvent, log: Sequence[RecordedEvent] = ()
+) -> Sequence[NewPost]:
+    occasion = occasion_of(debate, recorded, log)
+    declarations = _BY_EVENT.get(type(recorded.event), ())
     return [post for declared in declarations for post in declared.posts(occasion)]
 
 
-def posts_of_group(debate: Debate, group: Sequence[RecordedEvent]) -> Sequence[NewPost]:
-    """Return the posts of events that go out together.
+def posts_of_group(
+    debate: Debate, group: Sequence[RecordedEvent], log: Sequence[RecordedEvent] = ()
+) -> Sequence[NewPost]:
+    """Return the posts of events that go out together; without the log no files.
 
     In a quiet debate an agent's contributions and failures are one post.
     """
@@ -531,23 +528,14 @@ def posts_of_group(debate: Debate, group: Sequence[RecordedEvent]) -> Sequence[N
     contributions = [event.contribution for event in events if isinstance(event, ContributionMade)]
     visible = [contribution for contribution in contributions if is_shown(contribution)]
     if not debate.setup.quiet or not visible:
-        return [post for recorded in group for post in posts_of(debate, recorded)]
+        return [post for recorded in group for post in posts_of(debate, recorded, log)]
     failures = [event.failure for event in events if isinstance(event, TurnFailed)]
-    spoken = Post[Any](
-        on=object,
-        view=lambda _: [group_post(debate, visible, failures)],
-        key=lambda _, part: turn_key(debate.id, visible[0].turn.key, part),
-    )
-    return list(spoken.posts(occasion_of(debate, group[0])))
+    key = turn_key(debate.id, visible[0].turn.key, 0)
+    return [post_about(debate, key, group_post(debate, visible, failures))]
 
 
 def exported_files(debate: Debate, log: Sequence[RecordedEvent]) -> NewPost:
     """Return the files as a person wants them, once for each state of the debate."""
     files, words = _files(debate, log, f"moot-{debate.id}-{debate.seq}")
-    export = Post[Any](
-        on=object,
-        view=lambda _: [{"text": f"{words}, as it stands.", "files": files}],
-        key=lambda it, _: event_key(it.debate.id, it.seq, "export"),
-        method="upload",
-    )
-    return next(iter(export.posts(Occasion(debate=debate, event=debate, seq=debate.seq))))
+    content = {"text": f"{words}, as it stands.", "files": files}
+    return post_about(debate, event_key(debate.id, debate.seq, "export"), content, "upload")

@@ -42,10 +42,6 @@ class Release:
     #: Whether nothing more comes until people act, or a time has come.
     is_parked: bool = False
 
-    @property
-    def events(self) -> Sequence[RecordedEvent]:
-        return [event for group in self.groups for event in group]
-
 
 def release_after(position: ReadingPosition, debate: Debate, recorded: RecordedEvent) -> Release:
     """Take one more event in; `debate` is the debate right after it."""
@@ -73,14 +69,12 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: RecordedE
     return Release(reached, [*groups.values(), *at_once], is_parked=waits)
 
 
-def release_all(log: Iterable[RecordedEvent]) -> Release:
-    """Take a whole log in, or the beginning of one; everything that is out by then is released."""
-    position, groups = ReadingPosition(), list[Sequence[RecordedEvent]]()
+def position_after(log: Iterable[RecordedEvent]) -> ReadingPosition:
+    """How far people have read after a whole log, or the beginning of one."""
+    position = ReadingPosition()
     for recorded in log:
-        reached = release_after(position, apply(position.debate, recorded), recorded)
-        position = reached.position
-        groups += reached.groups
-    return Release(position, groups)
+        position = release_after(position, apply(position.debate, recorded), recorded).position
+    return position
 
 
 def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from bot.landing.receivers import LandedRecord, Landing, Receiver
-from bot.presenter.post import Post, occasion_of
-from bot.presenter.posts import hurried_by, posts_of_group, posts_on
-from bot.presenter.reading_order import ReadingPosition, release_after, release_all
+from bot.presenter.post import post_about
+from bot.presenter.posts import hurried_by, posts_of_group
+from bot.presenter.reading_order import ReadingPosition, position_after, release_after
 from bot.queue.rows import DebateProgress, NewPost
 from bot.slack.ids import event_key
 from bot.store.channel import Channel
@@ -16,7 +16,7 @@ from bot.store.search import DebateWords
 from bot.views.message import MessageView
 from bot.views.notices import landing_failure_line
 from bot.views.notices import landing_line as landed_words
-from core.debate.debate_events import DebateStarted
+from core.debate.debate_events import DebateConcluded, DebateStarted
 from core.debate.log import RecordedEvent
 from core.debate.people_events import DecisionRecorded, OptionEdited, OutcomeGiven
 from core.debate.state import Debate, Status
@@ -93,10 +93,16 @@ class Presenter:
         if position.seq != recorded.seq - 1:
             log = await self.log.events(recorded.debate_id)
             before_it = [earlier for earlier in log if earlier.seq < recorded.seq]
-            position = (await asyncio.to_thread(release_all, before_it)).position
+            position = await asyncio.to_thread(position_after, before_it)
         reached = release_after(position, debate, recorded)
-        posts = [post for group in reached.groups for post in posts_of_group(debate, group)]
-        posts += await self._from_log(debate, recorded)
+        is_end = isinstance(recorded.event, DebateConcluded)
+        log = await self.log.events(debate.id) if is_end else ()
+
+        def make() -> Sequence[NewPost]:
+            return [post for group in reached.groups for post in posts_of_group(debate, group, log)]
+
+        # In a thread: the files of seven rounds take 50 ms.
+        posts = await asyncio.to_thread(make) if is_end else make()
         progress = DebateProgress(
             debate_id=debate.id, seq=recorded.seq, hurried=hurried_by(recorded.event)
         )
@@ -108,18 +114,6 @@ class Presenter:
             self._positions[debate.id] = reached.position
         else:
             self._positions.pop(debate.id, None)
-
-    async def _from_log(self, debate: Debate, recorded: RecordedEvent) -> Sequence[NewPost]:
-        """The posts that are made from the whole log."""
-        declared = [post for post in posts_on(recorded.event) if post.from_log]
-        if not declared:
-            return ()
-        log = await self.log.events(debate.id)
-        occasion = occasion_of(debate, recorded, log)
-        # In a thread: the posts of seven rounds take 50 ms.
-        return await asyncio.to_thread(
-            lambda: [post for item in declared for post in item.posts(occasion)]
-        )
 
     async def _follow_up(self, debate: Debate, recorded: RecordedEvent) -> None:
         """Do what an end, and what people decided, leads to besides posts."""
@@ -148,7 +142,6 @@ class LandingPosts:
     posts: PostQueue
 
     async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
-        """Say where the record is; nothing where there is none."""
         if landed.place:
             view = landed_words(
                 landed.place,
@@ -162,7 +155,6 @@ class LandingPosts:
     async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
-        """Say what is undone, and why."""
         part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
         view = landing_failure_line(
             landing.debate, receiver.failure_text, why, again_after=again_after
@@ -170,9 +162,5 @@ class LandingPosts:
         await self._post(landing, part, view)
 
     async def _post(self, landing: Landing, part: str, view: MessageView) -> None:
-        post = Post[Any](
-            on=object,
-            view=lambda _: [view],
-            key=lambda it, _: event_key(it.debate.id, it.seq, part),
-        )
-        await self.posts.post(list(post.posts(occasion_of(landing.debate, landing.recorded))))
+        key = event_key(landing.debate.id, landing.recorded.seq, part)
+        await self.posts.post([post_about(landing.debate, key, view)])
