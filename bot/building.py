@@ -29,8 +29,7 @@ from core.debate.setup import Setup
 from core.debate.turn import RESERVED_IDS
 from core.errors import ConfigurationBroken, StoreMissing
 from core.estimate import Estimate, estimate
-from core.evidence.reader import EvidenceReader, Fetch, FetchedFile, fetch_text
-from core.evidence.reading import FileReader
+from core.evidence.reading import EvidenceReader, Fetch, FetchedFile, FileReader, fetch_text
 from core.evidence.tools import CAN_ASK, NOT_INSTALLED, FetchTools
 from core.llm.call import ModelCalls, Tables
 from core.llm.caps import caps_of

@@ -21,7 +21,7 @@ from bot.addresses import Ip, is_public
 from core.debate.evidence import SourceReference, SourceText
 from core.debate.people import Place
 from core.errors import BadInput
-from core.evidence.reader import FetchedFile
+from core.evidence.reading import FetchedFile
 from core.figures import size
 
 _MOST_REDIRECTS = 5

@@ -22,8 +22,7 @@ from bot.slack.typed_text import links_in, mentioned_in, readable
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.people import Person, Place
 from core.errors import BadInput, MootError
-from core.evidence.reader import FetchedFile
-from core.evidence.reading import joined_sections
+from core.evidence.reading import FetchedFile, joined_sections
 from core.figures import size, when
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, page_reference

@@ -16,7 +16,7 @@ from core.debate.evidence import SourceKind, SourceReference
 from core.debate.people import Person
 from core.errors import BadInput
 from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
-from core.evidence.reader import Fetch, fetch_path
+from core.evidence.reading import Fetch, fetch_path
 from core.figures import quantity, size
 from core.ports import DebateStore
 from core.redaction import redact

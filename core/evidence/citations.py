@@ -317,7 +317,6 @@ def _is_harmless(source_words: Sequence[str], quote_words: Sequence[str]) -> boo
 
 
 def _with_lost_letters(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | None:
-    """The first and last word of a quote in a text some of whose letters were lost, by number."""
     there, bare, starts = _bare(source.joined)
     needle = f" {' '.join(_LIGATURE.sub('', word) or LOST_LETTER for word in quote)} "
     position = bare.find(needle, starts[first] - 1)

@@ -64,8 +64,6 @@ async def has_earlier(store: DebateStore, place: Place) -> bool:
 
 @dataclass(frozen=True)
 class FetchEarlierDecisions:
-    """Looks through the register of the place a debate is held in, and of no other."""
-
     store: DebateStore
     address_of: AddressOf | None = None
 

@@ -163,22 +163,21 @@ def _text(content: bytes, ending: str, media_type: str) -> Extract:
     if ending in {"eml", "mhtml", "mht"} or kind == "message/rfc822":
         message = email.message_from_bytes(content, policy=email.policy.default)
         mail_warnings = list[str]()
-        return Extract("mail", list(_mail_sections(message, mail_warnings)), mail_warnings)
+        return Extract(list(_mail_sections(message, mail_warnings)), mail_warnings)
     if is_page:
         if hidden := len(_HIDDEN_PART.findall(text)):
             warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
         markdown = _markdown(text)
         if doubt := _doubt_of_page(text, markdown):
             warnings.append(doubt)
-        return Extract("HTML", [Section("", markdown)], warnings)
+        return Extract([Section("", markdown)], warnings)
     if ending in {"csv", "tsv"} or kind == "text/csv":
         # The first line names the columns: it heads every passage.
-        return Extract("CSV", [Section("", f"# {text}", counts="row")], warnings)
-    return Extract("text", [Section("", text)], warnings)
+        return Extract([Section("", f"# {text}", counts="row")], warnings)
+    return Extract([Section("", text)], warnings)
 
 
 def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, list[str]]:
-    """The decoded text, and warnings about its encoding."""
     for mark, encoding in _BOMS.items():
         if content.startswith(mark):
             return content.decode(encoding, errors="replace"), []
@@ -308,7 +307,7 @@ def _notebook(text: str) -> Extract:
         raise Unreadable("the notebook is damaged") from None
     pictures = len(re.findall(r'"image/[\w+.-]{1,40}"\s{0,5}:', text))
     left_out = f"{quantity(pictures, 'picture')} left out"
-    return Extract("notebook", sections, [left_out] if pictures else [])
+    return Extract(sections, [left_out] if pictures else [])
 
 
 def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
@@ -331,7 +330,7 @@ def _pdf(content: bytes, most_pages: int) -> Extract:
         raise Unreadable("the PDF is damaged") from None
     if not opens:
         raise Unreadable("it has a password")
-    extract = Extract("PDF", ())
+    extract = Extract(())
     extract.sections = _pages(document, min(count, most_pages), extract.warnings)
     if count > most_pages:
         extract.warnings.append(f"only the first {most_pages} of {number(count)} pages were read")
@@ -436,4 +435,4 @@ def _rtf(content: bytes) -> Extract:
         text = str(rtf_to_text(content.decode("latin-1")))  # pyright: ignore[reportUnknownArgumentType]
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
         raise Unreadable("the file is damaged") from None
-    return Extract("RTF", [Section("", text)], warnings)
+    return Extract([Section("", text)], warnings)

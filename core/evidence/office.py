@@ -54,8 +54,6 @@ class Section:
 
 @dataclass
 class Extract:
-    #: For people: "PDF", "Word".
-    kind: str
     sections: Iterable[Section]
     #: What was left out. Complete when the sections were gone through.
     warnings: list[str] = field(default_factory=list[str])
@@ -131,7 +129,6 @@ class _Writer:
         return [f"{quantity(count, what)} left out" for count, what in counts if count]
 
     def lines(self, elements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-        """The lines of some elements, with an empty one after each block."""
         for element in elements:
             match element["type"]:
                 case "heading":
@@ -221,7 +218,7 @@ def _word(content: bytes) -> Extract:
                 label, lines = f"section “{' '.join(_words(element).split())}”", []
             lines += writer.lines([element])
         add(label, lines)
-    return Extract("Word", sections, [*warnings, *writer.warnings])
+    return Extract(sections, [*warnings, *writer.warnings])
 
 
 def _powerpoint(content: bytes, most_pages: int) -> Extract:
@@ -245,7 +242,7 @@ def _powerpoint(content: bytes, most_pages: int) -> Extract:
         warnings.append(f"remarks on {quantity(remarks, 'slide')} were not read")
     if len(slides) > most_pages:
         warnings.append(f"only the first {most_pages} of {number(len(slides))} slides were read")
-    return Extract("PowerPoint", sections, warnings)
+    return Extract(sections, warnings)
 
 
 def _excel(content: bytes, parts: Sequence[str]) -> Extract:
@@ -259,7 +256,7 @@ def _excel(content: bytes, parts: Sequence[str]) -> Extract:
             python_warnings.simplefilter("ignore")
             return openpyxl.load_workbook(io.BytesIO(content), data_only=values, rich_text=values)
 
-    book, extract = workbook(values=True), Extract("Excel", ())
+    book, extract = workbook(values=True), Extract(())
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         formulas = any(
             b"<f" in archive.read(name) for name in parts if name.startswith("xl/worksheets/")
@@ -277,7 +274,6 @@ class _Sheets:
     """The sheets of a workbook that are shown, one line a row; counts what it leaves out."""
 
     def __init__(self, book: Any, formula_book: Any) -> None:
-        """Read a workbook opened with its values, and with its formulas if it has any."""
         self._book, self._formula_book = book, formula_book
         self._uncomputed = 0
         self._hidden_parts = list[str]()
@@ -328,7 +324,6 @@ class _Sheets:
 
 
 def _hidden_cells(sheet: Any) -> tuple[set[int], Mapping[int, str]]:
-    """The rows and the columns (with their letters) of a sheet that nobody sees."""
     from openpyxl.utils import get_column_letter
 
     rows = {at for at, row in sheet.row_dimensions.items() if row.hidden}

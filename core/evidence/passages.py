@@ -91,12 +91,10 @@ def _place(source: Source, line: int, new_counts: Sequence[int]) -> Mark:
 
 
 def line_of(text: str, position: int) -> int:
-    """The line, counted from 1, that holds this position of a text."""
     return text.count("\n", 0, position) + 1
 
 
 def _pieces(source: Source) -> Iterator[tuple[str, int, str]]:
-    """Heading, first line and text of each passage."""
     for heading, paragraphs in _sections(source):
         block, begin = "", 1
         for number, lines in paragraphs:

@@ -1,14 +1,19 @@
-"""Reads files in the sandbox; joins sections to the text of a source."""
+"""Reads what people gave as evidence: fetched by its kind, then read as a file in the sandbox."""
 
 import asyncio
 import hashlib
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from pydantic import ValidationError
 
-from core.debate.evidence import Mark, SourceText
+from core.debate.evidence import Mark, SourceKind, SourceReference, SourceText
 from core.debate.people import Place
 from core.errors import BadInput
+from core.evidence.diffs import with_hunks
 from core.evidence.sandbox import Allowance, FairGate, SandboxEnded, run
 from core.figures import size
 from core.redaction import clean, redact
@@ -32,8 +37,6 @@ class _Answer(Value):
 
 
 class FileReader:
-    """Reads files, a few at a time."""
-
     def __init__(self, limits: EvidenceLimits) -> None:
         self._limits = limits
         self.most_bytes = limits.file_bytes
@@ -106,3 +109,66 @@ def joined_sections(
         sha256=sha256 or hashlib.sha256(whole.encode()).hexdigest(),
         warnings=warnings,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchedFile:
+    content: bytes
+    name: str
+    #: As whoever served it says; empty: unknown.
+    media_type: str = ""
+
+
+class Fetch(Protocol):
+    async def __call__(
+        self, reference: SourceReference, place: Place, most_bytes: int, /
+    ) -> FetchedFile | SourceText:
+        """The file behind a reference, or its text where it is no file.
+
+        Raises:
+            BadInput: It cannot be had; says why, as the end of a sentence.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class EvidenceReader:
+    files: FileReader
+    #: By kind; what has none cannot be read here.
+    fetchers: Mapping[SourceKind, Fetch]
+
+    async def read(self, reference: SourceReference, place: Place) -> SourceText:
+        fetch = self.fetchers.get(reference.kind)
+        if fetch is None:
+            raise BadInput(f"no {reference.kind.value}s are read here")
+        result = await fetch(reference, place, self.files.most_bytes)
+        if not isinstance(result, SourceText):
+            result = await self.files.read(result.content, result.name, result.media_type, place)
+        return with_hunks(result)
+
+
+async def fetch_text(
+    reference: SourceReference, _place: Place, _most_bytes: int, /
+) -> FetchedFile | SourceText:
+    """Words that came with the question itself."""
+    return joined_sections([("", "", reference.fetch, "")])
+
+
+async def fetch_path(
+    reference: SourceReference, _place: Place, most_bytes: int, /
+) -> FetchedFile | SourceText:
+    """A file of this machine. Only for surfaces whose person may read every file: the terminal."""
+    path = Path(reference.fetch)
+
+    def read() -> bytes:
+        try:
+            if not path.is_file():  # a pipe or a device might never end
+                raise BadInput("there is no such file" if not path.exists() else "it is no file")
+            if path.stat().st_size > most_bytes:
+                there = size(path.stat().st_size)
+                raise BadInput(f"it has {there}, and the most is {size(most_bytes)}")
+            return path.read_bytes()
+        except OSError as error:
+            raise BadInput(f"it cannot be read: {(error.strerror or 'unknown').lower()}") from None
+
+    return FetchedFile(content=await asyncio.to_thread(read), name=path.name)

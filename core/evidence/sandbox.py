@@ -137,7 +137,6 @@ class FairGate:
 
     @asynccontextmanager
     async def place(self, whose: str) -> AsyncGenerator[None]:
-        """Wait for a place among those of all others, and keep it."""
         async with self._turns.setdefault(whose, asyncio.Lock()):
             await self._places.acquire()
         try:

@@ -122,7 +122,6 @@ async def _tool_answer(order: dict[str, Any], limit: Callable[[], None]) -> dict
 
 
 def _check(tool: "Tool", *, is_vouched_for: bool) -> None:
-    """Make sure that a tool only reads, as far as anybody says so."""
     marks = tool.annotations
     reads = marks.read_only_hint if marks else None
     if reads is False or (reads is None and marks and marks.destructive_hint):
@@ -188,7 +187,6 @@ async def _bounded_transport(
 
 
 def _program(order: dict[str, Any]) -> "AbstractAsyncContextManager[TransportStreams]":
-    """A server that is a program, at the other end of two pipes."""
     from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415
 
     command, environment = [str(word) for word in order["command"]], dict(order["environment"])

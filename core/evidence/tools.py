@@ -19,8 +19,7 @@ from pydantic import ValidationError
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.people import Person, Place
 from core.errors import BadInput
-from core.evidence.reader import FetchedFile
-from core.evidence.reading import joined_sections
+from core.evidence.reading import FetchedFile, joined_sections
 from core.evidence.sandbox import Allowance, SandboxEnded, run
 from core.figures import duration, quantity
 from core.llm.quoting import clean
@@ -51,8 +50,6 @@ class _ToolReference(Value):
 
 
 class _Part(Value):
-    """A piece of a tool's answer: a text, or a file in base 64."""
-
     text: str = ""
     file: str = ""
     media_type: str = ""
@@ -72,7 +69,6 @@ class _ToolAnswer(Value):
 def tool_references(
     servers: Sequence[ToolServer], question: str, place: Place, by: Person
 ) -> tuple[SourceReference, ...]:
-    """The tools that are asked in a place, as references."""
     return tuple(
         SourceReference(
             kind=SourceKind.TOOL,
@@ -164,7 +160,6 @@ class FetchTools:
         return self._read(texts, answer.left_out + len(files))
 
     def _listed_tool(self, called: _ToolReference, place: Place) -> tuple[ToolServer, ToolSource]:
-        """The server and the tool as the settings have them now."""
         for server in self.limits.mcp_servers:
             for tool in server.tools if server.serves(place) else ():
                 if (server.name, tool.name) == (called.server, called.tool):

@@ -145,7 +145,6 @@ def _value(element: ET.Element, *path: str) -> str | None:
 
 
 def _numeral(count: int, form: str) -> str:
-    """A number as Word writes it in that format."""
     if form in {"upperLetter", "lowerLetter"}:
         words = chr(ord("A") + (count - 1) % 26) * min((count - 1) // 26 + 1, 20)
     elif form in {"upperRoman", "lowerRoman"}:

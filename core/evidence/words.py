@@ -59,7 +59,6 @@ _BEGIN = r"(?:(?<![\w!])!)?"
 
 
 def _words_pattern(inside: str) -> re.Pattern[str]:
-    """Words of letters with these between some of them, numbers, and signs."""
     letters = rf"{_BEGIN}{_LETTER}+(?:{inside}{_LETTER}+)*{_SUFFIX}"
     # Most words first: nothing else begins with one of these letters.
     return re.compile(f"(?=[!a-z]){letters}|{_NUMBER}|{_OTHERS}|{letters}", re.IGNORECASE)
@@ -132,12 +131,10 @@ def words_in(text: str, *, rejoined: bool = False) -> Words:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, as they are compared."""
     return [word for word, _ in _words(unicodedata.normalize("NFC", text), rejoined=False)]
 
 
 def _words(text: str, *, rejoined: bool) -> Iterator[tuple[str, int]]:
-    """Each word as it is compared, and its place."""
     # Blanked, not taken out, so that places stay what they are.
     plain = _QUOTED_LINE.sub(lambda match: " " * len(match[0]), text)
     plain = plain.replace("\ufffd", LOST_LETTER)

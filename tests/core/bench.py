@@ -9,8 +9,7 @@ from core.debate.log import Event
 from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.engine import SUMMARY_GRACE, Engine
-from core.evidence.reader import EvidenceReader, fetch_text
-from core.evidence.reading import FileReader
+from core.evidence.reading import EvidenceReader, FileReader, fetch_text
 from core.llm.call import ModelCalls
 from core.settings import EvidenceLimits
 from core.store.memory import InMemoryStore

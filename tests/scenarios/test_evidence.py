@@ -20,7 +20,7 @@ from core.debate.log import event_to_json
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.errors import BadInput
-from core.evidence.reader import FetchedFile
+from core.evidence.reading import FetchedFile
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply
 from slack_on_loopback import WorkspaceConfig

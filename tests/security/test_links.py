@@ -15,7 +15,7 @@ from bot.links import FetchLinks, is_allowed, raw_address
 from core.debate.evidence import SourceKind, SourceReference
 from core.debate.people import Person, Place
 from core.errors import BadInput
-from core.evidence.reader import FetchedFile
+from core.evidence.reading import FetchedFile
 from core.rules.sources import page_reference
 
 PLACE = Place(surface="terminal")

@@ -11,7 +11,7 @@ from core.debate.evidence import CitationStatus, Mark, Source, SourceKind, Sourc
 from core.debate.people import Person
 from core.debate.turn import Act, Turn
 from core.evidence.citations import check, check_citations, citations_in, render_citations
-from core.evidence.passages import passages_of
+from core.evidence.passages import PASSAGE_CHARACTERS, passages_of
 from core.evidence.words import words_in
 from core.rules.sources import MOST_CHARACTERS
 
@@ -393,8 +393,9 @@ def test_long_texts_are_forgotten_before_they_take_much_memory() -> None:
 
 def test_nothing_is_lost_whatever_the_text() -> None:
     text = "\n".join(f"{n} " + "x" * (n % 90) for n in range(500)) + "\n\n" + "y" * 5000
-    whole = "".join(passage.text for passage in passages_of(a_source(1, text)))
-    assert "".join(whole.split()) == "".join(text.split())
+    texts = [passage.text for passage in passages_of(a_source(1, text))]
+    assert "".join("".join(texts).split()) == "".join(text.split())
+    assert max(map(len, texts)) <= PASSAGE_CHARACTERS
 
 
 def test_a_long_hunk_of_many_headings_and_many_hunks_are_cut_in_good_time() -> None:

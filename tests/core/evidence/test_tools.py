@@ -16,8 +16,7 @@ import pytest
 from core.debate.evidence import SourceKind, SourceText
 from core.debate.people import Person, Place
 from core.errors import BadInput
-from core.evidence.reader import EvidenceReader
-from core.evidence.reading import FileReader
+from core.evidence.reading import EvidenceReader, FileReader
 from core.evidence.tools import FetchTools, fill_placeholders, tool_references
 from core.settings import EvidenceLimits, ToolServer
 from tests.core.evidence.office import a_pdf

@@ -66,7 +66,8 @@ async def outcomes(database: Database, *works: Callable[[Connection], str]) -> l
 
 async def test_a_read_that_fails_half_way_leaves_no_old_state_behind(database: Database) -> None:
     def fail_half_way(connection: Connection) -> None:
-        for _ in connection.exec_driver_sql("SELECT word FROM words"):
+        rows = connection.exec_driver_sql("SELECT word FROM words")
+        for _ in rows:
             raise RunLost("half way")
 
     for number in range(300):
@@ -215,27 +216,26 @@ async def test_what_is_no_database_is_left_alone_and_the_lock_given_back(
         assert database.place == str(path)
 
 
-async def test_all_who_wait_are_told_of_a_program_that_holds_the_lock(
-    database: Database, tmp_path: Path
+async def test_all_who_wait_are_told_together_of_a_program_that_holds_the_lock(
+    tmp_path: Path,
 ) -> None:
-    tried = 0
-
-    def count(_connection: Connection) -> str:
-        nonlocal tried
-        tried += 1
-        return "done"
-
-    await database.write(lambda c: c.exec_driver_sql("PRAGMA busy_timeout = 100").close())
-    with closing(sqlite3.connect(tmp_path / "moot.db", isolation_level=None)) as other:
+    transactions = list[None]()
+    path = tmp_path / "moot.db"
+    writer = BatchingWriter(sqlite_writer(path), "place", lambda: transactions.append(None))
+    await writer.run(lambda c: c.exec_driver_sql("PRAGMA busy_timeout = 100").close())
+    transactions.clear()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        results = await outcomes(database, *(count for _ in range(30)))
+        waiting = (writer.run(lambda _: "done") for _ in range(30))
+        results = await asyncio.gather(*waiting, return_exceptions=True)
         other.execute("ROLLBACK")
 
     assert all(isinstance(item, StoreDown) for item in results)
     assert "locked by another program" in str(results[0])
     assert len(set(map(id, results))) == 30
-    assert tried == 0
-    assert await database.write(put("duck")) == "duck"
+    assert len(transactions) <= 2, "each would wait as long again, one after the other"
+    assert await writer.run(lambda _: "done") == "done"
+    await writer.close()
 
 
 @pytest.mark.parametrize("replaced", [False, True])
@@ -401,3 +401,23 @@ async def test_a_writer_that_is_closed_does_what_waits_and_nothing_that_nobody_w
     await writer.close()
     assert log == [0, 2]
     assert all(task.done() for task in waiting)
+
+
+async def test_a_transaction_ends_though_who_asked_for_it_is_cancelled(tmp_path: Path) -> None:
+    path, begun = tmp_path / "moot.db", asyncio.Event()
+    repeating = RepeatingWriter(sqlite_writer(path), "place")
+    await repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
+
+    def insert(connection: Connection) -> None:
+        begun.set()
+        connection.exec_driver_sql("INSERT INTO tries VALUES (1)")
+
+    asking = asyncio.create_task(repeating.run(insert))
+    await begun.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await repeating.close()
+
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("SELECT count(*) FROM tries").fetchone() == (1,)

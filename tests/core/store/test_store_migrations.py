@@ -6,8 +6,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, MetaData, inspect, text
 
@@ -48,9 +46,9 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
         yield opened
 
 
-def is_ours(name: object, *_: object) -> bool:
+def is_ours(name: str) -> bool:
     """A full-text table is made of several, and described by none of ours."""
-    return not str(name).startswith("debate_words")
+    return not name.startswith("debate_words")
 
 
 def table_names(connection: Connection) -> set[str]:
@@ -95,15 +93,6 @@ def locations(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], st
 async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
     package: Package, locations: Callable[[], str]
 ) -> None:
-    def differences(connection: Connection) -> list[object]:
-        options: dict[str, object] = {
-            "version_table": package.version_table,
-            "compare_type": True,
-            "include_name": is_ours,
-        }
-        context = MigrationContext.configure(connection, opts=options)
-        return compare_metadata(context, package.metadata)
-
     async with (
         await Database.open(locations()) as at_once,
         await Database.open(locations()) as by_steps,
@@ -111,7 +100,6 @@ async def test_a_new_database_is_what_all_the_steps_would_have_made_of_it(
         await package.prepare(at_once)
         await by_steps.write(package.take_steps)
 
-        assert await by_steps.read(differences) == []
         assert await at_once.read(layout) == await by_steps.read(layout)
 
         read = f"SELECT version_num FROM {package.version_table}"  # noqa: S608 - ours
