@@ -98,7 +98,6 @@ class FirstCalls:
         *,
         beneath: Mapping[str, Any],
     ) -> float:
-        """Make the call of a row whose content and place are known."""
         outgoing = self.outgoing
         workspace = await outgoing.clients.of(row.workspace)
         content = {**row.payload, **rendered.contents[row.key]}

@@ -33,7 +33,6 @@ class LandingBacklog:
 
 
 def new_landing(receiver: str, debate_id: str, seq: int) -> NewPost:
-    """Return the row for an event that a receiver is to get."""
     return NewPost(
         key=f"{debate_id}/e{seq}/{LANDING}/{receiver}",
         workspace="",
@@ -145,6 +144,5 @@ def _backlog(connection: Connection) -> Backlog:
 
 @asynccontextmanager
 async def look_into_landings(url: str) -> AsyncGenerator[Landings]:
-    """Read the queues for as long as the block lasts, also while the bot writes to them."""
     async with await Database.look_into(url) as database:
         yield Landings(database)

@@ -118,7 +118,6 @@ class Outbox:
             self.wake(lane)
 
     async def repost(self, post: NewPost) -> None:
-        """Send again what Slack had refused."""
         await self.posts.repost(post)
         self.wake(post.lane)
 

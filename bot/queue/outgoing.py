@@ -42,8 +42,6 @@ _UNSENT = frozenset({PostState.WAITING, PostState.SENDING})
 
 @dataclass(frozen=True, kw_only=True)
 class RenderedPosts:
-    """What living posts of a debate show."""
-
     #: The number of the event up to which they do.
     seq: int
     #: Content by key; a post that is not there can be shown no more.
@@ -65,8 +63,6 @@ async def _render_nothing(rows: Sequence[PostRow]) -> RenderedPosts:  # noqa: AR
 
 @dataclass
 class Outgoing:
-    """What it takes to make calls for rows."""
-
     posts: Posts
     leases: Leases
     clients: WorkspaceClients

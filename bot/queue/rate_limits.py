@@ -41,7 +41,6 @@ class Pace:
         return float(getattr(self, lane.partition("/")[0], 0.0))
 
     def lease_of(self, method: str) -> float:
-        """Return the seconds in which the bytes of a call by this method leave."""
         return self.upload_lease if method == "upload" else self.lease
 
     def grace_of(self, method: str) -> float:
@@ -79,7 +78,6 @@ class RateLimits:
         return max(0.0, self._free_at.get(lane, 0.0) - time.monotonic())
 
     def count_call(self, lane: str) -> None:
-        """Count a call that begins now."""
         self.hold(lane, self.pace.between(lane))
 
     def hold(self, lane: str, seconds: float) -> None:

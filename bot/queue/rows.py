@@ -326,7 +326,6 @@ class Posts:
         return await self._first(_BY_KEY, {"with_key": key})
 
     async def rows_with_keys(self, keys: Sequence[str]) -> Mapping[str, PostRow]:
-        """The rows with these keys, as far as there are any, by key."""
         if not keys:
             return {}
         values = {"with_keys": keys}
@@ -358,7 +357,6 @@ class Posts:
         return None if row is None else read_row(row)
 
     async def _change(self, change: Any, values: Mapping[str, Any]) -> PostRow | None:
-        """Change one row, and return it."""
         row = await self.database.write(lambda c: c.execute(change, values).mappings().first())
         return None if row is None else read_row(row)
 
@@ -384,7 +382,6 @@ def _is_unchanged(columns: ReadOnlyColumnCollection[str, Column[Any]]) -> Column
 
 
 def _lane_held(column: str) -> ColumnElement[bool]:
-    """Whether this process holds the lane that a column of the row names."""
     return (
         select(LANES.c.lane)
         .where(LANES.c.lane == QUEUE.c[column], LANES.c.owner == bindparam("me", type_=Text))

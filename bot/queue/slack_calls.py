@@ -45,7 +45,6 @@ class SlackCall:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """The content without our own fields."""
         return {name: value for name, value in self.content.items() if name not in _OWN_FIELDS}
 
 
@@ -119,12 +118,10 @@ UNREPEATABLE = frozenset({"post", "upload"})
 
 
 async def send(call: SlackCall) -> str | None:
-    """Make the first call of a row; return the timestamp of a new message."""
     return await _unless_done(_FIRST[call.row.method](call))
 
 
 async def edit(call: SlackCall) -> None:
-    """Have a living post show its content."""
     await _unless_done(_edit(call))
 
 

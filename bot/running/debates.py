@@ -87,7 +87,6 @@ class Runner:
 
     @property
     def held_ids(self) -> Sequence[str]:
-        """Ids of the debates being worked on in this process."""
         return self._debates.keys
 
     async def start(self) -> None:

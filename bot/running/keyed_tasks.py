@@ -8,6 +8,8 @@ from bot.log import logger
 from core.errors import MootError
 
 _log = logger(__name__)
+#: Seconds before work that raised is begun again.
+_RESTART_SECONDS = 1.0
 K = TypeVar("K", bound=Hashable)
 
 
@@ -27,10 +29,8 @@ class KeyedTasks(Generic[K]):
     news falls between the last look and the end.
     """
 
-    def __init__(self, work: Callable[[K], Awaitable[None]], *, restart_after: float = 1.0) -> None:
-        """Keep what to do; after a failure it is begun again, some seconds later."""
+    def __init__(self, work: Callable[[K], Awaitable[None]]) -> None:
         self._work = work
-        self._restart_after = restart_after
         self._tasks: dict[K, asyncio.Task[None]] = {}
         self._news: set[K] = set()
         self._closing = False
@@ -64,6 +64,6 @@ class KeyedTasks(Generic[K]):
                 except Exception as error:  # noqa: BLE001 - whatever it was, the work must go on
                     log_failure(error, str(key))
                     self._news.add(key)
-                    await asyncio.sleep(self._restart_after)
+                    await asyncio.sleep(_RESTART_SECONDS)
         finally:
             del self._tasks[key]

@@ -18,9 +18,7 @@ _DAY_SECONDS = 24 * 60 * 60.0
 
 
 class Expiring(Protocol):
-    async def purge(self, before: datetime) -> Any:
-        """Delete what is older than that."""
-        ...
+    async def purge(self, before: datetime) -> Any: ...
 
 
 @asynccontextmanager

@@ -76,7 +76,6 @@ class Leases:
             self._task = asyncio.create_task(self._keep(), name="leases")
 
     async def close(self) -> None:
-        """Leave all lanes to others."""
         if self._task:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -138,7 +137,6 @@ class Leases:
         return time.monotonic() < self.deadline(lane)
 
     def deadline(self, lane: str) -> float:
-        """Until when, by the steady clock, a call for a lane may leave."""
         end = self._ends.get(lane, -math.inf)
         return end - self._holds * _MARGIN if self.is_shared else end
 

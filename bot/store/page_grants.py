@@ -15,7 +15,6 @@ class DebatePageGrants(TableUser):
     """The `PageGrants` of a running bot."""
 
     async def grant(self, debate: Debate) -> str:
-        """The debate's grant, made if it has none."""
         values = {
             "debate_id": debate.id,
             "workspace": debate.setup.place.workspace,

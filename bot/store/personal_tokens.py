@@ -85,7 +85,6 @@ class PersonalTokens(TableUser):
         return f"{PREFIX}{token_id}_{secret}" if await self._database.write(insert) else ""
 
     async def of(self, workspace: str, person: str, now: datetime) -> Sequence[PersonalToken]:
-        """Return a person's tokens that hold, by number."""
         query = (
             select(PERSONAL_TOKENS)
             .where(_TABLE.workspace == workspace, _TABLE.person == person)

@@ -61,6 +61,5 @@ def purge_answers(connection: Connection, workspace: str, person: str, channel: 
 
 
 def purge_workspace(connection: Connection, workspace: str) -> None:
-    """Delete everything else that is known of a workspace."""
     for table in (QUEUE, CHANNEL_SETTINGS, ORGANISATIONS, PAGE_GRANTS, PERSONAL_TOKENS):
         connection.execute(delete(table).where(table.c.workspace == workspace))

@@ -30,8 +30,6 @@ from core.use_cases.remind import Reminder
 
 
 class Deliveries(TableUser):
-    """Remembers what arrived."""
-
     async def seen(self, kind: str, delivery_id: str, at: datetime) -> bool:
         """Whether it arrived before; from now on it did.
 
@@ -71,7 +69,6 @@ class Reminders(TableUser):
         return [Reminder(**row) for row in rows]
 
     async def forget(self, reminder: Reminder) -> None:
-        """People were reminded."""
         table = REMINDERS.c
         this = (table.debate_id == reminder.debate_id) & (table.decision == reminder.decision)
         await self._database.write(lambda c: c.execute(delete(REMINDERS).where(this)))
@@ -100,7 +97,6 @@ class Organisations(TableUser):
         return self._known[workspace]
 
     async def workspaces_of(self, enterprises: Collection[str]) -> Sequence[str]:
-        """Return the workspaces that are known to belong to organisations."""
         query = select(ORGANISATIONS.c.workspace).where(ORGANISATIONS.c.enterprise.in_(enterprises))
         return await self._database.read(lambda c: c.execute(query).scalars().all())
 
@@ -109,8 +105,6 @@ _log = logger(__name__)
 
 
 class ChannelSettings(TableUser):
-    """Settings per channel, as JSON."""
-
     async def get(self, place: Place) -> ChannelChoices:
         """The channel's settings; the defaults, if they cannot be read."""
         query = select(CHANNEL_SETTINGS.c.settings).where(_of(place))
@@ -165,7 +159,6 @@ class RestoredIds(TableUser):
         await self._database.write(lambda c: c.execute(row))
 
     async def debates(self) -> frozenset[str]:
-        """Return the ids of all debates whose posts may be in Slack already."""
         return await self._database.read(
             lambda c: frozenset(c.execute(select(RESTORED.c.debate_id)).scalars())
         )

@@ -231,5 +231,4 @@ class TableUser:
 
 
 async def prepare(database: Database) -> None:
-    """Create the tables, or bring older ones up to date."""
     await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)

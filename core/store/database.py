@@ -160,7 +160,6 @@ class Database:
             self._writer = self._file_writer(file)
 
     def _file_writer(self, file: Path) -> BatchingWriter:
-        """Write to the file for as long as it is the one that was opened."""
         return BatchingWriter(sqlite_writer(file), self.place, self.check_file)
 
     async def shrink(self) -> None:
@@ -248,7 +247,6 @@ _WRONG_LOCATION = (
 
 
 def url_of_file(path: Path) -> str:
-    """The location of an SQLite file, whatever signs its path has."""
     return URL.create(_SQLITE, database=str(path)).render_as_string()
 
 
@@ -264,7 +262,6 @@ def _file_of(url: URL) -> Path:
 
 
 def _on_server(url: URL) -> Database:
-    """A database on a server, shared with other processes."""
     place = f"{url.host or 'localhost'}/{url.database or ''}"
     try:
         engine = postgres_engine(url)
@@ -301,8 +298,6 @@ def _give_back(connection: Connection) -> int:
 async def _asked(
     database: Database, transact: Callable[[Callable[[Connection], None]], Awaitable[None]]
 ) -> Database:
-    """Make sure that it is a database and answers; else close it."""
-
     def ask(connection: Connection) -> None:
         is_file = connection.dialect.name == "sqlite"
         connection.exec_driver_sql("SELECT count(*) FROM sqlite_master" if is_file else "SELECT 1")

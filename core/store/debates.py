@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -55,7 +56,6 @@ class SqlDebateStore:
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
     ) -> AppendResult:
-        """Begin a debate, unless `origin` has begun one."""
         if not isinstance(started, DebateStarted):
             raise TypeError(f"a debate begins with its start, not with {started.kind}")
         started = without_secrets(started)
@@ -92,8 +92,6 @@ class SqlDebateStore:
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
     ) -> AppendResult:
-        """Write one event without secrets; the key's first writer wins."""
-
         def write_or_find(connection: Connection) -> AppendResult:
             # The run is checked first, so that a lost run never gets a result.
             head = _head(connection, debate_id, lock=True)
@@ -132,8 +130,6 @@ class SqlDebateStore:
         return [recorded for recorded in entries if recorded.seq > after]
 
     async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        """The log in order, from the first event with a greater `seq`."""
-
         def read(connection: Connection) -> Sequence[Row[Any]]:
             _head(connection, debate_id)
             return connection.execute(_AFTER, {"with_id": debate_id, "after": after}).all()
@@ -145,8 +141,6 @@ class SqlDebateStore:
         return await asyncio.to_thread(lambda: [_recorded_event(row) for row in rows])
 
     async def claim(self, debate_id: str) -> RunToken:
-        """Take the debate over from every older run."""
-
         def count_up(connection: Connection) -> RunToken:
             number = _head(connection, debate_id, lock=True).run_number + 1
             _update(connection, debate_id, run_number=number)
@@ -155,7 +149,6 @@ class SqlDebateStore:
         return await self._database.write(count_up)
 
     async def check_run(self, run: RunToken) -> None:
-        """Make sure that a run still holds its debate."""
         head = await self._database.read(lambda c: _head(c, run.debate_id))
         if run.number != head.run_number:
             raise RunLost(f"Another run holds the debate {run.debate_id} now.")
@@ -164,8 +157,6 @@ class SqlDebateStore:
         return await self._database.read(lambda c: _head(c, debate_id).published_seq)
 
     async def mark_published(self, debate_id: str, seq: int) -> None:
-        """Record the number of the last published event; a smaller one changes nothing."""
-
         def set_if_greater(connection: Connection) -> None:
             row = connection.execute(_PUBLISH, {"with_id": debate_id, "upto": seq}).first()
             if row is None:
@@ -174,16 +165,14 @@ class SqlDebateStore:
         await self._database.write(set_if_greater)
 
     async def unfinished_ids(self) -> Sequence[str]:
-        """Ids of debates that did not end or have unpublished events, oldest first."""
         return await self._database.read(lambda c: _ids(c, or_(_RUNS, _HAS_NEWS)))
 
     async def unpublished_ids(self) -> Sequence[str]:
-        """Ids of running debates with events that nobody has published."""
         # Few debates run, so few logs are looked at.
         return await self._database.read(lambda c: _ids(c, and_(_RUNS, _HAS_NEWS)))
 
     async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
-        query = select(DEBATES).order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
+        query = _ENTRIES.order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
         if filters.workspace is not None:
             query = query.where(DEBATES.c.workspace == filters.workspace)
         if filters.channels is not None:
@@ -197,20 +186,7 @@ class SqlDebateStore:
         query = query.limit(filters.limit)
 
         def entries(connection: Connection) -> list[DebateEntry]:
-            return [
-                DebateEntry(
-                    debate_id=row.id,
-                    question=row.question,
-                    workspace=row.workspace,
-                    channel=row.channel,
-                    asked_by=row.asked_by,
-                    started_at=row.started_at,
-                    ended_at=row.ended_at,
-                    status=row.status,
-                    origin=row.origin,
-                )
-                for row in connection.execute(query)
-            ]
+            return [DebateEntry(**row) for row in connection.execute(query).mappings()]
 
         return await self._database.read(entries)
 
@@ -220,13 +196,11 @@ class SqlDebateStore:
     async def reserve(
         self, reservation: Reservation, caps: Sequence[Cap], *, at: datetime
     ) -> Sequence[Cap]:
-        """Reserve the amount under all these caps, or under none."""
         return await self._database.write(lambda c: spending.reserve(c, reservation, caps, at))
 
     async def settle(
         self, reservation_id: str, cost: Decimal | None, *, expires_at: datetime
     ) -> None:
-        """Count what the attempt did cost from now on."""
         await self._database.write(lambda c: spending.settle(c, reservation_id, cost, expires_at))
 
     async def secret(self) -> bytes:
@@ -250,6 +224,10 @@ _HEAD = select(
     DEBATES.c.asked_by,
     DEBATES.c.token_id,
 ).where(_ID)
+_ENTRIES = select(
+    DEBATES.c.id.label("debate_id"),
+    *(DEBATES.c[field.name] for field in fields(DebateEntry) if field.name != "debate_id"),
+)
 _LOCKED_HEAD = _HEAD.with_for_update()
 _STANDING = select(EVENTS).where(_LOG, EVENTS.c.key == bindparam("key"))
 #: The log's last number, whether a key stands in it, and whether money is reserved for the debate.
@@ -317,7 +295,6 @@ def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
 def _head(
     connection: Connection, debate_id: str, *, lock: bool = False
 ) -> Row[Any, Any, Any, Any, Any]:
-    """The debate's own row, locked against other processes if asked for."""
     row = connection.execute(_LOCKED_HEAD if lock else _HEAD, {"with_id": debate_id}).first()
     if row is None:
         raise DebateUnknown(f"There is no debate {debate_id}.")

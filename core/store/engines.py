@@ -100,7 +100,6 @@ class SqliteEngine:
                 raise
 
     async def dispose(self) -> None:
-        """Close the connections and end their threads. Safe to call twice."""
         while self._idle:
             await self._idle.pop().close()
         self._engine.dispose()

@@ -111,7 +111,6 @@ def _lock_of(database: Path) -> Path:
 
 
 def _lock(path: Path, database: Path) -> int:
-    """Open and lock the file; leave our process id in it for whoever finds it locked."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -130,7 +129,6 @@ def _lock(path: Path, database: Path) -> int:
 
 
 def _why(error: OSError, database: Path) -> str:
-    """Words for people on why the files cannot be opened, and what to do."""
     folder = database.parent
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:

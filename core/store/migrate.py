@@ -87,7 +87,6 @@ async def check_tables(database: Database, location: Path, version_table: str) -
 
 
 def _version(connection: Connection, version_table: str) -> str | None:
-    """The version of a package's tables; None: they were never made."""
     if not inspect(connection).has_table(version_table):
         return None
     read = f"SELECT version_num FROM {version_table}"  # noqa: S608 - our own name

@@ -97,7 +97,6 @@ def ids_in(body: str) -> Iterator[str]:
 
 
 def _sources_after(connection: Connection, last: tuple[str, int]) -> Sequence[tuple[str, int, str]]:
-    """Debate, number and body of the next events that tell of a source."""
     place = (EVENTS.c.debate_id, EVENTS.c.seq)
     rows = connection.execute(
         select(*place, EVENTS.c.body)

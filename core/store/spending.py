@@ -75,7 +75,6 @@ def _spending_under(scope: SpendingScope) -> Select[Any]:
 def reserve(
     connection: Connection, reservation: Reservation, caps: Sequence[Cap], at: datetime
 ) -> Sequence[Cap]:
-    """Reserve the amount under all caps; see the port."""
     if connection.dialect.name == "postgresql":  # SQLite has one writer
         for key in sorted(cap.key for cap in caps):  # in one order, against deadlocks
             lock = func.pg_advisory_xact_lock(func.hashtextextended(key, 0))

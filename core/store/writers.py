@@ -87,7 +87,6 @@ class RepeatingWriter:
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """Free connections, once what is under way has ended."""
         if self._under_way:
             _, late = await asyncio.wait(self._under_way, timeout=_DISPOSE_SECONDS)
             for task in late:
@@ -97,7 +96,6 @@ class RepeatingWriter:
 
 
 async def transact(engine: AsyncEngine | SqliteEngine, work: Callable[[Connection], T]) -> T:
-    """Run the work in one transaction of this engine."""
     if isinstance(engine, SqliteEngine):
         return await engine.transact(work)
     async with engine.begin() as connection:
@@ -150,7 +148,6 @@ class BatchingWriter:
         return await future
 
     async def close(self) -> None:
-        """Do what waits, then free the connection."""
         self._closed = True
         task, self._task = self._task, None
         try:
@@ -161,7 +158,6 @@ class BatchingWriter:
             await self._engine.dispose()
 
     async def _serve(self) -> None:
-        """Commit waiting work in batches, until closed."""
         while self._line or not self._closed:
             if not self._line:
                 self._news.clear()
@@ -196,7 +192,6 @@ class BatchingWriter:
         return True
 
     def _store_error(self, error: Exception) -> Exception:
-        """The error for the caller: a `StoreError` with its cause."""
         if isinstance(error, SQLAlchemyError):
             store_error = explain(error, self._place)
             store_error.__cause__ = error
