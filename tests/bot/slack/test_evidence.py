@@ -27,7 +27,7 @@ from bot.slack.payloads import Identity, SharedFile
 from core.debate.evidence import SourceReference
 from core.debate.people import Person, Place
 from core.errors import BadInput
-from core.evidence.reader import FetchedFile
+from core.evidence.reading import FetchedFile
 
 HERE = Place(surface="slack", workspace="T1", channel="C0HERE")
 TEAM = "https://team.slack.com"
