@@ -129,10 +129,13 @@ def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
         ts = note_ts(message(occasion.event))
         return [{"name": emoji, "target_ts": ts}] if ts else ()
 
+    def key(occasion: Occasion[E], _part: int) -> str:
+        return of_event(occasion, emoji)
+
     return Post(
         on=on,
         view=view,
-        key=lambda occasion, _: of_event(occasion, emoji),
+        key=key,
         method="react",
         where=PostPlace.CHANNEL,
     )
@@ -140,7 +143,7 @@ def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
 
 def post_about(debate: Debate, key: str, content: Content, method: str = "post") -> NewPost:
     """A post in a debate's thread that is not one of those its events bring about."""
-    post = Post[Any](on=object, view=lambda _: [content], key=lambda *_: key, method=method)
+    post = Post[Debate](on=Debate, view=lambda _: [content], key=lambda _, _part: key, method=method)
     return next(iter(post.posts(Occasion(debate=debate, event=debate, seq=debate.seq))))
 
 

@@ -85,7 +85,7 @@ class Sealed:
         texts["channel"] = json.dumps(team.workspace.messages(team.channel))
         texts["files"] = "\n".join(str(file.content) for file in state.files.values())
         texts["home"] = await home_of(team, "dana", "Kafka")
-        async with self.bot.program(self.bot.lets_in("dana")) as dana:
+        async with self.bot.program("dana") as dana:
             for tool in ("debate_status", "get_verdict"):
                 texts[tool] = json.dumps(await dana.calls(tool, debate_id=debate_id))
             texts["list_debates"] = json.dumps(await dana.calls("list_debates"))

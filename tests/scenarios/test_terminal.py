@@ -157,7 +157,7 @@ def test_help_needs_nothing_heavy() -> None:
 #: What nobody needs before the first model is asked: each costs 10 to 120 ms of CPU.
 NOT_YET = (
     *("alembic", "anthropic", "openai.resources.responses", "packaging"),
-    *("slack_bolt", "sqlalchemy.dialects.postgresql", "yaml"),
+    *("slack_bolt", "sqlalchemy.dialects.postgresql"),
 )
 #: `moot`, which writes down whom it connects to, and what of that is loaded by then.
 WATCHED = f"""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slack_sdk.models.blocks import Block
 
 from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import release_all
+from bot.presenter.reading_order import position_after
 from bot.slack.mrkdwn.newer_blocks import newer_in, without
 from bot.views import notices
 from bot.views.board import board
@@ -304,8 +304,9 @@ def test_a_log_that_no_engine_can_have_written_is_shown_or_refused_by_name(
         board(debate)
         home([DebateRow(debate)])
         channel_list([DebateRow(debate)])
-        for released in release_all(log).events:
-            posts_of(debate, released)
+        position_after(log)
+        for recorded in log:
+            posts_of(debate, recorded)
 
 
 def test_people_are_named_by_mention_and_only_if_their_id_is_one():
