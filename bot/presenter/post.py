@@ -143,7 +143,9 @@ def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
 
 def post_about(debate: Debate, key: str, content: Content, method: str = "post") -> NewPost:
     """A post in a debate's thread that is not one of those its events bring about."""
-    post = Post[Debate](on=Debate, view=lambda _: [content], key=lambda _, _part: key, method=method)
+    post = Post[Debate](
+        on=Debate, view=lambda _: [content], key=lambda _, _part: key, method=method
+    )
     return next(iter(post.posts(Occasion(debate=debate, event=debate, seq=debate.seq))))
 
 
