@@ -1,7 +1,6 @@
 """How often accepted decisions held: by confidence, gate, shadow answer, model, role (pure).
 
-People say later how a decision turned out; here that is counted. Only "held" counts as held: a
-decision that held in part does not, and is shown beside it. Nothing is weighted by what comes out.
+Only "held" counts as held: a decision that held in part does not, and is shown beside it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,19 +24,11 @@ FEWEST = 10
 SURE_FROM = 60
 #: Smaller ones are told as below this.
 _LEAST_P = 0.01
-ALL, CONFIDENCE, GATE, SHADOW, JUDGE = "All", "Confidence", "Gate", "One answer alone", "Judge"
-FOR_MODEL, AGAINST_MODEL = "Model, for the decision", "Model, against it"
-FOR_ROLE, AGAINST_ROLE = "Role, for the decision", "Role, against it"
-DEBATED, SKIPPED = "debated", "not debated"
-SAME, OTHERWISE = "said the same", "said otherwise"
-FOLLOWED, OVERRULED = "followed the vote", "overruled the vote"
-
-
 #: Groups of two rows: the field of a case, and what its values are called.
 _YES_OR_NO: Sequence[tuple[str, str, Mapping[bool, str]]] = (
-    (GATE, "was_skipped", {False: DEBATED, True: SKIPPED}),
-    (SHADOW, "alone_agrees", {True: SAME, False: OTHERWISE}),
-    (JUDGE, "overruled", {False: FOLLOWED, True: OVERRULED}),
+    ("Gate", "was_skipped", {False: "debated", True: "not debated"}),
+    ("One answer alone", "alone_agrees", {True: "said the same", False: "said otherwise"}),
+    ("Judge", "overruled", {False: "followed the vote", True: "overruled the vote"}),
 )
 
 
@@ -183,30 +174,24 @@ def interval_words(share: Interval) -> str:
 
 
 def _rows(cases: Sequence[Case]) -> Iterable[Row]:
-    if not cases:
-        return
-    yield _row(ALL, "all decisions", cases)
+    groups: list[tuple[str, str, Sequence[Case]]] = [("All", "all decisions", cases)]
     upper = 100
     for least, word in BANDS:
         sure = [c for c in cases if c.confidence is not None and least <= c.confidence <= upper]
-        if sure:
-            yield _row(CONFIDENCE, f"{word} ({least}–{upper})", sure)
+        groups.append(("Confidence", f"{word} ({least}–{upper})", sure))
         upper = least - 1
-    if unsure := [case for case in cases if case.confidence is None]:
-        yield _row(CONFIDENCE, "none computed", unsure)
+    unsure = [case for case in cases if case.confidence is None]
+    groups.append(("Confidence", "none computed", unsure))
     for group, field, names in _YES_OR_NO:
         for value, name in names.items():
-            if those := [case for case in cases if getattr(case, field) is value]:
-                yield _row(group, name, those)
-    for group, is_for, by in (
-        (FOR_MODEL, True, "model"),
-        (AGAINST_MODEL, False, "model"),
-        (FOR_ROLE, True, "role"),
-        (AGAINST_ROLE, False, "role"),
-    ):
-        for name in sorted({getattr(voice, by) for case in cases for voice in case.voices}):
-            if those := [case for case in cases if _stood(case, by, name) is is_for]:
-                yield _row(group, name, those)
+            groups.append((group, name, [c for c in cases if getattr(c, field) is value]))
+    for by in ("model", "role"):
+        agents = sorted({getattr(voice, by) for case in cases for voice in case.voices})
+        for is_for, stood in ((True, "for the decision"), (False, "against it")):
+            for name in agents:
+                those = [case for case in cases if _stood(case, by, name) is is_for]
+                groups.append((f"{by.capitalize()}, {stood}", name, those))
+    return (_row(*group) for group in groups if group[2])
 
 
 def _stood(case: Case, by: str, name: str) -> bool | None:

@@ -1,7 +1,6 @@
 """What each model can take and what its vendor does: a table read from `capabilities.toml`.
 
-Vendors change their minds often, so what they allow is data. Records that fit a provider and a
-model are laid over each other in the order of the file; settings may add records of their own.
+Records that fit a model are laid over each other in the order of the file, then those of settings.
 """
 
 import tomllib
@@ -125,7 +124,6 @@ def capability(provider: str, model: str, overrides: Sequence[Record] = ()) -> C
 
 
 def says_context(provider: str, model: str, overrides: Sequence[Record]) -> bool:
-    """Whether settings state this model's context size."""
     records = (record for record in overrides if "context_tokens" in record)
     return any(fits(record, provider, model) for record in records)
 

@@ -145,8 +145,6 @@ class Engine:
 
 
 class _Run:
-    """One debate being advanced."""
-
     def __init__(self, engine: Engine, token: RunToken, *, published: int) -> None:
         self._summary_grace = engine.summary_grace
         self._token = token
@@ -245,7 +243,6 @@ class _Run:
         del self._telling
 
     async def _drop(self, keys: Sequence[str]) -> None:
-        """Cancel these turns and wait until they have stopped."""
         tasks = [self._working.pop(key).task for key in keys]
         for task in tasks:
             task.cancel()
@@ -365,7 +362,6 @@ class _Run:
             raise
 
     async def _record(self, event: Event, answered: str) -> RecordedEvent:
-        """Record a turn's outcome, and that the model of the agent who answered is back."""
         recorded = await self._write(event)
         if answered in self._away:
             try:
@@ -399,7 +395,6 @@ class _Run:
         await self._append(ModelCameBack(agent=agent, origin=self._origin()))
 
     def _origin(self) -> str:
-        """What tells one event of a kind from the next."""
         self._changes += 1
         return f"{self._token.number}.{self._changes}"
 
@@ -415,7 +410,6 @@ class _Run:
         return appended.recorded
 
     def _note(self, recorded: RecordedEvent) -> None:
-        """Have the next step build on it."""
         self._own.append(recorded)
         self._changed.set()
 
@@ -473,7 +467,6 @@ class _Run:
             yield remaining, TurnFailed(failure=late)
 
     async def _enforce_limits(self, debate: Debate) -> None:
-        """End the rounds when the debate is out of time, else turns whose round is out of time."""
         events = [event for seconds, event in self._limits(debate) if seconds <= 0]
         if events and isinstance(events[0], TimeRanOut):
             await self._append(events[0])

@@ -2,7 +2,7 @@
 
     MootError
     ├── BadInput                what a person typed cannot be used; says what to do
-    │   └── AskedAlready        a debate on the same question runs in the channel
+    │   └── DuplicateQuestion   a debate on the same question runs in the channel
     ├── ConfigurationBroken     settings cannot be used; names the file and the key
     ├── CallFailed              a question put to models came to nothing; says what it cost
     │   ├── ProviderError       a model could not be asked, or answered uselessly

@@ -1,10 +1,8 @@
 """Estimates what a debate will cost and how long it will take: arithmetic over its planned turns.
 
-Each turn that the format plans, and each that the engine adds, is a call. Its prompt holds the
-question, the sources and so many texts of other turns; prompt and reply have the usual size of
-their act. The least stands for short replies, a warm cache and the earliest end that the rules
-allow; the most for long replies, hidden reasoning and an empty cache. What is asked again after
-an error, and what people add while the debate runs, is not foreseen.
+The least stands for short replies, a warm cache and the earliest end that the rules allow; the most
+for long replies, hidden reasoning and an empty cache. What is asked again after an error, and what
+people add while the debate runs, is not foreseen.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -138,7 +136,6 @@ class Estimate:
 
     @property
     def forecast(self) -> Forecast:
-        """The estimate as it is kept with the debate, to compare it afterwards."""
         return Forecast(
             cost=self.cost,
             cost_if_agreed=self.cost_if_agreed,
@@ -297,8 +294,6 @@ def _rounds(setup: Setup, form: Format) -> tuple[int, int]:
 
 
 class _Sizes:
-    """Usual sizes of the calls of one debate."""
-
     def __init__(self, setup: Setup, tables: Tables) -> None:
         debate = initial_debate(setup)
         self._setup, self._tables, self._auditor = setup, tables, auditor_of(debate)

@@ -1,7 +1,4 @@
-"""How a question becomes a debate's setup: checks, roster, defaults, warnings (pure).
-
-Reason: what a debate starts from is checked and filled in here, and nowhere else.
-"""
+"""How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -189,7 +186,6 @@ def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings
 def _by_playbook(
     request: DebateRequest, settings: Settings
 ) -> tuple[Playbook | None, DebateRequest, Settings]:
-    """The playbook that was asked for, and what it leaves of the request and the settings."""
     if not request.playbook:
         return None, request, settings
     playbook = find_playbook(request.playbook, settings)
@@ -292,7 +288,6 @@ def largest(setup: Setup) -> Setup:
 def _agents_of(
     cast: Sequence[casting.CastRole], models: Sequence[ModelChoice], more: Sequence[Role]
 ) -> Roster:
-    """The agents of a cast; models are dealt to them in turn."""
     agents = (agent_for(role.role, models[at % len(models)], more) for at, role in enumerate(cast))
     return Roster(agents=tuple(agents), reasons={role.role: role.reason for role in cast})
 
@@ -438,7 +433,6 @@ def _with_defaults(agent: Agent, settings: Settings, form: str = "") -> Agent:
 
 
 def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
-    """Who serves the background, if not simply the judge's model."""
     if choice is None or (choice.provider, choice.model) == (judge.provider, judge.model):
         return None
     own = ModelChoice(provider=judge.provider, model=judge.model)
@@ -452,7 +446,6 @@ def _summarizer(judge: Agent, choice: ModelChoice | None) -> Agent | None:
 def _shadow(
     when: ShadowWhen, models: Sequence[ModelChoice], settings: Settings, judge: Agent
 ) -> Agent | None:
-    """The agent that answers alone, unseen until the verdict; None where there is none."""
     several = len({model.full_name for model in models}) > 1
     if when is ShadowWhen.NEVER or (when is ShadowWhen.MIXED and not several):
         return None

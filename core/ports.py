@@ -1,7 +1,6 @@
 """What the core needs from outside: models, a store, somebody who listens, a clock.
 
-Adapters live in `core.llm.providers` and `core.store` and on the Slack side; in-memory doubles that
-anybody may use in tests live in `core.testing`.
+In-memory doubles that anybody may use in tests live in `core.testing`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -47,9 +46,7 @@ class ModelProvider(Protocol):
 class RefusalMemory(Protocol):
     """A provider that leaves out of requests what a server refused before."""
 
-    def left_out(self, model: str) -> Sequence[str]:
-        """What is not sent to a model any more."""
-        ...
+    def left_out(self, model: str) -> Sequence[str]: ...
 
 
 #: Gives a plugin the value of a variable of the environment whose name begins with `MOOT_PLUGIN_`;
@@ -89,9 +86,7 @@ class ModelLists(Protocol):
 class SlowLoadingProvider(Protocol):
     """A provider that takes long to load; it is loaded with the first request at last."""
 
-    async def load(self) -> None:
-        """Load it now, without blocking the event loop."""
-        ...
+    async def load(self) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -196,9 +191,7 @@ class DebateStore(Protocol):
         """Ids of running debates with events that nobody has published: somebody owes them work."""
         ...
 
-    async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
-        """Debates that fit, newest first."""
-        ...
+    async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]: ...
 
 
 class Spending(Protocol):

@@ -1,8 +1,4 @@
-"""Settings of debates: each is declared here, or in `core.debate.rules`, and nowhere else.
-
-`SettingsFile` is what a configuration file may hold, `Settings` what the program works with. What
-both have is in `CommonSettings` and `DebateRules`.
-"""
+"""Settings of debates: each is declared here, or in `core.debate.rules`, and nowhere else."""
 
 from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
@@ -104,7 +100,6 @@ class AllLimits(Limits, Caps):
 
     @property
     def of_debate(self) -> Limits:
-        """Those of one debate, which its log holds."""
         capped = self.with_cost(self.debate_cost)
         return Limits(**{name: getattr(capped, name) for name in Limits.model_fields})
 
@@ -394,7 +389,6 @@ def role_id(name: str, more: Iterable[Role] = ()) -> str | None:
 
 
 def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agent:
-    """An agent with a role, built in or one of `more`."""
     definition = roles_with(more)[role]
     own = (
         {PERSONA: PromptText(text=definition.prompt, source=definition.source)}
@@ -402,11 +396,11 @@ def agent_for(role: str, choice: ModelChoice, more: Iterable[Role] = ()) -> Agen
         else {}
     )
     return Agent(
-        prompts=own,
         id=definition.id,
         name=definition.name,
         role=definition.id,
         icon=definition.icon,
+        prompts=own,
         provider=choice.provider,
         model=choice.model,
     )

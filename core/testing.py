@@ -1,7 +1,6 @@
 """PUBLIC doubles for tests: a scripted model, a sink, a clock, channels' choices, a debate at hand.
 
-They keep the ports' contracts; nothing in the product imports this module. The in-memory store is
-`core.store.memory.InMemoryStore`.
+The in-memory store is `core.store.memory.InMemoryStore`.
 """
 
 import asyncio
@@ -316,7 +315,6 @@ def a_setup(
     rounds: int = 2,
     provider: str = "scripted",
 ) -> Setup:
-    """The setup of a debate as a person in a channel would start it."""
     choice = ModelChoice(provider=provider, model="scripted-1")
     request = DebateRequest(
         question=question,

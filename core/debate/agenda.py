@@ -10,8 +10,6 @@ from core.values import Value
 
 
 class Phase(Value):
-    """Part of an agenda: every agent takes one turn of the same act."""
-
     act: Act
     #: Earlier acts: what the others said in them is shown, and waited for.
     hears: tuple[Act, ...] = ()
@@ -41,7 +39,6 @@ class Agenda(Value):
 
     @property
     def positions(self) -> tuple[Act, ...]:
-        """The acts in which agents say what they stand for, in their order."""
         return tuple(phase.act for phase in self.phases if phase.act in _POSITIONS)
 
     @model_validator(mode="after")

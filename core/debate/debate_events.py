@@ -9,8 +9,6 @@ from core.usage import Expense, Usage
 
 
 class DebateStarted(BaseEvent):
-    """The first event of every debate."""
-
     key_form = "start"
     kind: Literal["debate_started"] = "debate_started"
     setup: Setup
@@ -56,7 +54,6 @@ class Withheld(BaseEvent):
 
     @property
     def spent(self) -> Expense:
-        """Nobody may read what it led to."""
         return Expense(lost=self.usage)
 
     def _changes(self, debate: Debate) -> Changes:
@@ -174,7 +171,6 @@ class OutcomeAsked(BaseEvent):
 
     @staticmethod
     def key_of(decision: str, number: int) -> str:
-        """The key of having asked about a decision for the `number`th time."""
         return f"outcome-asked/{number}/{decision}"
 
     def _changes(self, debate: Debate) -> Changes:

@@ -1,9 +1,7 @@
 """The base classes of events: an event's key, its cost, and where the debate keeps it.
 
-Every event has a key that says what it is the result of, unique in its debate: the first
-writer wins and a second one adopts what is there. To add an event: a class in one of the
-`*_events` modules that says where it is kept (`kept_in`, or `_changes`), of `TurnEnded` if
-it is the outcome of a turn, and its line in the union at the end of its module.
+To add an event: a class in one of the `*_events` modules that says where it is kept (`kept_in`, or
+`_changes`), of `TurnEnded` if it is the outcome of a turn, and its line in the module's union.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -29,16 +27,6 @@ def by_key(field: str, attribute: str) -> Kept:
     return lambda debate, event: {
         field: {**getattr(debate, field), event.key: getattr(event, attribute)}
     }
-
-
-def by_person(field: str, attribute: str) -> Kept:
-    """The same by the person who gave it: their newest counts."""
-
-    def keep(debate: Debate, event: object) -> Changes:
-        value = getattr(event, attribute)
-        return {field: {**getattr(debate, field), value.by.id: value}}
-
-    return keep
 
 
 def last(field: str, attribute: str, **besides: object) -> Kept:
@@ -97,7 +85,6 @@ class BaseEvent(Value):
         return ""
 
     def folded_into(self, debate: Debate) -> Debate:
-        """The debate with it applied; its time is the debate's already."""
         return debate.replace(**self._changes(debate))
 
     def _changes(self, debate: Debate) -> Changes:

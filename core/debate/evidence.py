@@ -24,8 +24,6 @@ class SourceKind(StrEnum):
 
 
 class SourceReference(Value):
-    """Something people gave as evidence, before it is read."""
-
     kind: SourceKind
     #: What people call it: a file's name, a page's address.
     title: str

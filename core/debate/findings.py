@@ -57,8 +57,6 @@ class ReviewFinding(Value):
 
 
 class Findings(Value):
-    """The findings of all agents, each once, the gravest first."""
-
     turn: Turn
     items: tuple[ReviewFinding, ...]
     call: Call | None = None

@@ -40,8 +40,6 @@ class NoDebateReason(StrEnum):
 
 
 class Gate(Value):
-    """Whether another round is worth holding: after the blind ballots, and after each round."""
-
     turn: Turn
     reason: GateReason
     #: None: there is something to debate. Beside the reason, not one of its values: older versions

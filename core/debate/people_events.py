@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from core.debate.event import BaseEvent, Changes, by_person, fault_of_agents, in_tuple, last
+from core.debate.event import BaseEvent, Changes, fault_of_agents, in_tuple, last
 from core.debate.follow_up import Decision, DecisionOutcome, Feedback, FollowUp
 from core.debate.people import Person, Stop
 from core.debate.state import Debate, Status
@@ -21,8 +21,6 @@ class OptionEdited(BaseEvent):
 
 
 class DebateWanted(BaseEvent):
-    """A person wanted the debate that the gate had skipped."""
-
     KEY: ClassVar[str] = "debate-wanted"
 
     kind: Literal["debate_wanted"] = "debate_wanted"
@@ -153,9 +151,11 @@ class OutcomeGiven(BaseEvent):
 
 class FeedbackGiven(BaseEvent):
     key_form = "feedback/{0.feedback.origin}"
-    kept_in = by_person("feedback", "feedback")
     kind: Literal["feedback_given"] = "feedback_given"
     feedback: Feedback
+
+    def _changes(self, debate: Debate) -> Changes:
+        return {"feedback": {**debate.feedback, self.feedback.by.id: self.feedback}}
 
 
 class FollowUpAsked(BaseEvent):
@@ -169,8 +169,6 @@ class FollowUpAsked(BaseEvent):
 
 
 class DebateContinued(BaseEvent):
-    """A person started a debate that goes on from this one's verdict."""
-
     key_form = "continued/{0.debate}"
     kept_in = in_tuple("continued_in", "debate")
     kind: Literal["debate_continued"] = "debate_continued"

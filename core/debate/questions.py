@@ -47,8 +47,6 @@ class Clarifications(Value):
 
 
 class Answer(Value):
-    """A person's answer to a clarification, or the wish to let the assumption hold."""
-
     number: int
     #: Empty: skipped.
     text: str

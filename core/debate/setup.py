@@ -37,8 +37,6 @@ class CastingModels(Value):
 
 
 class Setup(DebateRules):
-    """Everything that was decided about a debate before its first turn."""
-
     question: str
     context: str = ""
     asked_by: Person

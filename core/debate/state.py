@@ -195,7 +195,6 @@ class Debate:
 
     @property
     def acceptance(self) -> Decision | None:
-        """The newest decision to accept the verdict, also where it was replaced since."""
         decisions = (
             decision
             for decision in reversed(self.decisions)

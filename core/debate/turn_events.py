@@ -171,8 +171,6 @@ class ShadowAnswered(TurnEnded):
 
 
 class ShadowPlaced(TurnEnded):
-    """It was said which option the answer of one model alone takes."""
-
     kept_in = last("shadow_choice", "choice")
     kind: Literal["shadow_placed"] = "shadow_placed"
     payer = SUMMARIZER

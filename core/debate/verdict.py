@@ -33,8 +33,6 @@ class Requirement(Value):
 
 
 class Judgement(Value):
-    """A cell of the table of options and criteria: how an option does by one criterion."""
-
     option: str
     criterion: str
     words: str
@@ -63,8 +61,6 @@ class EarlierDecision(Value):
 
 
 class CrossCheck(Value):
-    """What the judge chose when it read the positions in the opposite order."""
-
     turn: Turn
     #: Id of the option; empty: none of them.
     option: str
@@ -105,8 +101,6 @@ class AuditKind(StrEnum):
 
 
 class AuditFault(Value):
-    """One fault: words of the verdict, or of a ballot that it leaves out, and what is wrong."""
-
     kind: AuditKind
     words: str
     why: str
@@ -137,8 +131,6 @@ LIST_TITLES: Mapping[str, str] = {
 
 
 class Quoting(Value):
-    """What may quote sources in its texts."""
-
     #: Fields that hold one text each, and those that hold several.
     TEXTS: ClassVar[Sequence[str]] = ()
     LISTS: ClassVar[Sequence[str]] = ()
@@ -241,8 +233,6 @@ class ShadowAnswer(Quoting):
 
 
 class ShadowChoice(Value):
-    """Which of the debate's options the answer of one model alone takes."""
-
     turn: Turn
     #: Id of the option; empty: none of them.
     option: str

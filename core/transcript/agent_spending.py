@@ -23,7 +23,6 @@ class AgentSpending:
 
 
 def spending(debate: Debate) -> Sequence[AgentSpending]:
-    """The spending of each agent, in the order of the roster, then of others."""
     roster = [agent.id for agent in debate.setup.agents]
     # An audit is the judge's turn, by another vendor's model.
     audit = debate.audit

@@ -41,7 +41,6 @@ NOBODY_VOTED = "No ballot could be counted."
 
 
 def vote_words(debate: Debate) -> str:
-    """The vote in a sentence or three: by option, then whose text was ranked best."""
     tally = debate.tally
     if tally is None or not tally.voters:
         return "There was no vote." if tally is None else NOBODY_VOTED

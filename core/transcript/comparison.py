@@ -99,7 +99,6 @@ class Comparison(Value):
 
 
 async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Comparison:
-    """Let all evaluators compare the verdict with the single answer, at the same time."""
     texts = compared_texts(debate)
     if not evaluators:
         raise BadInput("Nobody is named who could compare the texts.")

@@ -17,9 +17,9 @@ from core.rules.sealing import SEALED
 from core.rules.voting import counted_ballots, preferred_options
 from core.transcript.ballots import vote_lines
 from core.transcript.cited import check_words, cited_verdict, decision_line, source_names
-from core.transcript.found import changes_words, findings_rows
+from core.transcript.found import findings_section
 from core.transcript.markdown import inert_line, plain_line, shown_as_is
-from core.transcript.options import criteria_rows, criteria_title
+from core.transcript.options import criteria_section
 from core.transcript.people import assumptions
 from core.transcript.single_answer import single_answer_section
 from core.transcript.words import (
@@ -143,9 +143,6 @@ def _ending(debate: Debate) -> Iterator[str]:
 
 
 def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection]:
-    """Every field of a verdict that says something, what a reader needs first at the top."""
-    heads, rows = findings_rows(debate)
-    criteria_heads, criteria = criteria_rows(debate, verdict)
     requirements = [
         (
             requirement.text,
@@ -157,7 +154,7 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
     ]
     unmet = () if requirements else verdict.unmet_requirements
     sections = (
-        ResultSection(title=FINDINGS, head=heads, rows=rows, note=changes_words(debate)),
+        findings_section(debate, FINDINGS),
         ResultSection(title=REASONS, lines=lines_of(verdict.reasons), note=check_words(debate)),
         *(ResultSection(title=own.title, text=own.text) for own in verdict.sections),
         ResultSection(
@@ -176,7 +173,7 @@ def verdict_sections(debate: Debate, verdict: Verdict) -> Iterator[ResultSection
             rows=requirements,
         ),
         ResultSection(title="Requirements that are not met", lines=lines_of(unmet)),
-        ResultSection(title=criteria_title(debate), head=criteria_heads, rows=criteria),
+        criteria_section(debate, verdict),
         *(
             ResultSection(title=LIST_TITLES[name], lines=lines_of(getattr(verdict, name)))
             for name in ("tradeoffs", "recommendations", "open_questions")
@@ -224,7 +221,6 @@ def earlier_lines(verdict: Verdict, *, whole: bool = True) -> Sequence[ResultLin
 
 
 def dissent_title(debate: Debate, verdict: Verdict) -> str:
-    """Whose the dissent is: an agent's, the judge's alone, or nobody said whose."""
     if verdict.dissent_by == JUDGE:
         return "The judge's own objection"
     return f"Dissent of {name_of(debate, verdict.dissent_by)}" if verdict.dissent_by else "Dissent"

@@ -162,7 +162,6 @@ class Evaluation(Value):
 
 
 async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Evaluation:
-    """Let all evaluators score the debate's decision, at the same time."""
     if debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
     if not evaluators:
@@ -197,7 +196,6 @@ def verdict_text(debate: Debate, verdict: Verdict) -> str:
 
 
 def risks_title(debate: Debate) -> str:
-    """The heading of what speaks against the text, or of a review against its subject."""
     return "Faults found" if debate.setup.format == review.NAME else "Risks and trade-offs"
 
 

@@ -1,8 +1,6 @@
 """Why each turn ran when it did: what it waited for, when that came, which parts it saw (pure).
 
-A turn begins as soon as the schedule offers it, so its beginning is found by replaying the log
-(`core.transcript.timeline`). What it saw is what the record of its call says
-was sent; of a turn that is ready now, what its prompt would hold.
+What it saw is what its call records as sent; of a turn that is ready now, what its prompt holds.
 """
 
 from collections import Counter
@@ -100,7 +98,6 @@ def turn_explanation(log: Sequence[RecordedEvent], query: str) -> str:
 
 
 def ending_reasons(debate: Debate) -> Sequence[str]:
-    """Why the rounds ended, and which turns were skipped: a sentence each."""
     texts = list(ending_sentences(debate)) or ["The rounds go on."]
     if debate.status is Status.RUNNING and not schedule.is_cut_short(debate):
         return texts
@@ -118,7 +115,6 @@ def ending_reasons(debate: Debate) -> Sequence[str]:
 def _turn_meant(
     debate: Debate, explanations: Sequence[TurnExplanation], query: str
 ) -> TurnExplanation:
-    """The turn of that key or words; raises BadInput if there is not exactly one."""
     by_key = {step.span.turn.key: step for step in explanations}
     words = query.casefold().replace("/", " ").split()
     fitting = [
@@ -182,7 +178,6 @@ def _lines(debate: Debate, explanation: TurnExplanation, *, most: int) -> Iterat
 
 
 def _ending(debate: Debate, span: Span) -> str:
-    """How the turn ended, where that is worth a word."""
     key = span.turn.key
     failure = debate.failures.get(key)
     if failure:

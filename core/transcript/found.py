@@ -1,7 +1,7 @@
 """Findings of a review as Markdown: a table for reports, a task list for a pull request (pure)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from core.debate.agents import OFFLINE
@@ -15,7 +15,7 @@ from core.rules.findings import standing, struck_words
 from core.rules.formats import review
 from core.rules.subject import references
 from core.transcript.cited import decision_line, link_citations
-from core.transcript.words import blocks, name_of
+from core.transcript.words import ResultSection, blocks, name_of
 
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
 _COMMENT_MAX_CHARS = 60_000
@@ -41,7 +41,11 @@ _JOINER = "\u2060"
 _RUNS = re.compile(r"`+")
 
 
-def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[object]]]:
+def findings_section(debate: Debate, title: str) -> ResultSection:
+    """Each finding of a review as it stands, the gravest first, and what changed at its words."""
+    if debate.setup.format != review.NAME:
+        return ResultSection(title=title)
+    findings = debate.verdict.findings if debate.verdict else standing(debate)
     rows = [
         (
             finding.number,
@@ -52,25 +56,16 @@ def findings_rows(debate: Debate) -> tuple[Sequence[str], Sequence[Sequence[obje
             link_citations(": ".join(filter(None, (finding.status.value, finding.why))), ()),
             ", ".join(name_of(debate, agent) for agent in finding.raised_by),
         )
-        for finding in _findings(debate)
+        for finding in findings
     ]
-    head = ("", "Severity", "About", "What is wrong", "What would mend it", "State", "Found by")
-    return head, rows
-
-
-def changes_words(debate: Debate) -> str:
-    texts = [
+    changes = [
         "\n    ".join((f"Changed at finding {finding.number}:\n", *map(clean, finding.changed)))
-        for finding in _findings(debate)
+        for finding in findings
         if finding.changed
     ]
-    return blocks(*texts, struck_words(debate))
-
-
-def _findings(debate: Debate) -> Sequence[ReviewFinding]:
-    if debate.setup.format != review.NAME:
-        return ()
-    return debate.verdict.findings if debate.verdict else standing(debate)
+    head = ("", "Severity", "About", "What is wrong", "What would mend it", "State", "Found by")
+    note = blocks(*changes, struck_words(debate))
+    return ResultSection(title=title, head=head, rows=rows, note=note)
 
 
 def task_list(debate: Debate) -> str:

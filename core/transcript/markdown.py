@@ -1,10 +1,9 @@
 """Markdown of models and people: parsed within bounds, and made safe for documents (pure).
 
-A report is opened in editors, browsers and wikis. What people and models wrote must read as they
-wrote it and do nothing: no HTML, no image that is loaded from elsewhere, no link but to the web, no
-mention of a person, no heading that poses as the document's own, and no block of code that swallows
-what follows it. `inert` writes the parsed text again: readers that disagree about careless Markdown
-agree about the result.
+It must read as they wrote it and do nothing: no HTML, no image that is loaded from elsewhere, no
+link but to the web, no mention of a person, no heading that poses as the document's own, and no
+block of code that swallows what follows it. `inert` writes the parsed text again: readers that
+disagree about careless Markdown agree about the result.
 """
 
 import re
@@ -279,19 +278,11 @@ def _blocks(parent: _Node, shift: int, *, is_tight: bool = False) -> list[str]:
     return lines
 
 
-def _paragraph(node: _Node, _: int) -> list[str]:
-    return _lines(node.children[0])
-
-
 def _heading(node: _Node, shift: int) -> list[str]:
     words = " ".join(_lines(node.children[0])) if node.children else ""
     if _LAST_SIGN_OF_HEADING.search(words):
         words = f"{words[:-1]}\\#"
     return [f"{'#' * min(_DEEPEST_HEADING, int(node.tag[1:]) + shift)} {words}".rstrip()]
-
-
-def _quotation(node: _Node, shift: int) -> list[str]:
-    return [f"> {line}" if line else ">" for line in _blocks(node, shift) or [""]]
 
 
 def _list(node: _Node, shift: int) -> list[str]:
@@ -360,20 +351,18 @@ def _table(node: _Node, _: int) -> list[str]:
     return lines
 
 
-def _line_across(node: _Node, _: int) -> list[str]:
-    return [node.markup[0] * 3 if not node.level else "___"]
-
-
 _BLOCKS: dict[str, Callable[[_Node, int], list[str]]] = {
-    "paragraph": _paragraph,
+    "paragraph": lambda node, _: _lines(node.children[0]),
     "heading": _heading,
-    "blockquote": _quotation,
+    "blockquote": lambda node, shift: [
+        f"> {line}" if line else ">" for line in _blocks(node, shift) or [""]
+    ],
     "bullet_list": _list,
     "ordered_list": _list,
     "code_block": _code,
     "fence": _fenced,
     "table": _table,
-    "hr": _line_across,
+    "hr": lambda node, _: [node.markup[0] * 3 if not node.level else "___"],
 }
 
 

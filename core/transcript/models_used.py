@@ -18,7 +18,6 @@ EXAMPLE_WORDS = "none: this debate was written by hand, as an example. No AI mod
 
 
 def usual_models_words(settings: Settings) -> str:
-    """The models that serve where nobody chooses others; loudly that there is none."""
     own = [agent for agent in settings.agents if agent.enabled]
     judges = settings.judge_models or (settings.judge or settings.judge_model,)
     agents = own or settings.mixed_models or (settings.agent_model,)
@@ -86,5 +85,4 @@ def model_count_words(agents: Iterable[Agent]) -> str:
 
 
 def _names(choices: Iterable[ModelChoice]) -> list[str]:
-    """Each model once, as `provider/model`."""
     return list(dict.fromkeys(choice.full_name for choice in choices))

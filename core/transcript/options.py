@@ -118,7 +118,6 @@ def gap_line(debate: Debate) -> ResultLine | None:
 
 
 def edit_lines(debate: Debate) -> Sequence[ResultLine]:
-    """What people changed about the options, with the names of that moment."""
     named, lines = named_options(debate), list[ResultLine]()
     for at, edit in enumerate(debate.option_edits):
         before = after_edits(named, debate.option_edits[:at])
@@ -176,10 +175,8 @@ def move_lines(debate: Debate) -> Iterator[ResultLine]:
         )
 
 
-def criteria_rows(
-    debate: Debate, verdict: Verdict
-) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
-    """The head of a table, and how each option does by each criterion, in the judge's words.
+def criteria_section(debate: Debate, verdict: Verdict) -> ResultSection:
+    """How each option does by each criterion, in the judge's words.
 
     Of a review it is the subject that is judged, in the row of the verdict it got.
     """
@@ -189,21 +186,17 @@ def criteria_rows(
         if option := options.resolve(criterion.option):
             row = cells.setdefault(option, {})
             # Options that people merged had a cell each.
-            row[criterion.criterion] = "; ".join(
-                filter(None, (row.get(criterion.criterion), criterion.words))
-            )
+            words = filter(None, (row.get(criterion.criterion), criterion.words))
+            row[criterion.criterion] = "; ".join(words)
     criteria = list(dict.fromkeys(name for row in cells.values() for name in row))
     rows = [
         [options.name(option), *(row.get(name, "") for name in criteria)]
         for option, row in cells.items()
     ]
-    is_review = debate.setup.format == review.NAME
-    return ("Verdict" if is_review else "Option", *criteria), rows
-
-
-def criteria_title(debate: Debate) -> str:
-    of_review = debate.setup.format == review.NAME
-    return "The subject by criterion" if of_review else "Options by criterion"
+    title, of_what = "Options by criterion", "Option"
+    if debate.setup.format == review.NAME:
+        title, of_what = "The subject by criterion", "Verdict"
+    return ResultSection(title=title, head=(of_what, *criteria), rows=rows)
 
 
 def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | None:

@@ -40,7 +40,6 @@ OUTCOMES = {
 
 
 def adr_status(debate: Debate) -> str:
-    """Where the decision stands: what the team said last, else proposed, else open."""
     if debate.decision:
         return _words(debate.decision)
     return "proposed" if debate.decides else "open"
@@ -54,7 +53,6 @@ def standing_words(debate: Debate) -> str:
 
 
 def recalled_title(debate: Debate) -> str:
-    """What is said above a verdict that somebody asked for: it alone decides nothing."""
     if debate.decision:
         return _RECALLED[debate.decision.kind]
     # Where a debate is held in no channel, as on a terminal, nobody can accept.

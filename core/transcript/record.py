@@ -1,8 +1,4 @@
-"""The whole record of a debate as JSON: what it came to, its totals, its events as they happened.
-
-`docs/record.md` has every key. Texts are not repeated: options are named once, everything else
-refers to them and to agents by id.
-"""
+"""The whole record of a debate as JSON; `docs/record.md` has every key."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -210,7 +210,6 @@ def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
 
 
 def _figures(usage: Usage, waited: str) -> Sequence[object]:
-    """The cells of a row from its requests on."""
     tokens = map(number, (usage.input_tokens, usage.cached_tokens, usage.output_tokens))
     return (usage.attempts, *tokens, waited, money(usage.cost))
 

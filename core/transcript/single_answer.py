@@ -1,7 +1,4 @@
-"""What one model, asked alone, answered, and whether it chose the verdict's option (pure).
-
-Nothing is shown before the verdict, and nothing is computed from the words of the two texts.
-"""
+"""What one model, asked alone, answered, and whether it chose the verdict's option (pure)."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,6 @@
 """Figures about a debate's summaries, computed from its log (pure).
 
-All times are read off the log's clock. Source of the figures: Board of One's background summarizer.
-Targets: 80 to 90 % compression, and never a turn that waits for a summary.
+Source: Board of One's background summarizer. Targets: 80 to 90 % compression, no turn that waits.
 """
 
 from collections.abc import Sequence

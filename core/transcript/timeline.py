@@ -22,8 +22,6 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """One turn from the moment it could begin."""
-
     turn: Turn
     #: What its format's step comes after, and the event that made it ready, in the order they came.
     needs: tuple[Outcome, ...]
@@ -35,7 +33,6 @@ class Span:
 
 
 def timeline(log: Sequence[RecordedEvent]) -> Sequence[Span]:
-    """Every turn that has an outcome or is ready now, in the order they could begin."""
     debate: Debate | None = None
     outcomes: dict[str, Outcome] = {}
     #: Keys of turns → the event after which they were ready last. A pause makes turns ready anew.
@@ -70,7 +67,6 @@ def timeline(log: Sequence[RecordedEvent]) -> Sequence[Span]:
 
 
 def _turn(debate: Debate, recorded: RecordedEvent) -> Turn | None:
-    """The turn an event is the outcome of, in the debate before it."""
     match recorded.event:
         case VoteTallied():
             return Turn(act=Act.TALLY, round=schedule.rounds_open(debate), agent=ENGINE)

@@ -1,7 +1,6 @@
 """People answer what agents ask, in the thread or in a form, and correct their answers.
 
-What comes too late is a note, and so is what names no question, until somebody chooses which one it
-answers.
+What comes too late, and what names no question, is a note.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -35,8 +35,6 @@ def leaving_out(debate_id: str, on_unreadable: OnUnreadable) -> Generator[None]:
 
 
 class DebateLog(Protocol):
-    """Where a debate's log can be read; a `DebateStore` is one."""
-
     async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
         """The log in order, from the first event with a greater `seq`."""
         ...

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, timedelta, tzinfo
+from datetime import UTC, date, tzinfo
 
 from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback
 from core.debate.people import Person
@@ -24,8 +24,6 @@ from core.use_cases.fact_log import FactLog
 
 #: Newer debates that are offered to stand in an older one's place.
 _MOST_NEWER = 50
-#: Looking into more of them ends after this once there is one: a form opens within 3 seconds.
-_LOOKED_FOR = timedelta(seconds=1)
 #: A ballot needs something to choose from.
 _FEWEST_OPTIONS = 2
 
@@ -79,7 +77,6 @@ class DecideOnVerdict:
             raise BadInput(f"Debate `{debate.id}` has no verdict to decide on.")
 
     def check_decidable(self, debate: Debate) -> None:
-        """Make sure that there is a verdict to accept, or a decision of the team to change."""
         self.check_decision(debate)
         if not debate.is_decidable:
             instead = " To go on, press *Debate it on*." if debate.setup.place.channel else ""
@@ -118,13 +115,8 @@ class DecideOnVerdict:
             return clean
 
     async def newer_than(self, debate: Debate) -> Mapping[str, str]:
-        """Return the questions of the channel's later debates that decided something.
-
-        Those with a damaged log are left out, and the oldest ones where reading takes longer than
-        `_LOOKED_FOR`.
-        """
-        place, clock = debate.setup.place, self.facts.clock
-        ends = clock.now() + _LOOKED_FOR
+        """Return the questions of the channel's later debates that decided something, by id."""
+        place = debate.setup.place
         filters = DebateFilter(
             workspace=place.workspace,
             channels=(place.channel,),
@@ -132,13 +124,10 @@ class DecideOnVerdict:
             limit=_MOST_NEWER,
         )
         entries = await self.facts.store.find(filters)
-        newer = [entry for entry in entries if entry.started_at > debate.started_at]
         decided = dict[str, str]()
-        for row in newer:
-            if row.status != Status.CONCLUDED:
+        for row in entries:
+            if row.started_at <= debate.started_at or row.status != Status.CONCLUDED:
                 continue
-            if decided and clock.now() >= ends:
-                break
             try:
                 candidate = await self.facts.debate(row.debate_id)
             except (DebateUnknown, LogBroken):

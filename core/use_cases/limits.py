@@ -46,7 +46,6 @@ UNBOUNDED = Bounds(**dict.fromkeys(Bounds.model_fields, sys.maxsize))
 
 
 def check_room(by: Person, place: Place, running: Sequence[DebateEntry], bounds: Bounds) -> None:
-    """`running`: debates of the workspace that run now; no more than its bound are needed."""
     if len(running) >= bounds.debates_per_workspace:
         raise BadInput(
             f"{bounds.debates_per_workspace} debates run in this workspace, as many as may at "

@@ -73,7 +73,6 @@ _STOP_WORDS = frozenset(
 
 
 def asks_what_was_decided(question: str) -> bool:
-    """Whether a question begins as those for a decision that was taken do."""
     words = " ".join(question.casefold().replace("’", "'").split())
     return words.startswith(_BEGINNINGS)
 
@@ -91,7 +90,12 @@ def word_shares(question: str, texts: Sequence[str]) -> Sequence[float]:
 
     def share(text: str) -> float:
         words, stemmed = frozenset(words_of(text)), frozenset(terms(text))
-        return sum(_is_held(word, words, stemmed) for word in query_words) / len(query_words)
+        held = [
+            not stemmed.isdisjoint(stems(word))
+            or (len(word) >= _CUT_SHORT and any(other.startswith(word) for other in words))
+            for word in query_words
+        ]
+        return sum(held) / len(query_words)
 
     return [share(text) for text in texts]
 
@@ -102,12 +106,6 @@ def _text_of(debate: Debate) -> str:
         return ""
     named = [item.name for item in options_of(debate).items]
     return "\n".join([verdict.decision, *named, debate.setup.question])
-
-
-def _is_held(word: str, words: Collection[str], stemmed: frozenset[str]) -> bool:
-    if not stemmed.isdisjoint(stems(word)):
-        return True
-    return len(word) >= _CUT_SHORT and any(other.startswith(word) for other in words)
 
 
 def nearness(question: Sequence[float], texts: Sequence[Sequence[float]]) -> Sequence[float]:
@@ -154,7 +152,6 @@ class RecallDecisions:
     async def for_person(
         self, question: str, *, person: str, workspace: str
     ) -> Sequence[RecalledDecision]:
-        """Return the decisions that fit a question best, of the channels this person is in."""
         instead, most = "Ask for what was decided in fewer words.", self.bounds.question_characters
         check_length("The question", question, most, instead=instead)
         channels = await self.people.channels_of(person, workspace) if self.people else ()

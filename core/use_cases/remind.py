@@ -1,7 +1,4 @@
-"""Reminds people to look at a decision again, and to say how it turned out; reveals debates.
-
-Dates are kept in the database, so that they survive restarts.
-"""
+"""Reminds people of decisions and asks how they turned out; reveals sealed debates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +52,6 @@ class RemindPeople:
     dates: OutcomeDates = field(default_factory=OutcomeDates)
 
     async def put(self, debate: Debate, decision: Decision, at: datetime) -> None:
-        """Remember when to look at a decision again, or to ask how it turned out."""
         days = self.dates.ask_after_days
         if decision.kind is DecisionKind.ACCEPT and days:
             await self._put(debate, decision.origin, decision.by, at, after=days)
@@ -67,7 +63,6 @@ class RemindPeople:
             await self.reminders.put(Reminder(debate.id, _REVEAL, at))
 
     async def put_again(self, debate: Debate, outcome: DecisionOutcome, at: datetime) -> None:
-        """Schedule the next question about the outcome, where the answer was "too early"."""
         if outcome.kind is OutcomeKind.TOO_EARLY and outcome.decision and self.dates.ask_after_days:
             days = self.dates.again_after_days
             await self._put(debate, outcome.decision, outcome.by, at, after=days)

@@ -1,7 +1,6 @@
 """What a reply means while agents wait for answers (pure).
 
-`2: about 10k rps` answers question 2, several such lines answer several, `skip all` lets all
-assumptions hold. Anything else is a note, until its author says with a button what it answers.
+`2: about 10k rps` answers question 2, `skip all` lets all assumptions hold; other words are a note.
 """
 
 import re

@@ -1,9 +1,8 @@
 """Sharing a debate as a page: a link is made, opened and taken back.
 
-The link is a capability: whoever has it reads the debate, in Slack or not, until it ends. So it is
-made for people who may see the debate only, says itself until when it holds, cannot be changed or
-made up (HMAC-SHA256 with a key made from the installation's secret), and holds only while the
-debate has the grant that it names: taking the page back, or deleting the debate, deletes that.
+The link is a capability: whoever has it reads the debate until it ends. It cannot be made up
+(HMAC-SHA256 with a key made from the installation's secret), and holds only while the debate has
+the grant that it names: taking the page back, or deleting the debate, deletes that.
 """
 
 import hmac

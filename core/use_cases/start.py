@@ -178,7 +178,6 @@ class StartDebate:
     async def _begun_before(
         self, setup: Setup, running: Sequence[DebateEntry]
     ) -> StartedDebate | None:
-        """Return the debate that this would be a repetition of."""
         since = self.facts.clock.now() - REPEATED_WITHIN
         key = (setup.place.channel, setup.asked_by.id, setup.question)
         for entry in running:

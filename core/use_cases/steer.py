@@ -67,7 +67,6 @@ class SteerDebate:
             await self.facts.record(debate.id, StopWithdrawn(by=by, number=number))
 
     async def call_vote(self, debate: Debate, by: Person) -> None:
-        """Go to the vote with the positions as they are."""
         await self._check(debate, by, "call the vote")
         if schedule.is_cut_short(debate) or debate.tally:
             raise BadInput("The debate is on its way to the decision already.")
@@ -78,7 +77,6 @@ class SteerDebate:
         await self.facts.record(debate.id, VoteCalled(by=by))
 
     async def pause(self, debate: Debate, by: Person) -> None:
-        """Start no new turns until the debate is resumed."""
         await self._check(debate, by, "pause it")
         if schedule.is_cut_short(debate):
             raise BadInput("The debate is on its way to the decision; it cannot be paused now.")
