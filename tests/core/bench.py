@@ -34,7 +34,7 @@ class Bench:
     def engine(self) -> Engine:
         """A new engine, as after a restart."""
         clock = LoopClock()
-        calls = ModelCalls({"scripted": self.provider}, clock)
+        calls = ModelCalls({self.provider.name: self.provider}, clock)
         return Engine(
             store=self.store,
             turns=Turns(calls, reader=TEXTS),

@@ -55,14 +55,8 @@ async def debate_by(
     **rules: object,
 ) -> tuple[Bench, Debate]:
     summarization = Summarization(method=method, threshold=1000).model_copy(update=rules)
-    setup = a_setup(rounds=rounds)
-    setup = setup.model_copy(
-        update={
-            "format": form,
-            "summarization": summarization,
-            "termination": Termination.model_construct(threshold=2),
-        }
-    )
+    changes = {"format": form, "summarization": summarization, "termination": Termination()}
+    setup = a_setup(rounds=rounds).model_copy(update=changes)
     bench = Bench(provider or ScriptedProvider(script))
     return bench, await bench.run(setup)
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.calibration import FOR_ROLE, Case, calibration, case_of, states
+from core.calibration import Case, calibration, case_of, states
 from core.debate.debate_events import OutcomeAsked
 from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import Event, fold
@@ -89,7 +89,8 @@ def test_no_outcome_and_few_outcomes_are_called_no_evidence() -> None:
 
 def test_every_accepted_decision_is_in_one_state_and_all_are_told() -> None:
     cases = [
-        *[a_case(HELD)] * 3,
+        *[a_case(HELD)] * 2,
+        a_case(HELD, is_replaced=True),
         a_case(OutcomeKind.TOO_EARLY),
         a_case(None),
         a_case(None, is_asked=False),
@@ -137,4 +138,7 @@ def test_a_case_is_read_from_the_debate() -> None:
         ("simplicity", True),
     ]
     rows = calibration([replace(case, outcome=HELD)]).rows
-    assert {row.name for row in rows if row.group == FOR_ROLE} == {"security", "simplicity"}
+    assert {row.name for row in rows if row.group == "Role, for the decision"} == {
+        "security",
+        "simplicity",
+    }

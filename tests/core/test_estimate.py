@@ -5,21 +5,16 @@ from decimal import Decimal
 
 import pytest
 
-from core.acts.take import Turns
-from core.clock import SystemClock
-from core.debate.debate_events import DebateStarted
 from core.debate.rules import Ending, ShadowWhen, Termination, When
 from core.debate.setup import Setup
-from core.debate.state import Debate, Status
-from core.engine import Engine
+from core.debate.state import Status
 from core.estimate import estimate, estimate_words
-from core.llm.call import ModelCalls
 from core.opening import DebateRequest, open_debate
 from core.request import ModelReply, ModelRequest
 from core.settings import ModelChoice, Settings
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, ScriptedProvider, a_setup, usual_reply
+from core.testing import ScriptedProvider, a_setup, usual_reply
 from core.usage import Usage
+from tests.core.bench import Bench
 
 CLAUDE = ("anthropic", "claude-sonnet-5-5")
 TERRA = ("openai", "gpt-6.1-terra")
@@ -42,15 +37,6 @@ class Usual(ScriptedProvider):
     ) -> ModelReply:
         on_first_token()
         return ModelReply(text=usual_reply(request), usage=Usage(cost=None), model=request.model)
-
-
-async def debate_of(setup: Setup) -> Debate:
-    """The debate, held by the real engine."""
-    clock, store, name = SystemClock(), InMemoryStore(), setup.judge.provider
-    calls = ModelCalls({name: Usual(name=name)}, clock)
-    engine = Engine(store=store, turns=Turns(calls), sink=RecordingSink(), clock=clock)
-    await store.create("dabc2345", DebateStarted(setup=setup), origin="test", at=clock.now())
-    return await engine.run("dabc2345")
 
 
 def by_settings(models: tuple[str, str]) -> Setup:
@@ -80,7 +66,8 @@ HELD = [
     "setup", HELD, ids=lambda it: f"{it.format}-{it.rounds}-{it.when}-{it.judge.provider}"
 )
 async def test_the_range_holds_what_a_debate_then_costs(setup: Setup) -> None:
-    debate, forecast = await debate_of(setup), estimate(setup)
+    debate = await Bench(Usual(name=setup.judge.provider)).run(setup)
+    forecast = estimate(setup)
 
     assert debate.status is Status.CONCLUDED
     assert debate.usage.cost

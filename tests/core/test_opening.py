@@ -9,7 +9,7 @@ from core.debate.debate_events import DebateStarted
 from core.debate.log import fold
 from core.debate.people import Person, Place
 from core.errors import BadInput
-from core.opening import TAKEN_OUT, DebateRequest, open_debate
+from core.opening import NOT_SEALED, TAKEN_OUT, DebateRequest, open_debate
 from core.rules.history.told import rules_of
 from core.settings import Settings
 from core.testing import log_of
@@ -85,6 +85,12 @@ def test_what_is_asked_is_kept_without_secrets_and_the_person_is_told(wish: Deba
     assert SECRET not in setup.model_dump_json()
     assert "[redacted]" in setup.model_dump_json()
     assert TAKEN_OUT in setup.warnings
+
+
+def test_a_review_is_not_sealed_and_says_so() -> None:
+    wish = replace(WISH, question="We move to Kafka.", format="review", sealed=True)
+    setup = open_debate(wish, Settings(), delimiter="ab")
+    assert (setup.sealed, NOT_SEALED in setup.warnings) == (False, True)
 
 
 def test_background_summaries_are_made_by_a_cheap_model_of_the_judges_provider() -> None:

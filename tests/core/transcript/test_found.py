@@ -9,7 +9,7 @@ import pytest
 from core.debate.agents import OFFLINE
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import Citation, CitationStatus, SourceKind, SourceReference
-from core.debate.findings import ReviewFinding, Severity
+from core.debate.findings import FindingStatus, ReviewFinding, Severity
 from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.state import Debate
@@ -91,7 +91,9 @@ def test_quotes_read_as_quotes_without_the_marks_of_their_check() -> None:
 
 
 def test_many_findings_fit_a_comment_and_the_rest_is_counted() -> None:
-    text = task_list(a_review(*(a_finding(n, wrong="long " * 400) for n in range(1, 150))))
+    mended = a_finding(1, status=FindingStatus.RESOLVED)
+    text = task_list(a_review(mended, *(a_finding(n, wrong="long " * 400) for n in range(2, 150))))
+    assert text.index("- [x]") > text.rindex("- [ ]"), "what is open comes first"
     assert len(text) < 65_536
     assert re.search(r"\d+ more findings: see the report\.", text)
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
@@ -58,40 +59,34 @@ START = ManualClock().now()
 
 
 def a_call(cost: str = "0.0125", source: str = "built-in") -> Call:
-    usage = Usage(input_tokens=1200, output_tokens=80, cached_tokens=400, cost=cost, attempts=1)  # pyright: ignore[reportArgumentType] - read like JSON
+    usage = Usage(
+        input_tokens=1200, output_tokens=80, cached_tokens=400, cost=Decimal(cost), attempts=1
+    )
     return Call(
         provider="openai", model="gpt-x", usage=usage, latency_ms=1500, prompt_source=source
     )
 
 
-def speech(act: Act, agent: str, text: str, **more: object) -> ContributionMade:
-    turn = Turn(
-        act=act, round=1, agent=agent, target=str(more.pop("about")) if "about" in more else None
-    )
-    return ContributionMade(
-        contribution=Contribution.model_validate(
-            {"turn": turn, "text": text, "call": a_call(), **more}
-        )
-    )
+def speech(act: Act, agent: str, text: str, about: str = "", **more: Any) -> ContributionMade:
+    turn = Turn(act=act, round=1, agent=agent, target=about or None)
+    said = Contribution(turn=turn, text=text, call=a_call(), **more)
+    return ContributionMade(contribution=said)
 
 
 def a_log() -> Sequence[RecordedEvent]:
     """One round of two agents with everything that can be in a report."""
-    setup = a_setup(agents=("architect", "security"), rounds=1).model_copy(
+    both = ("architect", "security")
+    setup = a_setup(agents=both, rounds=1).model_copy(
         update={"context": "We run PostgreSQL 16.", "warnings": ("A warning of the setup.",)}
     )
     card = Clarifications(
         turn=Turn(act=Act.CLARIFICATION, round=0, agent=ENGINE, target="1"),
-        items=(
-            Clarification(
-                number=1, question="How many jobs?", assumption="Few.", asked_by=("architect",)
-            ),
-            Clarification(
-                number=2,
-                question="Who runs it?",
-                assumption="The team.",
-                asked_by=("architect", "security"),
-            ),
+        items=tuple(
+            Clarification(number=number, question=question, assumption=assumption, asked_by=by)
+            for number, question, assumption, by in (
+                (1, "How many jobs?", "Few.", both[:1]),
+                (2, "Who runs it?", "The team.", both),
+            )
         ),
         until=START + timedelta(minutes=15),
     )
@@ -111,6 +106,7 @@ def a_log() -> Sequence[RecordedEvent]:
 
 def the_end() -> list[Event]:
     refused = Turn(act=Act.REFINEMENT, round=1, agent="architect")
+    last = Turn(act=Act.BALLOT, round=1, agent="security")
     round_summary = Summary(
         turn=Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER),
         kind=SummaryKind.ROUND,
@@ -130,7 +126,6 @@ def the_end() -> list[Event]:
         voters=("architect",),
         abstained=("security",),
     )
-    last = Turn(act=Act.BALLOT, round=1, agent="security")
     return [
         TurnFailed(failure=Failure(turn=refused, reason="The provider | does not answer.")),
         NoteAdded(note=Note(id="n1", author=DANA, text="Mind the budget.")),

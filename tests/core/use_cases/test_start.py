@@ -1,6 +1,5 @@
 """Starting a debate, and asking after it: what forbids it before money is spent."""
 
-import asyncio
 from dataclasses import replace
 from decimal import Decimal
 
@@ -26,7 +25,7 @@ from core.use_cases.choices import NO_PLAYBOOK, ChannelChoices, Choices
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
 from core.use_cases.start import StartDebate
-from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, SlowStore, verdict
+from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, verdict
 
 PLACE = Place(surface="slack", workspace="T1", channel="C1")
 CENTS = Decimal("0.06")
@@ -48,14 +47,13 @@ def starting(
     store: InMemoryStore,
     settings: Settings | None = None,
     channels: InMemoryChannelChoices | None = None,
-    most: int = 9,
 ) -> StartDebate:
     return StartDebate(
         facts=FactLog(store=store, clock=ManualClock(), wake=str),
         settings=lambda: settings or Settings(),
         channels=channels,
         estimating=no_estimate,
-        bounds=Bounds(debates_per_person=most),
+        bounds=Bounds(),
         spending=store,
     )
 
@@ -96,17 +94,6 @@ async def test_a_program_that_asks_again_begins_no_second_debate_because_money_w
     typed = replace(request, token="", question="Rust or Go?")
     assert (await start.start(typed, origin="o4", choices=more)).fresh
     assert (await start.start(typed, origin="o5", choices=less)).fresh
-
-
-async def test_debates_started_at_once_do_not_pass_the_bound_together() -> None:
-    store = SlowStore()
-    start = starting(store, most=2)
-    results = await asyncio.gather(
-        *(start.start(replace(ASKED, question=f"{n}?"), origin=f"o{n}") for n in range(5)),
-        return_exceptions=True,
-    )
-    assert sum(isinstance(result, BadInput) for result in results) == 3
-    assert len(await store.find(DebateFilter())) == 2
 
 
 async def test_the_channels_playbook_holds_where_nobody_names_another_or_none() -> None:
