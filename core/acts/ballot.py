@@ -24,8 +24,8 @@ from core.llm.call import ModelCalls
 from core.request import Effort, Part, PartKind
 from core.rules import voting
 from core.rules.formats import critique, review
-from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
+from core.rules.formats.shown import in_brief
 from core.rules.options import (
     as_shares,
     drafted_by,

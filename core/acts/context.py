@@ -18,8 +18,8 @@ from core.figures import percent, quantity
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.formats import panel, review
-from core.rules.formats.opening_words import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.formats.registry import format_of
+from core.rules.formats.shown import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.history.material import in_short
 from core.rules.history.strategies import strategy_of
 from core.rules.mind_changes import cause_words, mind_changes

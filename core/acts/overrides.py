@@ -19,20 +19,10 @@ _RENDERING_ERRORS = (TemplateError, ArithmeticError, LookupError, TypeError, Val
 #: Every prompt that can be overridden: the persona, which is plain text, and the template of each
 #: act that asks a model.
 NAMES = (PERSONA, *(act.value for act in Act if ACTS[act].asks_model))
-#: Stand in for real values when an override is tried.
+#: Stand in for real values when an override is tried, where the name of one does not.
 _SAMPLES: Mapping[str, object] = {
-    "words": 350,
-    "count": 3,
-    "most": 5,
-    "repeated": True,
-    "round": 1,
-    "left": 2,
-    "may_ask": 2,
-    "may_vote": False,
-    "partial": "a person stopped it.",
+    **dict.fromkeys(("words", "count", "most", "round", "left", "may_ask", "fewest"), 3),
     "roles": {"security": "You look at what is worth stealing."},
-    "fewest": 3,
-    "sceptic": "sceptic",
     "criteria": [{"name": "security", "meaning": "threats are met."}],
 }
 

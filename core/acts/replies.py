@@ -1,7 +1,8 @@
 """Model text → typed values: the fields that forms share and how they are read (pure).
 
 The form names every label that may stand in a field. The reader forgives what is clear all the
-same: "P1" for p1, "c1, because …" for c1, 85 for 0.85.
+same: "P1" for p1, "c1, because …" for c1, 85 for 0.85. Where a reply is not narrowed, its docstring
+would be sent with the form: it has none.
 """
 
 import re

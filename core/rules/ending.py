@@ -56,14 +56,10 @@ SENTENCES: Mapping[EndingReason, str] = {
     EndingReason.TOO_FEW_AGENTS: "Too few agents could go on.",
     EndingReason.FACILITATOR: "After round {round} the facilitator called the vote.",
 }
+#: Where its value does not say it.
 _STATE_WORDS: Mapping[DebateState, str] = {
-    DebateState.RUNNING: "running",
-    DebateState.WAITING_FOR_ANSWERS: "waiting for answers",
-    DebateState.PAUSED: "paused",
     DebateState.WAITING_FOR_MODELS: "waiting: no model answers",
-    DebateState.CONCLUDED: "concluded",
     DebateState.FAILED: "ended without a decision",
-    DebateState.STOPPED: "stopped",
 }
 
 
@@ -93,7 +89,7 @@ def state_words(debate: Debate) -> str:
         return "ended: not decided"
     if state is DebateState.CONCLUDED and verdict and verdict.partial:
         return "concluded, cut short"
-    return _STATE_WORDS[state]
+    return _STATE_WORDS.get(state) or state.value.replace("_", " ")
 
 
 def cut_reason(debate: Debate) -> EndingReason | None:

@@ -14,8 +14,13 @@ from core.debate.state import Debate
 from core.debate.turn import Act, Turn, turn_of
 from core.request import Part, PartKind
 from core.rules.agreement import Agreement, Probabilities, agreement
-from core.rules.formats.opening_words import pointing_up
-from core.rules.formats.shown import last_words, others_by_letter, others_unnamed, own_text
+from core.rules.formats.shown import (
+    last_words,
+    others_by_letter,
+    others_unnamed,
+    own_text,
+    pointing_up,
+)
 from core.rules.options import stance_in
 from core.rules.steps import CarriedText, Format, Step, everybody, others, own
 

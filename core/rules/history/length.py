@@ -13,8 +13,8 @@ from core.debate.contributions import Summary
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn, turn_of
 from core.request import Part, PartKind
-from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of, turns_ready
+from core.rules.formats.shown import in_brief
 from core.rules.history.material import perspective_turn
 from core.rules.history.told import (
     as_text,

@@ -18,8 +18,8 @@ from core.debate.agents import ContextMethod, PromptText, Summarization
 from core.debate.contributions import Contribution, SummaryKind
 from core.debate.state import Debate
 from core.debate.turn import JUDGE, SUMMARIZER, Act, Turn
-from core.rules.formats.opening_words import in_brief
 from core.rules.formats.registry import format_of
+from core.rules.formats.shown import in_brief
 from core.rules.history.told import (
     as_text,
     is_foreseen,
