@@ -27,13 +27,13 @@ def texts_of(debate: Debate) -> list[str]:
     return [report(debate), adr(debate), decision_text(debate), short_text(debate, debate.verdict)]
 
 
-async def judged(minds: Minds, dissent: str = OBJECTION, by: str = "", **fields: object) -> Debate:
+async def judged(minds: Minds, dissent: str = OBJECTION, by: str = "") -> Debate:
     """Agents of these minds, and a judge that takes Kafka and says whose the dissent is."""
 
     def script(request: ModelRequest) -> str:
         if request.act is Act.SYNTHESIS:
             said = {"dissent_by": by} if by else {}
-            return json.dumps(a_verdict_reply(dissent=dissent, **said, **fields))
+            return json.dumps(a_verdict_reply(dissent=dissent, **said))
         return a_script(minds)(request)
 
     return await Bench(ScriptedProvider(script)).run(a_gated_setup())
@@ -98,14 +98,3 @@ async def test_who_has_no_ballot_that_counts_is_not_said_to_have_voted_for_it() 
         assert "No agent voted against" not in text
         assert "Simplicity has no ballot that counts; none that counts is against the" in text
         assert "2 of 2 agents with a ballot that counts" in text
-
-
-async def test_the_dissents_own_words_have_room_before_that_nobody_voted_against_it() -> None:
-    dissent = (
-        "Sign only if the price is fixed until the end of 2028; nothing in the offer promises it, "
-        "so stay."
-    )
-    reasons = [f"{number} words {'and more ' * 10}words." for number in ("Many", "More", "Most")]
-    debate = await judged(AGREED, dissent, by="Simplicity", reasons=reasons)
-    assert debate.verdict
-    assert dissent in short_text(debate, debate.verdict)

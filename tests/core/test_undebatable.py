@@ -1,6 +1,5 @@
 """Debates in which there is nothing to debate: no model is set up, or one agent is alone."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -24,18 +23,16 @@ from core.rules.schedule import rounds_held
 from core.rules.wanting import why_not_wanted
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
-from core.transcript.decision import decision_text
+from tests.core.bench import DEBATE
 
 CHOIR = "Should our choir sing Bach or Brahms in spring?"
 QUEUE = "Kafka or PostgreSQL for our job queue? No job may be lost."
-TWO = ("performance", "sceptic")
-FORMATS = ("critique", "council", "panel")
-#: What answers nobody: what comes before a round, and the vote after it.
-DRAFTING = {Act.PROPOSAL, Act.GATHER, Act.PLAN, Act.FORMULATE, Act.STATEMENT}
+NO_MODEL = "No model was asked, and no checklist takes a side on the question."
+ALONE = "One agent alone is no debate: nobody criticises what it says."
 
 
 def without_a_model(question: str, form: str, when: When = When.SPLIT) -> Setup:
-    setup = a_setup(question, agents=TWO, provider=OFFLINE, rounds=3)
+    setup = a_setup(question, agents=("performance", "sceptic"), provider=OFFLINE, rounds=3)
     return setup.model_copy(update={"format": form, "when": when})
 
 
@@ -48,36 +45,41 @@ async def debate_of(setup: Setup) -> Debate:
     providers = {OFFLINE: OfflineProvider(), "scripted": ScriptedProvider()}
     turns = Turns(ModelCalls(providers, clock))
     engine = Engine(store=store, turns=turns, sink=RecordingSink(), clock=clock)
-    await store.create("dabc2345", DebateStarted(setup=setup), origin="trigger-1", at=clock.now())
-    return await engine.run("dabc2345")
+    await store.create(DEBATE, DebateStarted(setup=setup), origin="trigger-1", at=clock.now())
+    return await engine.run(DEBATE)
 
 
-def spoken(debate: Debate) -> Sequence[Act]:
-    return [contribution.turn.act for contribution in debate.contributions.values()]
-
-
-@pytest.mark.parametrize("when", [When.SPLIT, When.ALWAYS])
-@pytest.mark.parametrize("form", FORMATS)
-async def test_without_a_model_an_unknown_question_is_asked_about_once(
-    form: str, when: When
+@pytest.mark.parametrize(
+    ("setup", "reason", "advice"),
+    [
+        (without_a_model(CHOIR, "critique"), NO_MODEL, "No model was asked."),
+        (without_a_model(CHOIR, "council"), NO_MODEL, "No model was asked."),
+        (without_a_model(CHOIR, "panel", When.ALWAYS), NO_MODEL, "No model was asked."),
+        (alone("critique"), ALONE, "with at least two."),
+        (alone("council"), ALONE, "with at least two."),
+        (alone("panel"), ALONE, "with at least two."),
+    ],
+)
+async def test_where_nothing_is_debated_each_answers_once_and_it_is_said_why(
+    setup: Setup, reason: str, advice: str
 ) -> None:
-    debate = await debate_of(without_a_model(CHOIR, form, when))
+    debate = await debate_of(setup)
+    acts = [contribution.turn.act for contribution in debate.contributions.values()]
 
     assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert debate.verdict.decision == f"{NOT_DECIDED}."
-    assert debate.verdict.confidence is None
-    assert any("Sceptic asks: " in question for question in debate.verdict.open_questions)
-    assert set(spoken(debate)) <= DRAFTING
-    assert len(set(spoken(debate))) * len(TWO) == len(spoken(debate))
+    assert len(acts) == len(set(acts)) * len(setup.agents)
+    # What answers nobody.
+    assert set(acts) <= {Act.PROPOSAL, Act.GATHER, Act.PLAN, Act.FORMULATE, Act.STATEMENT}
     assert rounds_held(debate) == 0
-    assert ending_sentences(debate) == (
-        "No model was asked, and no checklist takes a side on the question.",
-        "Only first answers were given.",
-    )
+    assert ending_sentences(debate) == (reason, "Only first answers were given.")
     assert round_reasons(debate) == ()
-    assert why_not_wanted(debate).startswith("No model was asked.")
+    assert advice in why_not_wanted(debate)
     assert list(degradations(debate)) == [], "what voters declare is no failure"
+    assert debate.verdict
+    if reason == NO_MODEL:
+        assert debate.verdict.decision == f"{NOT_DECIDED}."
+        assert debate.verdict.confidence is None
+        assert any("Sceptic asks: " in question for question in debate.verdict.open_questions)
 
 
 @pytest.mark.parametrize("when", [When.SPLIT, When.ALWAYS])
@@ -88,23 +90,6 @@ async def test_what_checklists_know_is_debated_without_a_model(when: When) -> No
     assert not any(gate.undebatable for gate in debate.gates.values())
     # A gate is found where first answers are compared, and only there.
     assert bool(debate.gates) is (when is When.SPLIT)
-
-
-@pytest.mark.parametrize("form", FORMATS)
-async def test_one_agent_alone_answers_once_and_is_judged(form: str) -> None:
-    debate = await debate_of(alone(form))
-
-    assert debate.status is Status.CONCLUDED
-    assert len(spoken(debate)) == len(set(spoken(debate)))
-    assert set(spoken(debate)) <= DRAFTING
-    assert rounds_held(debate) == 0
-    assert ending_sentences(debate) == (
-        "One agent alone is no debate: nobody criticises what it says.",
-        "Only first answers were given.",
-    )
-    assert round_reasons(debate) == ()
-    assert "wants" not in decision_text(debate)
-    assert "at least two" in why_not_wanted(debate)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What agents see: it names nobody, is in no fixed order, and says what moved whom."""
 
+import json
 import re
 
 import pytest
@@ -13,8 +14,10 @@ from core.debate.contributions import Contribution
 from core.debate.log import Event
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade
+from core.request import ModelRequest
 from core.rules import schedule
-from core.testing import a_setup
+from core.testing import ScriptedProvider, a_setup, plausible_reply
+from tests.core.bench import Bench
 from tests.core.dice import Luck, Play
 from tests.core.rules.formats.told import (
     AGENTS,
@@ -99,3 +102,22 @@ def test_only_what_a_voter_had_read_before_it_moved_can_have_moved_it(
     movers = possible_movers(debate, Turn(act=Act.BALLOT, round=2, agent="security"))
     expected = [key for key in critiques if key.startswith(f"r{round_read}/")]
     assert [critique.turn.key for critique in movers.values()] == expected
+
+
+async def test_what_moved_a_voter_counts_only_if_it_has_moved() -> None:
+    def script(request: ModelRequest) -> str:
+        if request.act is not Act.BALLOT:
+            return plausible_reply(request)
+        is_last = "Before the debate" in request.parts[-1].text
+        shares = [20, 80, 0] if is_last and request.role == "security" else [80, 20, 0]
+        why = {"moved_by": "C1, because it is fast", "why_moved": "It is fast\nenough."}
+        named = why if is_last else why | {"moved_by": "none"}
+        return json.dumps(json.loads(plausible_reply(request)) | named | {"probabilities": shares})
+
+    debate = await Bench(ScriptedProvider(script)).run(a_setup(rounds=1))
+    moved = {ballot.voter: ballot.why_moved for ballot in debate.ballots.values()}
+
+    assert moved == {"architect": "", "security": "It is fast enough.", "simplicity": ""}
+    cause = debate.ballots["r1/ballot/security"].moved_by
+    assert cause
+    assert debate.contributions[cause].turn.act is Act.CRITIQUE

@@ -114,7 +114,9 @@ async def test_every_quote_is_checked_and_fakes_are_struck_out_for_all_who_read_
 
 def looking_up(*replies: str) -> EvidenceRun:
     """A long book; the architect proposes these, one after the other, then what is plausible."""
-    pages = "\n\n".join(f"# Part {n}\n\n{'Nothing of note happens here. ' * 30}" for n in range(40))
+    pages = "\n\n".join(
+        f"# Part {n}\n\n{'The zebra does nothing of note here. ' * 30}" for n in range(40)
+    )
     more = "# Jobs\n\nPostgreSQL is the queue.\n\n# Fees\n\nThe zebra tariff is 12 crowns a month."
     book = f"{pages}\n\n{more}"
     remaining = list(replies)
@@ -136,7 +138,8 @@ async def test_an_agent_may_look_something_up_once_before_it_speaks() -> None:
     assert "LOOK UP:" in first.parts[-1].text
     assert any("[…]" in part.text for part in first.parts if part.kind is PartKind.SOURCE)
     (part,) = [part for part in second.parts if part.label == "What you looked up"]
-    assert "e1 (line 167, Fees)\nThe zebra tariff is 12 crowns a month." in part.text
+    # What has no room is left out.
+    assert part.text == "e1 (line 167, Fees)\nThe zebra tariff is 12 crowns a month."
     contribution = debate.contributions["r1/proposal/architect"]
     assert contribution.looked_up == "zebra tariff"
     assert contribution.citations[0].status is CitationStatus.VERIFIED

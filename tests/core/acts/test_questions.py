@@ -5,6 +5,7 @@ import json
 import pytest
 
 from bot.terminal.screen import news
+from core.debate.gate import NextStep
 from core.debate.rules import Clarifying
 from core.debate.state import Debate
 from core.debate.turn import Act
@@ -95,3 +96,19 @@ async def test_where_no_model_can_say_all_are_put(nonsense: object) -> None:
 
     assert len(opened.items) == 4
     assert opened.lost.attempts
+
+
+@pytest.mark.parametrize("decision", ["vote", "ask"])
+async def test_a_facilitator_that_decides_what_is_not_open_goes_on(decision: str) -> None:
+    """It may not call the vote after the first round, nor ask where people are not asked."""
+
+    def script(request: ModelRequest) -> str:
+        reply = plausible_reply(request)
+        if request.act is not Act.FACILITATION:
+            return reply
+        return json.dumps(json.loads(reply) | {"decision": decision, "question": "How many?"})
+
+    setup = a_setup(rounds=2).model_copy(update={"format": "panel"})
+    debate = await Bench(ScriptedProvider(script)).run(setup)
+    guidance = debate.guidance["r1/facilitation/facilitator"]
+    assert (guidance.next_step, guidance.question) == (NextStep.GO_ON, None)

@@ -15,13 +15,11 @@ from core.rules.options import (
     NAME_MAX_CHARS,
     OptionList,
     after_edits,
-    as_shares,
     by_option,
     held_by,
     merge_by_rules,
     options_of,
     read_stance,
-    short_name,
     short_names,
     without_stance,
 )
@@ -122,13 +120,6 @@ def test_names_of_answers_that_begin_alike_differ(ends: Sequence[str]) -> None:
     assert short_names([answers[0], *answers]) == [names[0], *names], "one answer has one name"
 
 
-def test_a_name_is_one_short_line() -> None:
-    assert short_name("**Use `Kafka`.**\n") == "Use Kafka"
-    long = short_name("word " * 50)
-    assert len(long) <= NAME_MAX_CHARS
-    assert long.endswith("…")
-
-
 def test_two_agents_who_name_the_same_new_option_name_one() -> None:
     def stating(agent: str, new: dict[str, float], **shares: float) -> Event:
         event = wording(f"r1/refinement/{agent}", "**So.**", shares)
@@ -145,13 +136,3 @@ def test_two_agents_who_name_the_same_new_option_name_one() -> None:
     assert [(item.id, item.name) for item in options_of(debate).items][2:] == [("n1", "keep both")]
     assert by_option(debate)["n1"] == ["architect", "security"]
     assert held_by(debate, "architect") == {"o1": 0.2, "n1": 0.8}
-
-
-@pytest.mark.parametrize(
-    ("numbers", "shares"),
-    [((60, 20), (0.6, 0.2)), ((0.6, 0.4), (0.6, 0.4)), ((1, 0), (1, 0)), ((70, 60), (0.7, 0.6))],
-)
-def test_percentages_and_shares_stay_as_they_were_given(
-    numbers: tuple[float, float], shares: tuple[float, float]
-) -> None:
-    assert tuple(as_shares(dict(zip("ab", numbers, strict=True))).values()) == shares
