@@ -1,7 +1,5 @@
 """The check before the verdict: the judge chooses with the positions in the opposite order."""
 
-from collections.abc import Sequence
-
 from core.acts.act import ActSpec, always, declare
 from core.acts.context import option_labels, options_part, told_in_short
 from core.acts.judge import (
@@ -17,7 +15,7 @@ from core.debate.turn import Act, Turn
 from core.debate.turn_events import CrossChecked
 from core.debate.verdict import CrossCheck
 from core.llm.call import ModelCalls
-from core.request import Effort, Part
+from core.request import Effort
 from core.rules.degradations import lost_turns
 from core.rules.judging import judge_of
 
@@ -37,17 +35,6 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
     return CrossChecked(check=check)
 
 
-def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """The same case in the opposite order; how the vote went is not told."""
-    return (
-        *reversed(final_positions(debate)),
-        *told_in_short(debate, turn),
-        *reversed(last_critiques(debate)),
-        *last_words(debate),
-        *options_part(debate),
-    )
-
-
 declare(
     Act.CROSS_CHECK,
     ActSpec(
@@ -59,7 +46,14 @@ declare(
             "answered": is_answered(debate),
             "lost": lost_turns(debate),
         },
-        about=_about,
+        # The same case in the opposite order; how the vote went is not told.
+        about=lambda debate, turn: (
+            *reversed(final_positions(debate)),
+            *told_in_short(debate, turn),
+            *reversed(last_critiques(debate)),
+            *last_words(debate),
+            *options_part(debate),
+        ),
         is_alone=always,
         perform=cross_check,
     ),

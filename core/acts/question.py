@@ -1,6 +1,6 @@
 """Clarifying questions: agents say what they need to know, and it is put to people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import structlog
 from pydantic import BaseModel
@@ -94,16 +94,6 @@ def _question_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     return [Part(kind=PartKind.OTHER, label="Questions of all agents", text=text, trim_priority=1)]
 
 
-def _values(debate: Debate, turn: Turn) -> Mapping[str, object]:
-    asking = int(turn.target or 1)
-    return {
-        "most": debate.setup.clarifying.per_agent,
-        "most_facts": _MOST_FACTS,
-        "followup": asking > 1,
-        "last": asking == clarifying.MOST_ROUNDS,
-    }
-
-
 declare(
     Act.QUESTIONS,
     ActSpec(
@@ -111,7 +101,12 @@ declare(
         effort=Effort.LOW,
         is_posted=False,
         is_numbered=True,
-        values=_values,
+        values=lambda debate, turn: {
+            "most": debate.setup.clarifying.per_agent,
+            "most_facts": _MOST_FACTS,
+            "followup": int(turn.target or 1) > 1,
+            "last": int(turn.target or 1) == clarifying.MOST_ROUNDS,
+        },
         perform=ask,
     ),
 )

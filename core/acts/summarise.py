@@ -50,10 +50,10 @@ async def summarise(calls: ModelCalls, debate: Debate, turn: Turn) -> SummaryMad
         summary = Summary(
             turn=turn,
             kind=material.kind,
-            text=stand_in.text,
+            text=stand_in,
             before_chars=material.whole_chars or len(material.text),
-            after_chars=len(stand_in.text),
-            method=stand_in.method,
+            after_chars=len(stand_in),
+            method=material.stand_in_method,
             warnings=(f"The summary failed: {error}",),
         )
     return SummaryMade(summary=summary.model_copy(update={"lost": lost}))
@@ -107,7 +107,7 @@ async def _ask(
         most_chars=material.most_chars,
     )
     terms = terms_for(debate, turn, agent)
-    if material.stand_in:  # a second try may follow
+    if material.stand_in is not None:  # a second try may follow
         terms = replace(terms, seconds=terms.seconds / 2)
     reply, call = await calls.ask(request, agent, terms)
     summary = cut(reply.strip(), material.most_chars)

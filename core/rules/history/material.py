@@ -45,13 +45,6 @@ _CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class StandIn:
-    text: str
-    #: What the record calls it.
-    method: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class SummaryMaterial:
     kind: SummaryKind
     method: ContextMethod
@@ -64,8 +57,10 @@ class SummaryMaterial:
     prompt: PromptText | None
     #: Characters of the whole where `text` holds openings; 0: it is the whole.
     whole_chars: int = 0
-    #: None: the turn fails, and its strategy shows what was to be summed up.
-    stand_in: StandIn | None = None
+    #: What stands in where no summary can be made, and what the record calls it; None: the turn
+    #: fails, and its strategy shows what was to be summed up.
+    stand_in: str | None = None
+    stand_in_method: str = ""
     #: The text in pieces: what is summed up later begins with the same ones, and adds to them.
     grows_by: Sequence[str] = ()
     #: Whether no later one is foreseen: then nobody reads the last piece again.
@@ -124,7 +119,8 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
     half = {"max_length": max(1, rules.max_length // 2), "method": ContextMethod.HIERARCHICAL}
     return replace(
         _in_characters(SummaryKind.CONTRIBUTION, contribution.text, rules.model_copy(update=half)),
-        stand_in=StandIn(text=contribution.text, method="full text"),
+        stand_in=contribution.text,
+        stand_in_method="full text",
     )
 
 
@@ -166,15 +162,10 @@ def _of_texts(
     """What was said in a round or a phase: more tokens early, fewer late."""
     of = min(debate.setup.rounds, format_of(debate).most_rounds)
     later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
-    last = StandIn(text=_last_words(debate, contributions), method="last contributions")
-    return _in_tokens(
-        debate,
-        SummaryKind.ROUND,
-        as_text(debate, contributions),
-        method=method,
-        tokens=EARLY_TOKENS if 3 * number <= of else later,
-        stand_in=last,
-    )
+    tokens = EARLY_TOKENS if 3 * number <= of else later
+    material = _in_tokens(debate, SummaryKind.ROUND, as_text(debate, contributions), tokens)
+    last = {"stand_in": _last_words(debate, contributions), "stand_in_method": "last contributions"}
+    return replace(material, method=method, **last)
 
 
 def _of_rounds(
@@ -188,9 +179,9 @@ def _of_rounds(
     texts = [f"[Round {number}]\n{short}" for number, short in summaries if short]
     before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
     text = "\n\n".join((*before, *texts))
-    singly = StandIn(text=text, method="single summaries")
-    kind, tokens = SummaryKind.META, META_TOKENS
-    return _in_tokens(debate, kind, text, method=method, tokens=tokens, stand_in=singly)
+    material = _in_tokens(debate, SummaryKind.META, text, META_TOKENS)
+    singly = {"stand_in": text, "stand_in_method": "single summaries"}
+    return replace(material, method=method, **singly)
 
 
 def _in_characters(kind: SummaryKind, text: str, rules: Summarization) -> SummaryMaterial:
@@ -204,24 +195,11 @@ def _in_characters(kind: SummaryKind, text: str, rules: Summarization) -> Summar
     )
 
 
-def _in_tokens(
-    debate: Debate,
-    kind: SummaryKind,
-    text: str,
-    *,
-    method: ContextMethod,
-    tokens: int,
-    stand_in: StandIn,
-) -> SummaryMaterial:
+def _in_tokens(debate: Debate, kind: SummaryKind, text: str, tokens: int) -> SummaryMaterial:
     # What is made for all goes by the debate's rules, whatever its agents have of their own.
     most = tokens * _CHARS_PER_TOKEN
-    return replace(
-        _in_characters(kind, text, debate.setup.summarization),
-        method=method,
-        most_chars=most,
-        length=f"{tokens} tokens ({most} characters)",
-        stand_in=stand_in,
-    )
+    material = _in_characters(kind, text, debate.setup.summarization)
+    return replace(material, most_chars=most, length=f"{tokens} tokens ({most} characters)")
 
 
 def in_short(debate: Debate, number: int) -> str:
