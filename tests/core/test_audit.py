@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from core.debate.setup import Setup
-from core.debate.state import Debate
 from core.debate.turn import Act
 from core.debate.verdict import AuditKind
 from core.errors import RequestRejected
@@ -81,15 +80,11 @@ def a_script(planted: Planted) -> Callable[[ModelRequest], str]:
     return script
 
 
-async def audited(planted: Planted) -> tuple[Debate, Bench]:
-    bench = Bench(provider=ScriptedProvider(a_script(planted)))
-    return await bench.run(on_two_vendors()), bench
-
-
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[1])
 async def test_each_planted_fault_is_found_and_mended_or_shown(planted: Planted) -> None:
     kind, words, _, mended = planted
-    debate, bench = await audited(planted)
+    bench = Bench(provider=ScriptedProvider(a_script(planted)))
+    debate = await bench.run(on_two_vendors())
     assert debate.audit
     assert debate.verdict
     assert [(fault.kind, fault.words.lower()) for fault in debate.audit.faults] == [

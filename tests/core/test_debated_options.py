@@ -106,14 +106,3 @@ async def test_where_all_agree_at_once_nobody_debates(form: str) -> None:
     assert debate.verdict.confidence
     synthesis = bench.provider.requests_of(Act.SYNTHESIS)[0]
     assert "the debate was skipped" in synthesis.parts[-1].text
-
-
-async def test_a_deadlock_goes_to_the_vote() -> None:
-    bench = Bench(ScriptedProvider(a_script(STUCK)))
-    debate = await bench.run(a_gated_setup())
-
-    ended = closing_gate(debate)
-    assert ended
-    assert ended.reason is GateReason.DEADLOCK
-    assert rounds_held(debate) == 1
-    assert debate.verdict

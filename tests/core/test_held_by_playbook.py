@@ -75,9 +75,8 @@ def opened(playbook: Playbook, *, references: Sequence[SourceReference] = ()) ->
     return open_debate(request, settings, delimiter="d41d8c")
 
 
-async def debate_of(setup: Setup, bench: Bench | None = None) -> Debate:
+async def debate_of(setup: Setup, bench: Bench) -> Debate:
     """The debate to its end; nobody answers what people are asked."""
-    bench = bench or Bench()
     debate = await bench.run(setup)
     assert debate.status is Status.RUNNING, "people are waited for"
     while debate.open_clarifications:  # a review asks its author, too

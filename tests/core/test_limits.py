@@ -13,7 +13,6 @@ from core.debate.log import Event, RecordedEvent, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import FollowUpAsked, StopRequested
 from core.debate.questions import Clarification, Clarifications
-from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.turn import ENGINE, Act, Turn
 from core.debate.turn_events import ClarificationsOpened
@@ -28,32 +27,11 @@ pytestmark = pytest.mark.leaping
 DANA = Person(id="U1", name="Dana")
 
 
-class Hanging(ScriptedProvider):
-    """A model that never answers some requests."""
-
-    def __init__(self, hangs: Callable[[ModelRequest], bool]) -> None:
-        super().__init__()
-        self._hangs = hangs
-
-    async def complete(
-        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
-    ) -> ModelReply:
-        if self._hangs(request):
-            self.requests.append(request)
-            await asyncio.sleep(60)
-        return await super().complete(request, on_first_token)
-
-
-def limited(rounds: int = 1, **limits: float) -> Setup:
-    setup = a_setup(rounds=rounds)
-    return setup.model_copy(update={"limits": setup.limits.model_copy(update=limits)})
-
-
 async def test_a_turn_that_outlasts_its_round_fails_and_the_debate_goes_on() -> None:
-    def hangs(request: ModelRequest) -> bool:
-        return request.act is Act.CRITIQUE and request.role == "security"
-
-    debate = await Bench(Hanging(hangs)).run(limited(round_seconds=0.5))
+    bench, setup = Bench(), a_setup(rounds=1)
+    bench.provider.hold(Act.CRITIQUE)
+    limits = setup.limits.model_copy(update={"round_seconds": 0.5})
+    debate = await bench.run(setup.model_copy(update={"limits": limits}))
 
     assert debate.status is Status.CONCLUDED
     assert debate.failures["r1/critique/security/architect"].reason == "The round's time was up."
@@ -97,11 +75,18 @@ async def test_a_stop_that_comes_while_a_turn_ends_does_not_wait_for_the_next_en
             await self.way.wait()
             await super().publish(debate, recorded)
 
-    def hangs(request: ModelRequest) -> bool:
-        return request.act is Act.PROPOSAL and request.role != "architect"
+    class OneAnswers(ScriptedProvider):
+        """Never answers anybody but the architect."""
+
+        async def complete(
+            self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+        ) -> ModelReply:
+            if request.act is Act.PROPOSAL and request.role != "architect":
+                await asyncio.Event().wait()
+            return await super().complete(request, on_first_token)
 
     sink = Slow()
-    bench = Bench(Hanging(hangs), sink=sink)
+    bench = Bench(OneAnswers(), sink=sink)
     await bench.start(a_setup(rounds=1))
     engine = bench.engine
     running = asyncio.create_task(engine.run(DEBATE))
