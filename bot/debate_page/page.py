@@ -79,10 +79,8 @@ _RENDERER = _Renderer()
 def html(text: str, level: int, sources: Collection[str] = ()) -> Markup:
     """Markdown as HTML with all headings below that level, without gaps between levels.
 
-    Args:
-        text: Untrusted Markdown. With too many signs, or nested too deep, it becomes plain text.
-        level: Level of the heading above it.
-        sources: Ids of sources, which are anchors of the page.
+    With too many signs, or nested too deep, it becomes plain text. `sources` are anchors of the
+    page.
     """
     text = _bounded(text)
     tokens = parse(text, _MOST_SIGNS)

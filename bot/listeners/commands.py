@@ -41,7 +41,7 @@ from bot.views.message import MessageView, notice
 from bot.views.notices import usage
 from bot.views.start_form import FormTarget
 from core.debate.log import fold
-from core.debate.people import Mention
+from core.debate.people import Mention, Person, Place
 from core.debate.state import Debate
 from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
 from core.figures import quantity
@@ -184,16 +184,22 @@ async def debate_it(context: ListenerContext, click: Click) -> MessageView:
     return notice(answers.start_answer(begun.debate_id, begun.setup.warnings))
 
 
-async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
-    command = Command(
+def command_of(text: str, by: Person, here: Place, trigger_id: str) -> Command:
+    """The same words typed after `/debate`."""
+    return Command(
         command="/debate",
-        text=click.value,
-        user_id=click.user_id,
-        user_name=click.user_name,
-        channel_id=click.channel_id,
-        team_id=click.team_id,
-        trigger_id=click.trigger_id,
+        text=text,
+        user_id=by.id,
+        user_name=by.name,
+        channel_id=here.channel,
+        team_id=here.workspace,
+        trigger_id=trigger_id,
     )
+
+
+async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
+    here = place(click.team_id, click.channel_id)
+    command = command_of(click.value, person(click), here, click.trigger_id)
     answer, is_done = await answer_in_time(context, command, read(click.value))
     if answer and not is_done:
         raise BadInput(answer.text)

@@ -76,9 +76,7 @@ class DebateLists:
     ) -> Sequence[DebateRow]:
         """Return debates with the addresses of their boards, as far as those are posted.
 
-        Args:
-            hits: Debates.
-            show: Renders a row; debates that it cannot render are left out.
+        Those that `show` cannot render are left out.
         """
         hits, rows = list(hits), list[DebateRow]()
         boards = await self.posts.rows_with_keys([board_key(hit.debate.id) for hit in hits])

@@ -52,18 +52,12 @@ async def start_with_links(
 ) -> StartedDebate:
     """Start a debate with what its words link to as sources, and say which links are not read.
 
-    Args:
-        context: What listeners work with.
-        request: What is asked for.
-        text: The words, as Slack sent them.
-        origin: The command, message or form: it starts one debate.
-        choices: What was chosen in a form.
-        thread: The first message of the thread it was written in; empty: in none.
+    `text` is as Slack sent it; `origin`, the command, message or form, starts one debate; `thread`
+    is the first message of the thread it was written in.
 
     Raises:
         DuplicateQuestion: Somebody else asked the same in the channel a moment ago.
-        BadInput: The question cannot be used, too many debates run, or the person may start none;
-            nothing was started.
+        BadInput: The question cannot be used, too many debates run, or the person may start none.
     """
     here, by = request.place, request.asked_by
     await context.check_taking_part(by.id, here)
@@ -90,15 +84,7 @@ async def take_links(
     """Take what somebody's words link to as evidence of a running debate, with a note of its own.
 
     What the debate has already is not taken again, nor is its own thread. Their author is told why
-    others are not read.
-
-    Args:
-        context: What listeners work with.
-        debate: As it was a moment ago.
-        text: As Slack sent it.
-        by: Its author.
-        note: Id of that note.
-        thread: The debate's thread, if it was written there.
+    others are not read. `text` is as Slack sent it; `note` is the id of the note.
     """
     if debate.status is not Status.RUNNING or not links_in(text):
         return

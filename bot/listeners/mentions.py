@@ -7,7 +7,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.commands import answer_to, decisions_asked_for, in_thread
+from bot.listeners.commands import answer_to, command_of, decisions_asked_for, in_thread
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.interactions import acknowledged, recorded
 from bot.listeners.linked import start_with_links
@@ -24,7 +24,7 @@ from bot.listeners.typed import (
 )
 from bot.log import logger
 from bot.slack.evidence import file_references
-from bot.slack.payloads import Command, MessageEvent
+from bot.slack.payloads import MessageEvent
 from bot.views.asked_back import asked_already, asked_back, greeting, preview
 from bot.views.message import MessageView, notice
 from core.debate.people import Mention, Person
@@ -112,16 +112,9 @@ async def _as_command(
         reading.subcommand.opens_form or reading.subcommand.is_private
     ):
         return notice(answers.command_only(text))
-    command = Command(
-        command="/debate",
-        text=text,
-        user_id=by.id,
-        user_name=by.name,
-        channel_id=message.posted.channel,
-        team_id=message.team,
-        trigger_id=message.origin,
-    )
+    here = place(message.team, message.posted.channel)
     try:
+        command = command_of(text, by, here, message.origin)
         return await answer_to(message.context, command, reading)
     except BadInput as refusal:
         return notice(str(refusal))

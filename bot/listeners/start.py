@@ -85,13 +85,8 @@ async def open_start_form(
 ) -> None:
     """Open the form, with an estimate.
 
-    Args:
-        context: What listeners work with.
-        act: What was typed or clicked.
-        target: Where it leads; without a channel, that is chosen in the form.
-        text: Of the message that it is opened on, or the question of the debate that it goes on
-            from.
-        playbook: The kind of debate that was typed; empty: the channel's.
+    Without a channel in `target`, that is chosen in the form. `text` is that of the message that it
+    is opened on, or the question of the debate that it goes on from.
     """
     here = place(act.team_id, target.channel)
     if target.channel:

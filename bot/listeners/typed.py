@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 
@@ -46,16 +46,9 @@ class Order:
     """A subcommand that fits its form exactly."""
 
     subcommand: Subcommand
-    #: `id` and `words`, as far as its form has them.
-    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
-
-    @property
-    def debate_id(self) -> str:
-        return self.arguments.get("id", "").lower()
-
-    @property
-    def words(self) -> str:
-        return self.arguments.get("words", "")
+    #: The id, and the words, name or number that were typed; empty: the form has none.
+    debate_id: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,7 +127,8 @@ def read(text: str) -> Reading:
     words = text.split()
     for subcommand in SUBCOMMANDS:
         if (arguments := subcommand.arguments(words)) is not None:
-            return Order(subcommand, arguments)
+            debate_id = arguments.get("id", "").lower()
+            return Order(subcommand, debate_id, arguments.get("words", ""))
     is_short = len(text) <= MOST_ORDER_CHARS
     if is_short and (words[0].lower() in WORDS or word_count(text) < LEAST_WORDS):
         return _asked_back(text, words)

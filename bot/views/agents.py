@@ -111,25 +111,21 @@ def findings_in_short(debate: Debate, findings: Sequence[ReviewFinding], most: i
 
 def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False) -> str:
     """A finding: how much it weighs, where, what is wrong; in whole, the words it is about."""
-    about = finding.citation
-    limit = 10 * _WRONG_LIMIT if whole else _WRONG_LIMIT
+    about, limit = finding.citation, (10 if whole else 1) * _WRONG_LIMIT
+
+    def said(text: str) -> str:
+        return gist(link_citations(text, ()), limit)
+
     place = ", ".join(filter(None, (about.source, about.place)))
     where = link(about.address, place) if about.address.startswith("https://") else gist(place, 200)
     number = f" {finding.number}" if finding.number else ""
-    words = gist(about.words, _WORDS_LIMIT)
-    name, wrong = (
-        f"*{finding.severity.value.capitalize()}{number}*",
-        gist(link_citations(finding.wrong, ()), limit),
-    )
+    name = f"*{finding.severity.value.capitalize()}{number}*"
     if not whole:
-        return f"{name} ({where}): {wrong}"
-    line = f"{name} “{words}” ({where}): {wrong}"
-    line += (
-        f" _To mend it_: {gist(link_citations(finding.mend, ()), limit)}" if finding.mend else ""
-    )
-    line += f" – *{finding.status.value}*" + (
-        f": {gist(link_citations(finding.why, ()), limit)}" if finding.why else ""
-    )
+        return f"{name} ({where}): {said(finding.wrong)}"
+    line = f"{name} “{gist(about.words, _WORDS_LIMIT)}” ({where}): {said(finding.wrong)}"
+    line += f" _To mend it_: {said(finding.mend)}" if finding.mend else ""
+    line += f" – *{finding.status.value}*"
+    line += f": {said(finding.why)}" if finding.why else ""
     line += "".join(f"\n> {gist(change, limit)}" for change in finding.changed)
     by = ", ".join(name_of(debate, agent) for agent in finding.raised_by)
     return f"{line} _({by})_" if by else line
@@ -138,8 +134,7 @@ def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False)
 def card_head(debate: Debate, who: str, number: int, until: str) -> str:
     items = debate.findings.items if debate.findings else ()
     rest = sum(item.severity not in WEIGHTY for item in items)
-    more = f" {quantity(rest, 'lighter finding')} are in the agents' posts." if rest > 1 else ""
-    more = more or (" One lighter finding is in the agents' posts." if rest else "")
+    more = f" Lighter findings in the agents' posts: {rest}." if rest else ""
     more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
     return (
         f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "

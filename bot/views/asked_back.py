@@ -14,13 +14,9 @@ def asked_back(
 ) -> MessageView:
     """Ask whether a text is to be debated, or which command was meant.
 
-    Args:
-        typed: What was typed.
-        form: How the command that it resembles is typed, with its arguments in capitals.
-        command: The same as it can be run; empty: an argument is missing.
-        origin: The command or message: it starts one debate, however often the button is pressed.
-        ts: The message; empty: it was a command.
-        thread: The first message of the thread it is in; empty: in none.
+    `form` has arguments in capitals; `command` is the same as it can be run, empty where an
+    argument is missing. `origin`, the command or message, starts one debate, however often the
+    button is pressed; `ts` and `thread` are those of the message, if it was one.
     """
     missing = "" if command else f" The command is `/debate {form}`."
     command = command or ("list" if "ID" in form.split() else "help")

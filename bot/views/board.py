@@ -96,10 +96,8 @@ def board(
 ) -> MessageView:
     """Return the board for the debate as it is now.
 
-    Args:
-        debate: The debate.
-        remarks: What people should know besides, as clean text ("It could not be pinned: …").
-        links: Name → address, shown at the end.
+    `remarks` are clean text ("It could not be pinned: …"); `links`, name → address, stand at the
+    end.
     """
     is_running = debate.status is Status.RUNNING
     more = "" if question_is_whole(debate) else "\n_Question and context in full: in the thread._"

@@ -29,6 +29,10 @@ _LABEL_LIMIT = 400
 _PLAYBOOK = "the playbook"
 _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
+_HOW = (
+    "Anybody in this channel can answer. While a question is open, answers can be corrected: name "
+    "the question again, or edit your message; deleting it takes the answer back."
+)
 #: What becomes of a reply that names no question.
 _WITHOUT_NUMBER = "Without the number it is a note, until you say which question it answers."
 
@@ -56,7 +60,11 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
     blocks: list[Block] = [header(title), *sections(head)]
     blocks += _listed(debate, clarifications, lines, waiting)
     if waiting:
-        blocks += _buttons(debate)
+        label = "Answer the questions in a form"
+        answer = button("Answer", ActionId.ANSWER, debate.id, style="primary", label=label)
+        label = "Skip all open questions: their assumptions hold"
+        skip = button("Skip all", ActionId.SKIP_ALL, debate.id, label=label)
+        blocks += [actions(BlockId.QUESTIONS, answer, skip), *context(_HOW)]
     return MessageView(text="\n".join([title, head, *lines]), blocks=blocks)
 
 
@@ -163,21 +171,6 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
     if answer:
         return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumed}"
     return f"If nobody answers: {assumed}" if is_open else f"Nobody answered. Assumed: {assumed}"
-
-
-def _buttons(debate: Debate) -> list[Block]:
-    label = "Answer the questions in a form"
-    answer = button("Answer", ActionId.ANSWER, debate.id, style="primary", label=label)
-    label = "Skip all open questions: their assumptions hold"
-    skip = button("Skip all", ActionId.SKIP_ALL, debate.id, label=label)
-    return [
-        actions(BlockId.QUESTIONS, answer, skip),
-        *context(
-            "Anybody in this channel can answer. While a question is open, answers can be "
-            "corrected: name the question again, or edit your message; deleting it takes the "
-            "answer back."
-        ),
-    ]
 
 
 def which_question(debate: Debate, note: str, words: str) -> MessageView:

@@ -186,14 +186,9 @@ def decision_form(
 ) -> Form:
     """Return the form that asks why, and on which date or by which debate.
 
-    It shows the current decision and holds its origin in the metadata.
-
-    Args:
-        debate: The debate with the verdict.
-        kind: What is to be recorded.
-        today: The earliest day to revisit.
-        newer: Questions of debates that may supersede it, by id; with `SUPERSEDE` at least one.
-        draft: This person's decision, sent just after another one was recorded; None: none.
+    It shows the current decision and holds its origin in the metadata. `newer` are the questions of
+    debates that may supersede it, by id; `draft` is this person's decision, sent just after another
+    one was recorded.
     """
     verb, stands = kind.name.capitalize(), debate.decision
     submit = "Set the date" if kind is DecisionKind.REVISIT else verb

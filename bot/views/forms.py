@@ -55,7 +55,8 @@ def form(
             f"a form remembers at most {FORM_METADATA} characters, not {len(metadata_json)}"
         )
     return {
-        **_frame(title, "Cancel", blocks),
+        **text_form(title, blocks),
+        "close": _words("Cancel"),
         "callback_id": callback_id.value,
         "submit": _words(submit),
         "private_metadata": metadata_json,
@@ -64,20 +65,16 @@ def form(
 
 def message_form(title: str, text: str) -> Form:
     """Return a form that only says something; safe mrkdwn."""
-    return _frame(title, "Close", sections(text))
+    return text_form(title, sections(text))
 
 
 def text_form(title: str, blocks: Sequence[Block]) -> Form:
-    return _frame(title, "Close", blocks)
-
-
-def _frame(title: str, close: str, blocks: Sequence[Block]) -> dict[str, Any]:
     if not 1 <= len(blocks) <= FORM_BLOCKS:
         raise ValueError(f"a form has 1 to {FORM_BLOCKS} blocks, not {len(blocks)}")
     return {
         "type": "modal",
         "title": _words(title),
-        "close": _words(close),
+        "close": _words("Close"),
         "blocks": [dict(block) for block in blocks],
     }
 
@@ -117,13 +114,7 @@ def multi_select(field: Field, options: Mapping[str, str], initial: Sequence[str
 
 
 def field_block(field: Field, kind: str, **more: object) -> Block:
-    """Return a field of a form with its label.
-
-    Args:
-        field: What stands around it.
-        kind: Slack's name of the element.
-        more: What the element has besides, in the order of the alphabet.
-    """
+    """Return a field of a form with its label; `kind` is Slack's name of the element."""
     return {
         "block_id": "~".join(filter(None, (field.id, field.filled_by))),
         "element": {"action_id": field.id, **more, "type": kind},

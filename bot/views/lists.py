@@ -114,14 +114,7 @@ def home(
     models: str = "",
     turned_out: Calibration | None = None,
 ) -> Mapping[str, Any]:
-    """Return the app's Home for one person.
-
-    Args:
-        rows: Debates they may see, newest first.
-        unknown: Nobody knows what they may see.
-        models: Which models serve, in words; plain text.
-        turned_out: How decisions of their channels turned out.
-    """
+    """Return the app's Home for one person; `unknown`: nobody knows what they may see."""
     start = button(
         "Start a debate", ActionId.START, style="primary", label="Start a debate with a form"
     )

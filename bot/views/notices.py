@@ -271,14 +271,10 @@ def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
 def landing_line(
     place: str, inside: str, *, branch: str = "", commit: str = "", pull_page: str = ""
 ) -> MessageView:
-    """Return the line that says where the record is.
+    """Return the line that says in which folder or repository the record is.
 
-    Args:
-        place: Path of its file.
-        inside: The folder or repository that it is in.
-        branch: Its branch; empty in a folder.
-        commit: Short name of the commit.
-        pull_page: Where a pull request is opened; empty: nobody knows.
+    `branch` and `commit` are empty in a folder; `pull_page`, where a pull request is opened, may
+    be.
     """
     words = f":card_index_dividers: The decision record is `{_code(place)}` in {literal(inside)}"
     if branch:
@@ -292,11 +288,7 @@ def landing_failure_line(
 ) -> MessageView:
     """Return the line that says what could not be done and why, to whoever decided last.
 
-    Args:
-        debate: The debate with their decision.
-        undone: What could not be done, a sentence.
-        why: Another one.
-        again_after: Seconds until it is tried again; None: it is not tried by itself.
+    `undone` and `why` are sentences; without `again_after` (seconds) it is not tried by itself.
     """
     who = f" {person(debate.decision.by)}" if debate.decision else ""
     next_try = (
@@ -335,12 +327,9 @@ def withdrawn(debate_id: str, *, had_page: bool) -> MessageView:
 def decision_matches(
     rows: Sequence[DebateRow], *, sure: bool, by_meaning: bool = False
 ) -> MessageView:
-    """Return the decisions that fit best, with their boards' addresses.
+    """Return the decisions that fit best, the best one first.
 
-    Args:
-        rows: The best one first.
-        sure: The first one is probably the one that was meant.
-        by_meaning: A model for embeddings is set up, and gets question and decisions.
+    `sure`: that is probably the one that was meant. `by_meaning`: a model for embeddings got them.
     """
     if not rows:
         return notice(f"I know of no decision on this in your channels. {_TO_DEBATE}")

@@ -68,32 +68,25 @@ def options_form(debate: Debate) -> Form:
 
 def edits_in(debate: Debate, submitted: FormSubmission, by: Person) -> Sequence[OptionEdit]:
     """Return the edits of the form: renames first, then the merge, then the new option."""
-    edits = list[OptionEdit]()
+
+    def edit(change: OptionChange, part: str, **fields: str) -> OptionEdit:
+        return OptionEdit(change=change, by=by, origin=f"{submitted.view_id}/{part}", **fields)
+
     # Compared with the names that the form showed: another form may have changed some since.
     count = submitted.metadata.get("edits", "")
     then = debate.option_edits[: int(count)] if count.isdecimal() else debate.option_edits
-    for item in after_edits(named_options(debate), then).items:
-        field = name_field(item.id)
-        if field in submitted.values and submitted.text_of(field) != item.name:
-            edits.append(
-                OptionEdit(
-                    change=OptionChange.RENAME,
-                    option=item.id,
-                    name=submitted.text_of(field),
-                    by=by,
-                    origin=f"{submitted.view_id}/{item.id}",
-                )
-            )
-    merged = submitted.choice(FieldId.MERGED)
-    into = submitted.choice(FieldId.MERGED_INTO)
+    names = {item.id: item.name for item in after_edits(named_options(debate), then).items}
+    typed = {item: submitted.text_of(name_field(item)) for item in names}
+    edits = [
+        edit(OptionChange.RENAME, item, option=item, name=name)
+        for item, name in typed.items()
+        if name_field(item) in submitted.values and name != names[item]
+    ]
+    merged, into = submitted.choice(FieldId.MERGED), submitted.choice(FieldId.MERGED_INTO)
     if merged or into:
-        origin = f"{submitted.view_id}/merge"
-        edits.append(
-            OptionEdit(change=OptionChange.MERGE, option=merged, into=into, by=by, origin=origin)
-        )
+        edits.append(edit(OptionChange.MERGE, "merge", option=merged, into=into))
     if added := submitted.text_of(FieldId.NEW_OPTION):
-        origin = f"{submitted.view_id}/add"
-        edits.append(OptionEdit(change=OptionChange.ADD, name=added, by=by, origin=origin))
+        edits.append(edit(OptionChange.ADD, "add", name=added))
     return edits
 
 

@@ -371,12 +371,8 @@ def _menus(
 ) -> Iterator[Block]:
     """Playbook, format, agents and rounds, in both forms.
 
-    Args:
-        choices: What is chosen.
-        options: What can be chosen.
-        usual: What holds where nothing is chosen; None: something must be.
-        empty: The agents of an empty choice, in words; empty: there is none.
-        filled_by: The playbook that filled them.
+    `usual` holds where nothing is chosen (None: something must be); `empty` says in words which
+    agents an empty choice is; `filled_by` is the playbook that filled them.
     """
     if options.playbooks:
         none = {AS_USUAL: _as_usual("none")} if usual else {NO_PLAYBOOK: _NO_KIND}

@@ -120,11 +120,7 @@ def headline(
 ) -> MessageView:
     """Return the short form that is shown in the channel, too.
 
-    Args:
-        debate: The debate.
-        reached: The verdict.
-        superseded: Why it counts no more, as safe mrkdwn; its buttons are gone then.
-        pages: Debates can be shared as pages.
+    `superseded` says why it counts no more, as safe mrkdwn: its buttons are gone then.
     """
     quiet = debate.setup.quiet
     text = "\n".join(filter(None, (superseded, short_text(debate, reached))))

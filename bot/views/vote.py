@@ -159,7 +159,16 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
     labels, names = _labelled([bare(name, NAME_MAX_CHARS) for name, *_ in options.values()])
     rows = [(name, *cells[1:]) for name, cells in zip(names, options.values(), strict=True)]
     bars = [round(100 * means.get(option, 0.0)) for option in options]
-    return [*_chart(labels, bars), _table([head, *rows], right=(1, 4))]
+    aligned = ["right" if column in {1, 4} else "left" for column in range(len(head))]
+    table: Block = {
+        "column_settings": [{"align": side} for side in aligned],
+        "rows": [
+            [{"text": bare(str(cell), _CELL_WIDTH) or "–", "type": "raw_text"} for cell in row]
+            for row in (head, *rows)
+        ],
+        "type": "table",
+    }
+    return [*_chart(labels, bars), table]
 
 
 def _labelled(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -191,18 +200,6 @@ def _chart(labels: Sequence[str], values: Sequence[int]) -> list[Block]:
             "chart": chart,
         }
     ]
-
-
-def _table(rows: Sequence[Sequence[object]], right: Collection[int]) -> Block:
-    aligned = ["right" if column in right else "left" for column in range(len(rows[0]))]
-    return {
-        "column_settings": [{"align": side} for side in aligned],
-        "rows": [
-            [{"text": bare(str(cell), _CELL_WIDTH) or "–", "type": "raw_text"} for cell in row]
-            for row in rows
-        ],
-        "type": "table",
-    }
 
 
 def outcome(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
