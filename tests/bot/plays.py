@@ -6,11 +6,11 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import cast
+from random import Random
 
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
 from core.debate.debate_events import ClarificationsClosed, DebateStarted
-from core.debate.gate import Gate, Guidance, NextStep
+from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event, RecordedEvent, apply, fold
 from core.debate.message_events import NoteAdded
 from core.debate.people import Person, Stop
@@ -28,26 +28,20 @@ from core.debate.turn import Act, Turn
 from core.debate.turn_events import (
     BallotAbstained,
     BallotCast,
-    ClarificationsOpened,
     ContributionMade,
-    CrossChecked,
     FacilitatorDecided,
-    GatePassed,
     OptionsMerged,
     TurnFailed,
     VerdictReached,
-    VoteTallied,
 )
-from core.debate.verdict import CrossCheck, Verdict
-from core.debate.vote import Abstention, Ballot, Option, Options, QuestionKind, Tally
-from core.rules import gate, schedule
-from core.rules.formats import clarifying
+from core.debate.verdict import Verdict
+from core.debate.vote import Abstention, Ballot, Option, Options, QuestionKind
+from core.rules import schedule
 from core.rules.formats.registry import format_of
-from core.rules.options import option_of, options_of
-from core.rules.voting import count
 from core.rules.wanting import why_not_wanted
 from core.testing import a_setup
 from core.usage import Call, Usage
+from tests.core import dice
 
 DEBATE_ID = "dabc2345"
 DANA, SAM = Person(id="U1", name="Dana"), Person(id="U2", name="Sam")
@@ -106,34 +100,32 @@ def a_verdict(**changes: object) -> Verdict:
 
 def outcome(debate: Debate, turn: Turn, choice: int = 0) -> Event:
     """What comes of a turn; the choice 1 is a failure."""
-    if turn.act is Act.TALLY:
-        return VoteTallied(tally=_tally(debate), edition=debate.edition)
     if turn.act is Act.SYNTHESIS:
         notes = tuple(NoteOutcome(note=n.id, used=True, explanation="Ok.") for n in debate.notes)
         return VerdictReached(verdict=a_verdict(notes=notes), edition=debate.edition)
-    if turn.act is Act.GATE:
-        return GatePassed(gate=cast("Gate", gate.gate_decision(debate, turn)))
-    if turn.act is Act.CROSS_CHECK:
-        check = CrossCheck(turn=turn, option="o1", reason="The team runs it.", call=CALL)
-        return CrossChecked(check=check)
     if turn.act is Act.OPTIONS:  # where no model answers, rules merge them
         return OptionsMerged(options=some_options(debate, turn))
-    if turn.act is Act.CLARIFICATION:
-        return ClarificationsOpened(clarifications=clarifying.put(debate, turn))
+    if turn.act in dice.SURE or turn.act is Act.CROSS_CHECK:
+        return dice.outcome(debate, turn, Random(0))
     if turn.act is Act.BALLOT:
         return _ballot(debate, turn, choice)
     if choice == 1:
         return TurnFailed(failure=Failure(turn=turn, reason="The provider does not answer."))
     if turn.act is Act.FACILITATION:
-        return FacilitatorDecided(guidance=_guidance(turn, choice))
-    return ContributionMade(contribution=_contribution(debate, turn))
-
-
-def _guidance(turn: Turn, choice: int) -> Guidance:
-    steps = {2: NextStep.VOTE, 3: NextStep.ASK}
-    question = Question(text="How many jobs a second?", assumption="100") if choice == 3 else None
-    next_step = steps.get(choice, NextStep.GO_ON)
-    return Guidance(turn=turn, next_step=next_step, focus="Retries.", question=question)
+        steps = {2: NextStep.VOTE, 3: NextStep.ASK}
+        question = Question(text="How many jobs a second?", assumption="100")
+        guidance = Guidance(
+            turn=turn,
+            next_step=steps.get(choice, NextStep.GO_ON),
+            focus="Retries.",
+            question=question if choice == 3 else None,
+        )
+        return FacilitatorDecided(guidance=guidance)
+    over = format_of(debate).carried_over(debate, turn)
+    said = Contribution(turn=turn, text=TEXTS.get(turn.act, TEXTS[Act.CRITIQUE]), call=CALL)
+    if over:
+        said = Contribution(turn=turn, text=over.text, carried_from=over.turn.key)
+    return ContributionMade(contribution=said)
 
 
 def some_options(debate: Debate, turn: Turn) -> Options:
@@ -146,21 +138,6 @@ def some_options(debate: Debate, turn: Turn) -> Options:
         stances={agent: "o1" if agent == drafts[0] else "o2" for agent in drafts},
         call=CALL,
     )
-
-
-def _tally(debate: Debate) -> Tally:
-    turns = schedule.ballot_turns(debate)
-    ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
-    lost = [turn.agent for turn in turns if turn.key not in debate.ballots]
-    positions = {agent: option_of(debate, agent) for agent in format_of(debate).positions(debate)}
-    return count(positions, ballots, debate.setup.vote, abstained=lost, options=options_of(debate))
-
-
-def _contribution(debate: Debate, turn: Turn) -> Contribution:
-    over = format_of(debate).carried_over(debate, turn)
-    if over:
-        return Contribution(turn=turn, text=over.text, carried_from=over.turn.key)
-    return Contribution(turn=turn, text=TEXTS.get(turn.act, TEXTS[Act.CRITIQUE]), call=CALL)
 
 
 def _ballot(debate: Debate, turn: Turn, choice: int) -> Event:

@@ -90,8 +90,8 @@ def test_no_markdown_becomes_anything_but_text_lists_tables_and_links(text: str)
 
 
 def test_a_cited_source_is_a_footnote_but_not_within_a_link() -> None:
-    output = html("“lost” (e1, line 2), [e1](https://a.example), e2", 2, {"e1"})
-    assert output.count('<a href="#e1">e1</a>') == 1
+    output = html("“lost” (e1, line 2), [e1](https://a.example), e1 and e2", 2, {"e1"})
+    assert output.count('<a href="#e1">e1</a>') == 2
     assert "e2</p>" in output
 
 

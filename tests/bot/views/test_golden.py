@@ -14,7 +14,7 @@ from bot.listeners.answers import end_answer, status_answer
 from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import decision_buttons
-from bot.views.group_post import turn
+from bot.views.group_post import group_post, turn
 from bot.views.lists import DebateRow, home
 from bot.views.message import MessageView
 from bot.views.verdict import headline, verdict
@@ -84,6 +84,34 @@ def test_a_close_vote_with_edited_options_and_a_verdict_that_lacks_something():
     assert json.loads(payloads_text(*views)) == external_file(f"{FOLDER}/split.json")
 
 
+def test_an_agents_post_of_a_round():
+    said = {
+        Act.PROPOSAL: "Use Kafka.",
+        Act.CRITIQUE: "It says nothing of *retries*.",
+        Act.REFINEMENT: "Use PostgreSQL, with a lease per job.",
+    }
+    contributions = [
+        Contribution(
+            turn=Turn(act=act, round=1, agent="architect", target=target),
+            text=text,
+            points=("One system less.",),
+            warnings=(f"The {act} was cut.",),
+            call=CALL,
+        )
+        for act, text in said.items()
+        for target in ("security" if act is Act.CRITIQUE else None,)
+    ]
+    about = Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect")
+    events = [
+        *(ContributionMade(contribution=contribution) for contribution in contributions),
+        ContributionMade(contribution=Contribution(turn=about, text="And backups?", call=CALL)),
+    ]
+    debate = a_debate(*events, setup=a_setup().model_copy(update={"quiet": True}))
+    lost = Failure(turn=Turn(act=Act.BALLOT, round=1, agent="architect"), reason="No answer.")
+    view = group_post(debate, contributions, [lost])
+    assert json.loads(payloads_text(view)) == external_file(f"{FOLDER}/group_post.json")
+
+
 def test_notices():
     debate = a_debate()
     lost = Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect")
@@ -118,6 +146,7 @@ def test_the_reasons_do_not_begin_with_the_decision_again(solution: str, why: st
     text = verdict(a_debate(), a_verdict(decision="Choose X.", solution=solution))[0].text
     assert f"*Reasoning and solution*\n{why}" in text
     assert "*Decision*\nChoose X." in text
+    assert "*Requirements that are not met*\n• Fan-out to many consumers" in text
 
 
 def test_no_view_makes_up_a_confidence_that_nobody_gave():
