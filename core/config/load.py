@@ -25,7 +25,6 @@ from core.config.keys import (
 )
 from core.config.source import Path, WrittenFile, read_source
 from core.debate.agents import OFFLINE, Agent, ModelChoice, PromptText, Speaker, Summarization
-from core.debate.playbook import Playbook
 from core.errors import ConfigurationBroken
 from core.settings import (
     CommonSettings,
@@ -43,9 +42,6 @@ V = TypeVar("V", bound=Value)
 #: Raises OSError or UnicodeDecodeError if it cannot.
 ReadPrompt = Callable[[str], PromptText]
 _COMMON = CommonSettings.model_fields.keys()
-#: A file with as many keys of playbooks is one.
-_PLAYBOOK_KEYS = 2
-_ONLY_IN_PLAYBOOKS = keys_of(Playbook).keys() - keys_of(SettingsFile).keys()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +98,7 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
         wrong = {it["loc"][:count] for it in errors for count in range(len(it["loc"]))}
         errors = [it for it in errors if it["type"] != "too_short" or it["loc"] not in wrong]
         problems = [in_words(source, error, SettingsFile) for error in errors]
-        if len(values.keys() & _ONLY_IN_PLAYBOOKS) >= _PLAYBOOK_KEYS:
+        if {"name", "title"} <= values.keys():
             problems.append("Is it a playbook? Check that with: moot playbook check FILE")
         raise _in_order(problems, name) from None
     if problems := [*faults(file, source, defaults.settings, defaults.providers)]:

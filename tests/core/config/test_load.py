@@ -546,6 +546,16 @@ def test_models_of_servers_are_dealt_where_there_is_no_other(
     assert [choice.full_name for choice in settings.mixed_models] == mixed
 
 
+def test_an_agent_takes_the_model_of_its_provider_from_those_that_are_dealt() -> None:
+    sol = ModelChoice(provider="openai", model="gpt-6.1-sol")
+    opus = ModelChoice(provider="anthropic", model="claude-opus-5-5")
+    base = Settings(agent_model=sol, judge_model=sol, mixed_models=(sol, opus))
+    text = "agents: [{id: a, role: legal, provider: anthropic}, {id: b, role: security}]"
+    agents = loaded(text, defaults=FileDefaults(settings=base, providers=PROVIDERS)).settings.agents
+
+    assert [agent.full_name for agent in agents] == [opus.full_name, sol.full_name]
+
+
 TOOLS = """
 evidence:
   mcp_servers:

@@ -229,6 +229,19 @@ async def test_a_fallback_is_asked_when_the_agents_own_model_cannot_be(
     assert why in call.stands_in_why
 
 
+async def test_a_patient_question_waits_for_its_own_model_where_the_fallback_refuses_it(
+    calls: ModelCalls, vendor: Vendor
+) -> None:
+    def script(request: VendorRequest) -> Say | Reject:
+        return Reject(status=500 if request.path == "/v1/messages" else 400)
+
+    vendor.script = script
+    options = CallOptions(patient=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
+
+    with pytest.raises(ModelsAway):
+        await calls.ask(a_request(), ANN, options)
+
+
 async def test_no_fallback_is_asked_when_money_is_short(calls: ModelCalls, vendor: Vendor) -> None:
     terms = CallOptions(caps=[a_cap("0.0001")], fallbacks=(ModelRef("ollama", "llama-4:8b"),))
 

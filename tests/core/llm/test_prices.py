@@ -7,7 +7,7 @@ import pytest
 from genai_prices import Usage as ListedUsage
 from genai_prices import calc_price
 from genai_prices.data_snapshot import get_snapshot
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.capabilities import Price
@@ -68,6 +68,7 @@ def test_figures_that_contradict_each_other_still_have_a_price() -> None:
 
 
 @given(st.integers(0, 200_000), st.integers(0, 200_000), st.integers(0, 20_000))
+@example(0, 200_000, 20_000)
 def test_the_worst_case_is_never_passed(cached: int, stored: int, output: int) -> None:
     real = Usage(
         input_tokens=400_000, cached_tokens=cached, written_tokens=stored, output_tokens=output

@@ -230,7 +230,7 @@ async def test_a_refused_field_is_left_out_and_that_is_remembered(  # noqa: PLR0
 
     assert replies == [TEXT] * 2
     assert [field in request.body for request in vendor.asked] == [True, False, False]
-    assert instead in vendor.asked[-1].body
+    assert vendor.asked[-1].body[instead]
     await provider.close()
 
 
