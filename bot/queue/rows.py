@@ -21,6 +21,7 @@ from sqlalchemy import (
     RowMapping,
     Select,
     Text,
+    Update,
     bindparam,
     case,
     delete,
@@ -33,6 +34,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from bot.store.channel import Channel
 from bot.store.leases import NOW
@@ -186,15 +188,14 @@ class Posts:
         Of each debate only the first unsent row may go, so that a row that waits holds up its own
         debate only. What is due and *sending* comes first, then debates with something urgent.
         """
-        return await self._first(_NEXT, {"in_lane": lane})
+        return await self._first(_NEXT, in_lane=lane)
 
     async def claim(self, row: PostRow, owner: str) -> PostRow | None:
         """Record, before the call, that this process sends the row.
 
         None: another process holds the lane, or others changed the row.
         """
-        values = {"of_id": row.id, "was": row.state, "tried": row.attempts, "me": owner}
-        return await self._change(_CLAIM, values)
+        return await self._change(_CLAIM, of_id=row.id, was=row.state, tried=row.attempts, me=owner)
 
     async def settle(
         self,
@@ -220,19 +221,20 @@ class Posts:
         """
         is_over = state not in {PostState.WAITING, PostState.SENDING}
         seq, hash_ = version or (row.shown_seq, row.shown_hash)
-        values = {
-            "of_id": row.id,
-            "tried": row.attempts,
-            "me": row.owner,
-            "to": state,
-            "new_ts": ts,
-            "why": error,
-            "wait": after,
-            "seq": seq,
-            "hash": hash_,
-            "left": {} if is_over else dict(row.payload),
-        }
-        return await self._change(_SETTLE, values) is not None
+        settled = await self._change(
+            _SETTLE,
+            of_id=row.id,
+            tried=row.attempts,
+            me=row.owner,
+            to=state,
+            new_ts=ts,
+            why=error,
+            wait=after,
+            seq=seq,
+            hash=hash_,
+            left={} if is_over else dict(row.payload),
+        )
+        return settled is not None
 
     async def stale(self, lane: str, rest: float) -> Sequence[PostRow]:
         """The living posts of one debate that do not show its newest state.
@@ -240,14 +242,12 @@ class Posts:
         It is the debate of the urgent post, else of the one stale for the longest; posts that are
         not urgent rest so many seconds after their last edit.
         """
-        values = {"in_lane": lane, "rest": rest}
-        rows = await self.database.read(lambda c: c.execute(_STALE_ROWS, values).mappings().all())
-        return [read_row(row) for row in rows if row["debate_id"] == rows[0]["debate_id"]]
+        rows = await self._rows(_STALE_ROWS, in_lane=lane, rest=rest)
+        return [row for row in rows if row.debate_id == rows[0].debate_id]
 
     async def edit_due_in(self, lane: str, rest: float) -> float | None:
         """Seconds until the next stale post of the lane may be edited; None: there is none."""
-        values = {"in_lane": lane, "rest": rest}
-        return await self.database.read(lambda c: c.execute(_EDIT_DUE, values).scalar())
+        return await self._scalar(_EDIT_DUE, in_lane=lane, rest=rest)
 
     async def record_version(
         self, row: PostRow, owner: str, *, seq: int, hash_: str, error: str | None = None
@@ -256,9 +256,9 @@ class Posts:
 
         That is so where another process holds the lane, or the row was distrusted meanwhile.
         """
-        keys = {"of_id": row.id, "was_seq": row.shown_seq, "me": owner}
-        values = {**keys, "seq": seq, "hash": hash_, "why": error}
-        return await self._change(_NOTE_SHOWN, values) is not None
+        read = {"of_id": row.id, "was_seq": row.shown_seq, "me": owner}
+        noted = await self._change(_NOTE_SHOWN, **read, seq=seq, hash=hash_, why=error)
+        return noted is not None
 
     async def note_same(self, rows: Sequence[PostRow], owner: str, seq: int) -> bool:
         """Record that these are up to date; False: another process holds the lane by now."""
@@ -273,31 +273,24 @@ class Posts:
 
     async def distrust(self, key: str) -> None:
         """Say that nobody knows what a living post shows: it leads to one more edit."""
-        await self.database.write(lambda c: c.execute(_DISTRUST, {"with_key": key}))
+        await self._set(_DISTRUST, with_key=key)
 
     async def put_off(self, row: PostRow, after: float) -> None:
         """Have a row wait so many seconds; what Slack said of it last stays."""
-        values = {"of_id": row.id, "wait": after}
-        await self.database.write(lambda c: c.execute(_PUT_OFF, values))
+        await self._set(_PUT_OFF, of_id=row.id, wait=after)
 
     async def fail(self, row: PostRow, error: str) -> None:
         """Edit a living post no more, unless it changed since the row was read."""
-        values = {"of_id": row.id, "was_shown_at": row.shown_at, "why": error}
-        await self.database.write(lambda c: c.execute(_FAIL, values))
+        await self._set(_FAIL, of_id=row.id, was_shown_at=row.shown_at, why=error)
 
     async def lose_place(self, row: PostRow, error: str) -> None:
         """Send and edit nothing more of the row's debate in its channel, which cannot be reached.
 
         Nothing changes where the channel came back after the row was read: the refusal is older.
         """
-        values = {
-            "of_id": row.id,
-            "was_shown_at": row.shown_at,
-            "of_debate": row.debate_id,
-            "in_channel": row.channel,
-            "why": error,
-        }
-        await self.database.write(lambda c: c.execute(_LOSE_PLACE, values))
+        read = {"of_id": row.id, "was_shown_at": row.shown_at}
+        place = {"of_debate": row.debate_id, "in_channel": row.channel}
+        await self._set(_LOSE_PLACE, **read, **place, why=error)
 
     async def find_place(self, channel: Channel) -> Sequence[str]:
         """Mark living posts of a channel that can be reached again as stale; return their lanes."""
@@ -320,45 +313,47 @@ class Posts:
         return await self.database.read(lambda c: c.execute(busy, values).scalars().all())
 
     async def backlog(self) -> int:
-        return await self.database.read(lambda c: c.execute(_BACKLOG).scalar_one())
+        return await self._scalar(_BACKLOG)
 
     async def row_by_key(self, key: str) -> PostRow | None:
-        return await self._first(_BY_KEY, {"with_key": key})
+        return await self._first(_BY_KEY, with_key=key)
 
     async def rows_with_keys(self, keys: Sequence[str]) -> Mapping[str, PostRow]:
-        if not keys:
-            return {}
-        values = {"with_keys": keys}
-        rows = await self.database.read(lambda c: c.execute(_BY_KEYS, values).mappings().all())
-        return {row["key"]: read_row(row) for row in rows}
+        rows = await self._rows(_BY_KEYS, with_keys=keys) if keys else ()
+        return {row.key: row for row in rows}
 
     async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
         """Id of the debate whose first post began this thread."""
-        values = {**channel._asdict(), "thread_ts": thread_ts}
-        return await self.database.read(lambda c: c.execute(_ROOT, values).scalar())
+        return await self._scalar(_ROOT, **channel._asdict(), thread_ts=thread_ts)
 
     async def debate_of_post(self, channel: Channel, ts: str) -> str | None:
         """Id of the debate that one of our messages is of, in whichever thread it is."""
-        values = {**channel._asdict(), "ts": ts}
-        return await self.database.read(lambda c: c.execute(_POSTED, values).scalar())
+        return await self._scalar(_POSTED, **channel._asdict(), ts=ts)
 
     async def is_board_under_way(self, channel: Channel) -> bool:
         """Whether a board may be in the channel without being known to be."""
-        values = channel._asdict()
-        return bool(await self.database.read(lambda c: c.execute(_UNDER_WAY, values).first()))
+        return await self._scalar(_UNDER_WAY, **channel._asdict()) is not None
 
     async def rows_of_debate(self, debate_id: str) -> Sequence[PostRow]:
-        values = {"debate_id": debate_id}
-        rows = await self.database.read(lambda c: c.execute(_OF_DEBATE, values).mappings().all())
+        return await self._rows(_OF_DEBATE, debate_id=debate_id)
+
+    async def _rows(self, query: Select[Any], **values: Any) -> Sequence[PostRow]:
+        rows = await self.database.read(lambda c: c.execute(query, values).mappings().all())
         return [read_row(row) for row in rows]
 
-    async def _first(self, query: Select[Any], values: Mapping[str, Any]) -> PostRow | None:
-        row = await self.database.read(lambda c: c.execute(query, values).mappings().first())
-        return None if row is None else read_row(row)
+    async def _first(self, query: Select[Any], **values: Any) -> PostRow | None:
+        return next(iter(await self._rows(query, **values)), None)
 
-    async def _change(self, change: Any, values: Mapping[str, Any]) -> PostRow | None:
+    async def _scalar(self, query: Select[Any], **values: Any) -> Any:
+        return await self.database.read(lambda c: c.execute(query, values).scalar())
+
+    async def _change(self, change: ReturningUpdate[Any], **values: Any) -> PostRow | None:
+        """Change one row, and return it."""
         row = await self.database.write(lambda c: c.execute(change, values).mappings().first())
         return None if row is None else read_row(row)
+
+    async def _set(self, change: Update, **values: Any) -> None:
+        await self.database.write(lambda c: c.execute(change, values))
 
 
 # Statements are made once: making them anew costs more than running them. Conditions of partial
