@@ -22,9 +22,7 @@ from bot.slack.ids import (
 )
 from bot.views.progress import order
 from bot.views.turn_groups import group_of, is_shown, post_key
-from core.debate.debate_events import (
-    DebateStarted,
-)
+from core.debate.debate_events import DebateStarted, TimeRanOut
 from core.debate.log import RecordedEvent, apply, fold
 from core.debate.people import Person
 from core.debate.people_events import DebatePaused, DebateWanted
@@ -287,3 +285,9 @@ async def test_each_event_is_shown_by_living_posts_and_some_soon():
     }
     assert not hurried["contribution_made"]
     assert hurried["verdict_reached"] == {"board", "session"}
+
+
+def test_that_no_model_could_be_reached_is_said_in_the_thread():
+    log = a_log([SETUP_EVENT, TimeRanOut(of_outage=True)])
+    (post,) = posts_of(fold(log), log[-1])
+    assert "No model could be reached for too long" in post.payload["text"]
