@@ -100,16 +100,16 @@ def controlled(document: Any) -> None:
 
 
 def deck() -> bytes:
-    """Slides with a table, a hidden one, and notes beside a group of shapes."""
+    """Slides with a list and a table, a hidden one, and notes beside a group of shapes."""
     slides: Any = Presentation()
-    layout = slides.slide_layouts[5]
+    layout = slides.slide_layouts[1]
 
     def titled(words: str) -> Any:
         slide = slides.slides.add_slide(layout)
         slide.shapes.title.text = words
         return slide
 
-    titled("Load test")
+    titled("Load test").placeholders[1].text = "It took\n2,150 jobs."
     where = (Inches(1), Inches(2), Inches(6), Inches(4))
     table = titled("Costs").shapes.add_table(1, 2, *where).table
     table.cell(0, 0).text, table.cell(0, 1).text = "Kafka", "9,000"
@@ -152,6 +152,8 @@ def formatted(book: Any) -> None:
     struck = book.add_format({"font_strikeout": True})
     sheet.write_string(2, 0, "We take Kafka", struck)
     sheet.write_rich_string(3, 0, "Very ", struck, "low", " load")
+    sheet.write_boolean(4, 0, True)  # noqa: FBT003 - the cell's value
+    sheet.write_datetime(4, 1, dt.time(9, 5), book.add_format({"num_format": "hh:mm"}))
 
 
 def hidden_parts(book: Any) -> None:

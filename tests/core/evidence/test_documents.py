@@ -96,7 +96,15 @@ CASES = [
         "deck.pptx",
         made.deck,
         (
-            *("[slide 1]", "Load test", "[slide 2]", "Costs", "Kafka | 9,000", "[slide 4]"),
+            *(
+                "[slide 1]",
+                "Load test",
+                "- 2,150 jobs.",
+                "[slide 2]",
+                "Costs",
+                "Kafka | 9,000",
+                "[slide 4]",
+            ),
             *("12 weeks", "Notes:", "landlord"),
         ),
         ("40 servers",),
@@ -114,7 +122,7 @@ CASES = [
         excel(made.formatted),
         (
             "12.5% | 00123 | 1,234.50 € | 36:00 | 0.3 | 4000",
-            "2026-03-07\n~~We take Kafka~~\nVery ~~low~~ load",
+            "2026-03-07\n~~We take Kafka~~\nVery ~~low~~ load\nTRUE | 09:05",
         ),
     ),
     Case(
