@@ -302,3 +302,20 @@ def is_running(pid: int) -> bool:
         return False
     state = Path(f"/proc/{pid}/stat")
     return not (state.exists() and state.read_text(encoding="utf-8").split()[2] == "Z")
+
+
+async def test_who_stops_waiting_leaves_no_program_behind(tmp_path: Path) -> None:
+    script = (
+        "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(3600)"
+    )
+    pid = tmp_path / "pid"
+    server = a_server("search", command=(sys.executable, "-c", script, str(pid)))
+    asking = asyncio.create_task(ask(server))
+    while not (pid.exists() and pid.read_text(encoding="utf-8")):  # noqa: ASYNC110 - another process
+        await asyncio.sleep(0.05)
+
+    asking.cancel()
+    with suppress(asyncio.CancelledError):
+        await asking
+
+    assert not is_running(int(pid.read_text(encoding="utf-8")))
