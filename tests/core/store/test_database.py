@@ -401,23 +401,3 @@ async def test_a_writer_that_is_closed_does_what_waits_and_nothing_that_nobody_w
     await writer.close()
     assert log == [0, 2]
     assert all(task.done() for task in waiting)
-
-
-async def test_a_transaction_ends_though_who_asked_for_it_is_cancelled(tmp_path: Path) -> None:
-    path, begun = tmp_path / "moot.db", asyncio.Event()
-    repeating = RepeatingWriter(sqlite_writer(path), "place")
-    await repeating.run(lambda c: c.exec_driver_sql("CREATE TABLE tries (n)").close())
-
-    def insert(connection: Connection) -> None:
-        begun.set()
-        connection.exec_driver_sql("INSERT INTO tries VALUES (1)")
-
-    asking = asyncio.create_task(repeating.run(insert))
-    await begun.wait()
-    asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asking
-    await repeating.close()
-
-    with closing(sqlite3.connect(path)) as file:
-        assert file.execute("SELECT count(*) FROM tries").fetchone() == (1,)
