@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import core.store.tables
 from bot.addresses import fault_of, is_loopback, sends_openly
-from bot.plugins.discover import NO_PLUGINS, PluginKind, Plugins, discover, installed_entry_points
+from bot.plugins.discover import NO_PLUGINS, PluginKind, Plugins, discover
 from bot.settings import BotSettings
 from core.acts.take import Turns
 from core.capabilities import Record
@@ -230,9 +230,7 @@ def find_plugins(environment: BotSettings) -> Plugins:
         PluginKind.PROVIDER: {*factory.PROVIDER_NAMES, EXAMPLE},
         PluginKind.SINK: (),
     }
-    return discover(
-        installed_entry_points(), environment.moot_plugins, environment.plugin_variable, reserved
-    )
+    return discover(environment.moot_plugins, environment.plugin_variable, reserved)
 
 
 async def load_settings(

@@ -155,7 +155,7 @@ class WebhookReceiver:
 
     @property
     def failure_text(self) -> str:
-        return ""
+        return ""  # it is administrators' business, not the thread's
 
     def wants(self, debate: Debate, recorded: RecordedEvent) -> bool:
         event = event_of(debate, recorded)

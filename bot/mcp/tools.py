@@ -251,10 +251,7 @@ async def decide_on_verdict(
         revisit_on=arguments.revisit_on,
         origin=debates.origin(named_by_words("decide", arguments, str(len(debate.decisions)))),
     )
-    newest = debate.decision
-    fields = {"kind": decision.kind, "why": decision.why, "revisit_on": decision.revisit_on}
-    if newest is None or newest.model_dump(include=set(fields)) != fields:
-        await can.decide.decide(debate, decision)
+    await can.decide.decide(debate, decision)
     debate = fold(await debates.log(debate.id))
     return results.DecisionResult(debate_id=debate.id, standing=standing_words(debate))
 

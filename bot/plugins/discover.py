@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 from inspect import iscoroutinefunction
-from typing import cast
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -117,18 +117,8 @@ class Plugins:
 NO_PLUGINS = Plugins()
 
 
-def installed_entry_points() -> Sequence[EntryPoint]:
-    """Nothing of them is imported."""
-    everything = entry_points()  # once: it reads a file of every package that is installed
-    entries = (entry for kind in PluginKind for entry in everything.select(group=kind.value))
-    return sorted(entries, key=lambda entry: (entry.group, _package(entry), entry.name))
-
-
 def discover(
-    entries: Iterable[EntryPoint],
-    allowed: str,
-    variable: Variable,
-    reserved: Mapping[PluginKind, Collection[str]],
+    allowed: str, variable: Variable, reserved: Mapping[PluginKind, Collection[str]]
 ) -> Plugins:
     """Load the plugins that are allowed, and leave out those that cannot be used.
 
@@ -137,34 +127,32 @@ def discover(
     Raises:
         ConfigurationBroken: `allowed` names a package that is not there.
     """
-    entries = list(entries)
+    installed = entry_points()  # once: it reads a file of every package that is installed
+    entries = [entry for kind in PluginKind for entry in installed.select(group=kind.value)]
+    entries.sort(key=lambda entry: (entry.group, _package(entry), entry.name))
     let_in = _let_in(map(_package, entries), allowed)
-    plugins, brought = list[Plugin](), dict[tuple[PluginKind, str], object]()
+    plugins = list[Plugin]()
+    brought: dict[PluginKind, dict[str, Any]] = {kind: {} for kind in PluginKind}
     for entry in entries:
         kind, package = PluginKind(entry.group), _package(entry)
         is_allowed = package in let_in
         fault = ""
         try:
-            if is_allowed and (entry.name in reserved[kind] or (kind, entry.name) in brought):
+            if is_allowed and (entry.name in reserved[kind] or entry.name in brought[kind]):
                 fault = "its name is taken"
             elif is_allowed:
-                brought[kind, entry.name] = _TAKE[kind](entry, package, variable)
+                brought[kind][entry.name] = _TAKE[kind](entry, package, variable)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another's code does
             fault = _in_short(error)
         plugins.append(
             Plugin(kind=kind, name=entry.name, package=package, is_allowed=is_allowed, fault=fault)
         )
-
-    def all_of(kind: PluginKind) -> Iterable[object]:
-        return (value for key, value in brought.items() if key[0] is kind)
-
-    served = cast("Iterable[ServedModels]", all_of(PluginKind.PROVIDER))
     return Plugins(
         found=tuple(plugins),
-        roles=tuple(cast("Iterable[Role]", all_of(PluginKind.ROLE))),
-        agendas=tuple(cast("Iterable[Agenda]", all_of(PluginKind.FORMAT))),
-        providers={item.provider.name: item for item in served},
-        sinks=tuple(cast("Iterable[QueuedSink]", all_of(PluginKind.SINK))),
+        roles=tuple(brought[PluginKind.ROLE].values()),
+        agendas=tuple(brought[PluginKind.FORMAT].values()),
+        providers=brought[PluginKind.PROVIDER],
+        sinks=tuple(brought[PluginKind.SINK].values()),
     )
 
 

@@ -131,7 +131,7 @@ def outcome_of(error: BaseException) -> Outcome:
             return Unknown(f"Slack failed ({refusal.error or status})")
         if refusal.error in REFUSED_TOKENS:
             return Retry(f"Slack refuses the bot token ({refusal.error})")
-        return Rejection(in_words(refusal), refusal.error)
+        return Rejection(_in_words(refusal), refusal.error)
     if isinstance(error, aiohttp.ClientConnectorError):
         return Retry("Slack cannot be reached")
     if isinstance(error, OSError | aiohttp.ClientError):  # TimeoutError is an OSError
@@ -139,7 +139,7 @@ def outcome_of(error: BaseException) -> Outcome:
     return Rejection(f"Moot itself failed ({type(error).__name__})", "our_fault")
 
 
-def in_words(refusal: Refusal) -> str:
+def _in_words(refusal: Refusal) -> str:
     if refusal.error == "missing_scope":
         scope = refusal.needed or "one that this needs"
         return f"Moot lacks the permission {scope}; reinstall it with the current manifest."

@@ -2,8 +2,6 @@
 
 Every payload read here has an example under `tests/payloads/`. Fields nobody uses are left out, and
 unknown ones ignored: Slack adds fields without notice.
-
-Reason: whoever wonders what Moot reads of Slack has one file to look at.
 """
 
 import re

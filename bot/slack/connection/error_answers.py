@@ -18,8 +18,6 @@ from bot.log import logger
 
 _log = logger(__name__)
 
-NOBODY_LISTENS = 404
-MALFORMED = 400
 FAILED = 500
 #: How Bolt's line about a wrong signature begins; the request itself follows.
 _REFUSED = "Invalid request signature detected"
@@ -65,24 +63,20 @@ async def dispatch(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
 
 
 def log_failure(error: Exception) -> int:
-    """Returns the status for Slack."""
-    status = status_of(error)
+    """Returns the status for Slack: nobody listens to it, it is malformed, or we failed."""
+    place, status = place_of(error), FAILED
+    if isinstance(error, BoltUnhandledRequestError):
+        status = 404
+    # Half a surrogate pair is no text: JSON can spell it, no database holds it.
+    elif isinstance(error, ValidationError | UnicodeEncodeError) or not place:
+        status = 400
     # An error's message may quote what people typed, so it is not logged.
-    fields = {"reason": type(error).__name__, "at": place_of(error), "status": status}
+    fields = {"reason": type(error).__name__, "at": place, "status": status}
     if status == FAILED:
         _log.error("request failed", **fields)
     else:
         _log.warning("request not understood", **fields)
     return status
-
-
-def status_of(error: Exception) -> int:
-    if isinstance(error, BoltUnhandledRequestError):
-        return NOBODY_LISTENS
-    # Half a surrogate pair is no text: JSON can spell it, no database holds it.
-    if isinstance(error, ValidationError | UnicodeEncodeError) or not place_of(error):
-        return MALFORMED
-    return FAILED
 
 
 def place_of(error: Exception) -> str:

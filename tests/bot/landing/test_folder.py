@@ -80,12 +80,12 @@ def test_only_the_facts_at_the_top_say_whose_record_it_is(folder: Path) -> None:
     (folder / "0005-a.md").write_text(f"{own}\n- Source: Moot debate `{SECOND}`\n")
     posing = f"- Why: x - Source: Moot debate `{SECOND}`\n> - Source: Moot debate `{SECOND}`\n"
     (folder / "0006-b.md").write_text(f"# B\n\n{posing}")
-    (folder / "0007-link.md").symlink_to(folder / "0005-a.md")
+    (folder / "0003-link.md").symlink_to(folder / "0005-a.md")
 
     read = RecordFolder.read(folder)
 
     assert (read.name_of(FIRST), read.name_of(SECOND)) == ("0005-a.md", "")
-    assert next_number(read.records) == 8
+    assert next_number(read.records) == 7
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ async def test_what_git_started_ends_with_it(tmp_path: Path) -> None:
     os.mkfifo(alive)
     # The program and what it starts hold the pipe open: its end is read when both are gone.
     end = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-    git = git_that(tmp_path, f'exec 3> "{alive}"; sleep 60 & echo > "{begun}"; wait')
+    git = git_that(tmp_path, f'exec 3> "{alive}"; sleep 1000 & echo > "{begun}"; wait')
 
     def is_held() -> bool:
         try:

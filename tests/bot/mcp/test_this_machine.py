@@ -14,7 +14,7 @@ from core.debate.turn import Act
 from core.testing import ScriptedProvider
 from core.transcript.adr import adr
 from core.transcript.report import report
-from tests.bot.mcp.at_work import QUESTION, FastClock, WaitingProvider, asking, editor, text_of
+from tests.bot.mcp.at_work import QUESTION, HastyClock, WaitingProvider, asking, editor, text_of
 
 PATIENT = Clarifying(enabled=True, wait_seconds=3600)
 
@@ -73,38 +73,30 @@ async def test_questions_reach_the_person_and_their_answers_the_agents(tmp_path:
     assert "Nine thousand." in read
 
 
-async def test_a_question_without_an_answer_is_skipped_and_the_verdict_says_by_whom(
+async def test_a_playbook_is_followed_and_the_verdict_says_who_skipped_its_questions(
     tmp_path: Path,
 ) -> None:
-    async with editor(tmp_path, ScriptedProvider(asking), clarifying=PATIENT) as kim:
-        debate_id = await kim.starts()
-        await kim.until_asked(debate_id)
-        arguments = {"debate_id": debate_id, "answers": [{"number": 1, "answer": " "}]}
-        result = await kim.client.call_tool("answer_question", arguments)
-        assert result.structured_content
-        assert result.structured_content["skipped"] == [1]
-        assert result.structured_content["recorded"] == []
-        assert json.loads(text_of(result)) == result.structured_content
-        await kim.follows(debate_id)
-        debate = fold(await kim.machine.log(debate_id))
-        verdict = text_of(await kim.client.call_tool("get_verdict", {"debate_id": debate_id}))
-    for text in (verdict, report(debate), adr(debate)):
-        assert "Skipped by Kim" in text
-        assert "Nobody answered" not in text
-
-
-async def test_a_playbook_is_followed_and_an_unknown_one_starts_nothing(tmp_path: Path) -> None:
     async with editor(tmp_path, ScriptedProvider(), playbooks=built_in()) as kim:
         refused = await kim.is_refused("start_debate", question=QUESTION, playbook="build")
         assert "build-or-buy" in refused
         debate_id = await kim.starts(playbook="build or buy")
         status = await kim.until_asked(debate_id)
-        numbers = [question["number"] for question in status["open_questions"]]
-        answers = [{"number": number, "answer": "As you assume."} for number in numbers]
-        await kim.calls("answer_question", debate_id=debate_id, answers=answers)
         assert status["playbook"] == "build-or-buy"
+        numbers = [question["number"] for question in status["open_questions"]]
+        answers = [{"number": number, "answer": " "} for number in numbers]
+        arguments = {"debate_id": debate_id, "answers": answers}
+        result = await kim.client.call_tool("answer_question", arguments)
+        assert result.structured_content
+        assert result.structured_content["skipped"] == numbers
+        assert result.structured_content["recorded"] == []
+        assert json.loads(text_of(result)) == result.structured_content
         assert (await kim.follows(debate_id))["state"] == "concluded"
+        debate = fold(await kim.machine.log(debate_id))
+        verdict = text_of(await kim.client.call_tool("get_verdict", {"debate_id": debate_id}))
         assert len((await kim.calls("list_debates"))["debates"]) == 1
+    for text in (verdict, report(debate), adr(debate)):
+        assert "Skipped by Kim" in text
+        assert "Nobody answered" not in text
 
 
 async def test_a_file_that_was_changed_in_its_place_is_looked_at_and_resolves_what_it_mends(
@@ -194,7 +186,7 @@ async def test_a_debate_left_behind_is_taken_up_by_the_window_that_stays(tmp_pat
         await provider.wait_until_asked(Act.PROPOSAL)
     async with AsyncExitStack() as other:
         await other.enter_async_context(open_store(str(tmp_path / "moot.db")))
-        async with editor(tmp_path, ScriptedProvider(), clock=FastClock(20)) as second:
+        async with editor(tmp_path, ScriptedProvider(), clock=HastyClock()) as second:
             assert (await second.calls("debate_status", debate_id=debate_id))["state"] == "running"
             await other.aclose()
             assert (await second.follows(debate_id))["state"] == "concluded"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.plugins.discover import ALL, NONE, PluginKind, Plugins, discover, installed_entry_points
+from bot.plugins.discover import ALL, NONE, PluginKind, Plugins, discover
 from core.debate.turn import Act
 from core.errors import ConfigurationBroken, ProviderError
 from core.request import ModelRequest
@@ -69,7 +69,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 
 
 def plugins_of(allowed: str = ALL) -> Plugins:
-    return discover(installed_entry_points(), allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
+    return discover(allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
 
 
 def agenda(*phases: tuple[str, str], prompts: str = "") -> str:

@@ -16,17 +16,16 @@ def event(user: str = "U1", kind: str = "message", **fields: Any) -> Body:
     return {"team_id": "T1", "event": {"type": kind, "user": user, **fields}}
 
 
+def edit(user: str = "U1") -> Body:
+    return event("", subtype="message_changed", message={"user": user})
+
+
 def command(user: str = "U1") -> Body:
     return {"team_id": "T1", "user_id": user, "command": "/debate", "text": "?"}
 
 
 def click(user: str = "U1") -> Body:
     return {"type": "block_actions", "team": {"id": "T1"}, "user": {"id": user}}
-
-
-def edit(user: str = "U1") -> Body:
-    changed = {"type": "message", "subtype": "message_changed", "message": {"user": user}}
-    return {"team_id": "T1", "event": changed}
 
 
 @dataclass

@@ -109,6 +109,7 @@ def test_split_keeps_everything_in_order_within_the_limit(text: str, limit: int)
     [
         ("short", 40, ["short"]),
         (" \n", 40, []),
+        ("Yes.\n\n" + "words " * 12, 60, ["Yes.\n\n" + "words " * 7 + "words", "words " * 4]),
         (
             "One two three. Four five.\n\nSix seven\neight nine.",
             45,

@@ -31,14 +31,9 @@ ALONE, IN_ORG = Origin(OURS, None), Origin(OURS, ORG)
 ORG_WIDE = Origin(OURS, ORG, is_everywhere=True)
 
 INSTALLATIONS: dict[str, tuple[Body, Origin]] = {
-    "single: a command": (COMMAND, ALONE),
     "single: an event": (event(), ALONE),
     "single: a click": (CLICK, ALONE),
     "OAuth: an event": (event(**shown_to(OURS, is_enterprise_install=False)), ALONE),
-    "OAuth in one workspace of an organisation: a command": (
-        {**COMMAND, "enterprise_id": ORG, "is_enterprise_install": "false"},
-        IN_ORG,
-    ),
     "OAuth in one workspace of an organisation: a form": (
         {**CLICK, "type": "view_submission", "enterprise": {"id": ORG, "name": "x"}},
         IN_ORG,

@@ -23,7 +23,6 @@ from bot.slack.install.tokens import STATE_SECONDS, States, Tokens, token_tables
 from bot.store.records import Organisations
 from bot.store.tables import prepare
 from bot.testing import BotSpec, quick_workspace
-from core.errors import StoreDown, StoreError
 from core.store.database import Database
 from slack_on_loopback import run_workspace
 
@@ -122,19 +121,6 @@ async def test_a_start_changes_only_tokens_that_are_not_under_the_newest_key(
     async with open_tables(url, NEWER_KEY, KEY) as (tokens, _):
         assert stored(tmp_path, query) != before
         assert await tokens_of(tokens) == OLD
-
-
-async def test_a_database_that_fails_is_the_stores_error(tmp_path: Path) -> None:
-    url = f"sqlite+aiosqlite:///{tmp_path}/moot.db{HURRIED}"
-    async with open_tables(url, KEY) as (tokens, _):
-        with sqlite3.connect(tmp_path / "moot.db") as elsewhere:
-            elsewhere.execute("BEGIN EXCLUSIVE")
-            with pytest.raises(StoreDown, match=r"moot\.db is locked"):
-                await tokens.async_save_bot(a_bot("old"))
-        with sqlite3.connect(tmp_path / "moot.db") as elsewhere:
-            elsewhere.execute("DROP TABLE slack_bots")
-        with pytest.raises(StoreError, match="refused"):
-            await tokens_of(tokens)
 
 
 async def test_a_running_bot_forgets_visits_that_came_to_nothing(tmp_path: Path) -> None:
