@@ -23,12 +23,7 @@ _OVERTAKEN = "Somebody else pushed to the branch in {where} at the same time."
 
 
 class GitFailed(Exception):
-    """Git ended with an error."""
-
-    def __init__(self, words: str) -> None:
-        """Keep its standard error, which may hold text of the server."""
-        super().__init__(words)
-        self.words = words
+    """Git ended with an error; the message is its standard error, with text of the server."""
 
 
 @dataclass(frozen=True, kw_only=True)

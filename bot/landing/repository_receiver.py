@@ -60,44 +60,39 @@ class RepositoryReceiver(RecordReceiver):
     usual: Mapping[str, str]
 
     async def deliver(self, landing: Landing) -> LandedRecord:
-        with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
-            git = self.git_in(Path(folder))
-            async with self._in_words():
-                return await self._land(git, landing)
+        async with self._git() as git:
+            return await self._land(git, landing)
 
     async def check(self) -> str:
-        with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
-            git = self.git_in(Path(folder))
-            async with self._in_words():
-                await git("ls-remote", "--quiet", "--", self.records.repository, "HEAD")
+        async with self._git() as git:
+            await git("ls-remote", "--quiet", "--", self.records.repository, "HEAD")
         return "can be read; whether Moot may push shows with the first record"
 
     @asynccontextmanager
-    async def _in_words(self) -> AsyncGenerator[None]:
+    async def _git(self) -> AsyncGenerator[Git]:
+        """Git in a folder of its own; what goes wrong in the block is said in words for people."""
         address = self.records.repository
-        try:
-            async with asyncio.timeout(self.records.seconds):
-                yield
-        except TimeoutError:
-            seconds = f"{self.records.seconds:g} seconds"
-            raise LandingFailed(f"{address} did not answer within {seconds}.") from None
-        except GitFailed as error:
-            _log.warning("git failed", repository=address, said=error.words)
-            raise refusal_of(error.words, self.records) from None
-        except OSError:
-            words = f"{self.records.path} is no folder in {address}, or cannot be written."
-            raise LandingFailed(words, is_final=True) from None
-
-    def git_in(self, folder: Path) -> Git:
-        name, _, address = self.records.author.partition(" <")
-        return Git(
-            folder=folder,
-            usual=self.usual,
-            url=self.records.repository,
-            user=self.records.user,
-            token=self.token,
-            author=(name, address.rstrip(">")),
-        )
+        name, _, mail = self.records.author.partition(" <")
+        with tempfile.TemporaryDirectory(prefix="moot-git-", ignore_cleanup_errors=True) as folder:
+            try:
+                async with asyncio.timeout(self.records.seconds):
+                    yield Git(
+                        folder=Path(folder),
+                        usual=self.usual,
+                        url=address,
+                        user=self.records.user,
+                        token=self.token,
+                        author=(name, mail.rstrip(">")),
+                    )
+            except TimeoutError:
+                seconds = f"{self.records.seconds:g} seconds"
+                raise LandingFailed(f"{address} did not answer within {seconds}.") from None
+            except GitFailed as error:
+                _log.warning("git failed", repository=address, said=str(error))
+                raise refusal_of(str(error), self.records) from None
+            except OSError:
+                words = f"{self.records.path} is no folder in {address}, or cannot be written."
+                raise LandingFailed(words, is_final=True) from None
 
     async def _land(self, git: Git, landing: Landing) -> LandedRecord:
         own = landing.newest
