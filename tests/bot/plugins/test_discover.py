@@ -72,59 +72,37 @@ def plugins_of(allowed: str = ALL) -> Plugins:
     return discover(allowed, {"MOOT_PLUGIN_WHERE": "here"}.get, TAKEN)  # pyright: ignore[reportArgumentType] - a name that is not set has no part here
 
 
-def agenda(*phases: tuple[str, str], prompts: str = "") -> str:
-    listed = ", ".join(f"{{'act': '{act}'{more}}}" for act, more in phases)
-    return AGENDA.replace("PHASES", listed).replace("PROMPTS", prompts)
+def agenda(first: str, last: str, more: str = "", prompts: str = "") -> str:
+    phases = f"{{'act': '{first}'}}, {{'act': '{last}'{more}}}"
+    return AGENDA.replace("PHASES", phases).replace("PROMPTS", prompts)
 
 
+R, F, P, S = PluginKind.ROLE, PluginKind.FORMAT, PluginKind.PROVIDER, PluginKind.SINK
+HEARS = ", 'hears': ['debate']"
 BROKEN: tuple[tuple[PluginKind, str, str], ...] = (
-    (PluginKind.ROLE, "import there_is_no_such_module", "ModuleNotFoundError: No module named"),
-    (PluginKind.ROLE, "raise SystemExit('bye')", "SystemExit: bye"),
-    (PluginKind.ROLE, "", "AttributeError"),
-    (PluginKind.ROLE, "X = {'id': 'f'}", "it is no core.debate.agents.Role"),
-    (PluginKind.ROLE, ROLE.replace("You look.", " ").replace("wcag", "f"), "it has no prompt"),
-    (PluginKind.ROLE, ROLE, "its id is wcag"),
-    (PluginKind.ROLE, ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
-    (PluginKind.FORMAT, ROLE, "it is no core.debate.agenda.Agenda"),
+    (R, "import there_is_no_such_module", "ModuleNotFoundError: No module named"),
+    (R, "raise SystemExit('bye')", "SystemExit: bye"),
+    (R, "", "AttributeError"),
+    (R, "X = {'id': 'f'}", "it is no core.debate.agents.Role"),
+    (R, ROLE.replace("You look.", " ").replace("wcag", "f"), "it has no prompt"),
+    (R, ROLE, "its id is wcag"),
+    (R, ROLE.replace("prompt=", "icon='x', prompt="), "icon must fit the pattern"),
+    (F, ROLE, "it is no core.debate.agenda.Agenda"),
+    (F, agenda("ballot", "adjust"), "ballot cannot be on an agenda"),
+    (F, agenda("proposal", "debate"), "the last position agents take is"),
+    (F, agenda("plan", "adjust"), "it begins with proposal or gather"),
+    (F, agenda("gather", "adjust", HEARS), "adjust hears debate, which does not come before"),
     (
-        PluginKind.FORMAT,
-        agenda(("ballot", ""), ("adjust", "")),
-        "ballot cannot be on an agenda",
-    ),
-    (
-        PluginKind.FORMAT,
-        agenda(("proposal", ""), ("debate", "")),
-        "the last position agents take is",
-    ),
-    (
-        PluginKind.FORMAT,
-        agenda(("plan", ""), ("adjust", "")),
-        "it begins with proposal or gather",
-    ),
-    (
-        PluginKind.FORMAT,
-        agenda(("gather", ""), ("adjust", ", 'hears': ['debate']")),
-        "adjust hears debate, which does not come before",
-    ),
-    (
-        PluginKind.FORMAT,
-        agenda(("gather", ""), ("adjust", ""), prompts="'adjust': '{{ nobody }}'"),
+        F,
+        agenda("gather", "adjust", prompts="'adjust': '{{ nobody }}'"),
         "its prompt of adjust cannot be used: it uses nobody",
     ),
-    (PluginKind.PROVIDER, "def X(variable):\n    raise ValueError('no key')", "ValueError: no key"),
-    (PluginKind.PROVIDER, "X = lambda variable: 1", "it makes no core.ports.ServedModels"),
-    (
-        PluginKind.PROVIDER,
-        PROVIDER.replace("async def close", "def close"),
-        "lacks async def complete or close",
-    ),
-    (PluginKind.PROVIDER, PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size is not known"),
-    (PluginKind.PROVIDER, PROVIDER.replace('model="m-1"', 'model=""'), "it names no model"),
-    (
-        PluginKind.SINK,
-        SINK.replace("async def publish", "def pub"),
-        "it makes nothing with async def publish",
-    ),
+    (P, "def X(variable):\n    raise ValueError('no key')", "ValueError: no key"),
+    (P, "X = lambda variable: 1", "it makes no core.ports.ServedModels"),
+    (P, PROVIDER.replace("async def close", "def close"), "lacks async def complete or close"),
+    (P, PROVIDER.replace('{"match": "*"}', '{"size": 1}'), "size is not known"),
+    (P, PROVIDER.replace('model="m-1"', 'model=""'), "it names no model"),
+    (S, SINK.replace("async def publish", "def pub"), "makes nothing with async def publish"),
 )
 
 

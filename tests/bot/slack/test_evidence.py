@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.slack.access import Accesses
@@ -27,6 +25,7 @@ from core.debate.evidence import SourceReference
 from core.debate.people import Person, Place
 from core.errors import BadInput
 from core.evidence.reading import FetchedFile
+from tests.bot.slack.test_outcomes import refusal
 
 HERE = Place(surface="slack", workspace="T1", channel="C0HERE")
 TEAM = "https://team.slack.com"
@@ -163,16 +162,7 @@ async def test_a_reading_waits_as_long_as_slack_asks_for_and_a_minute_at_most(
 
     async def call() -> AsyncSlackResponse:
         times.append(asyncio.get_running_loop().time())
-        response = AsyncSlackResponse(
-            client=AsyncWebClient(),
-            http_verb="POST",
-            api_url="https://slack.com/api/conversations.replies",
-            req_args={},
-            data={"ok": False, "error": "ratelimited"},
-            headers={"Retry-After": asked},
-            status_code=429,
-        )
-        raise SlackApiError("no", response)
+        raise refusal(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": asked})
 
     with pytest.raises(BadInput, match="Slack does not show it"):
         await patient_answer(call)

@@ -44,8 +44,8 @@ ANSWERS: tuple[tuple[int, str, Outcome], ...] = (
 )
 
 
-def answered(status: int, body: object, headers: dict[str, str] | None = None) -> Outcome:
-    """What the SDK's error with this answer means."""
+def refusal(status: int, body: object, headers: dict[str, str] | None = None) -> SlackApiError:
+    """The SDK's error with this answer."""
     response = AsyncSlackResponse(
         client=None,
         http_verb="POST",
@@ -55,12 +55,13 @@ def answered(status: int, body: object, headers: dict[str, str] | None = None) -
         headers=headers or {},
         status_code=status,
     )
-    return outcome_of(SlackApiError("no", response))
+    return SlackApiError("no", response)
 
 
 def test_an_answer_is_read_by_its_status_and_code() -> None:
     for status, code, expected in ANSWERS:
-        assert answered(status, {"ok": False, "error": code}) == expected, (status, code)
+        error = refusal(status, {"ok": False, "error": code})
+        assert outcome_of(error) == expected, (status, code)
     for header, seconds in (
         ("30", 30.0),
         ("0.5", 0.5),
@@ -68,12 +69,11 @@ def test_an_answer_is_read_by_its_status_and_code() -> None:
         ("soon", None),
         ("1.2.3", None),
     ):
-        assert answered(429, {}, {"Retry-After": header}) == Retry(PACE, seconds)
+        assert outcome_of(refusal(429, {}, {"Retry-After": header})) == Retry(PACE, seconds)
     lacking = {"error": "missing_scope", "needed": "pins:write"}
-    assert answered(200, lacking).words == REINSTALL.format("pins:write")
-    assert answered(200, {"error": "missing_scope"}).words == REINSTALL.format(
-        "one that this needs"
-    )
+    assert outcome_of(refusal(200, lacking)).words == REINSTALL.format("pins:write")
+    del lacking["needed"]
+    assert outcome_of(refusal(200, lacking)).words == REINSTALL.format("one that this needs")
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/json"])
