@@ -80,8 +80,8 @@ class Demo:
     calls: ModelCalls
     models: Sequence[ModelSet] = ()
     options: DemoOptions
-    #: Keys and addresses of models, for `/debate doctor`; None: it is not answered.
-    environment: BotSettings | None = None
+    #: Keys and addresses of models.
+    environment: BotSettings
 
     @asynccontextmanager
     async def stage(self) -> AsyncGenerator["Stage"]:
@@ -103,30 +103,28 @@ class Demo:
             app_token=workspace.app_token,
             api_url=workspace.api_url,
         )
-        database, examine = str(folder / "moot.db"), None
-        if self.environment is not None:
-            # Look at what runs here: this Slack and this database, not the environment's.
-            changes: dict[str, Any] = {
-                "slack_bot_token": SecretStr(access.bot_token),
-                "slack_app_token": SecretStr(access.app_token),
-                "slack_signing_secret": SecretStr(""),
-                "slack_client_id": "",
-                "slack_client_secret": SecretStr(""),
-                "slack_api_url": access.api_url,
-                "moot_database": database,
-            }
-            here = self.environment.model_copy(update=changes)
-            examine = partial(examine_here, here, self.settings, is_served=False)
+        database = str(folder / "moot.db")
+        # The doctor looks at what runs here: this Slack and this database.
+        changes: dict[str, Any] = {
+            "slack_bot_token": SecretStr(access.bot_token),
+            "slack_app_token": SecretStr(access.app_token),
+            "slack_signing_secret": SecretStr(""),
+            "slack_client_id": "",
+            "slack_client_secret": SecretStr(""),
+            "slack_api_url": access.api_url,
+            "moot_database": database,
+        }
+        here = self.environment.model_copy(update=changes)
         return Parts(
             slack=access,
             environment=BotSettings.model_validate({"moot_port": 0}),
             database=database,
             calls=self.calls,
             settings=self.settings,
-            tools=build_tools(self.settings, self.environment) if self.environment else None,
+            tools=build_tools(self.settings, self.environment),
             models=self.models,
             pace=FAST if self.options.fast else Pace(),
-            examine=examine,
+            examine=partial(examine_here, here, self.settings, is_served=False),
         )
 
 

@@ -29,6 +29,7 @@ from rich.text import Text
 from bot.debate_page.page import STYLE, page
 from bot.demo import CHANNEL, Demo, Stage
 from bot.demo_settings import asking
+from bot.settings import BotSettings
 from bot.terminal.options import DemoOptions
 from core.clock import SystemClock
 from core.config.playbooks import built_in
@@ -251,7 +252,8 @@ async def workspace_pictures(folder: Path) -> None:
     providers = {"offline": OfflineProvider(), "example": ExampleProvider(clock, PACE)}
     settings = asking(Settings(rounds=1, playbooks=built_in()))
     calls = ModelCalls(providers, clock)
-    demo = Demo(settings=settings, calls=calls, options=DemoOptions(port=0, fast=True))
+    options = DemoOptions(port=0, fast=True)
+    demo = Demo(settings=settings, calls=calls, options=options, environment=BotSettings())
     async with demo.stage() as stage, async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=FLAGS

@@ -39,7 +39,8 @@ async def playing(tmp_path: Path) -> AsyncGenerator[Stage]:
     environment = BotSettings(moot_database=str(tmp_path / "another.db"))
     settings = Settings(rounds=1)
     calls = build_calls(environment, settings, more=[example_provider()])
-    async with Demo(settings=settings, calls=calls, options=QUICK).stage() as stage:
+    demo = Demo(settings=settings, calls=calls, options=QUICK, environment=environment)
+    async with demo.stage() as stage:
         yield stage
 
 
@@ -118,10 +119,10 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
 async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps(tmp_path: Path):
     playback = Playback()
     example = example_provider(speed=0.001, read=playback.read)
-    calls = build_calls(
-        BotSettings(moot_database=str(tmp_path / "x.db")), Settings(), more=[example]
-    )
-    async with Demo(settings=Settings(), calls=calls, options=QUICK).stage() as stage:
+    environment = BotSettings(moot_database=str(tmp_path / "x.db"))
+    calls = build_calls(environment, Settings(), more=[example])
+    demo = Demo(settings=Settings(), calls=calls, options=QUICK, environment=environment)
+    async with demo.stage() as stage:
         workspace = stage.workspace
         play = asyncio.create_task(stage.play_examples(0.0, playback))
 
