@@ -7,7 +7,7 @@ import yaml
 
 from bot.building import find_plugins, known_with, load_settings
 from bot.settings import read_settings
-from bot.terminal.files import check_writable, put_json, put_out, tell
+from bot.terminal.files import check_writable, put_json, put_out, tell, tell_notices
 from core.config.load import load_file
 from core.config.playbooks import (
     AvailablePlaybooks,
@@ -16,7 +16,7 @@ from core.config.playbooks import (
     find_playbooks,
     load_playbook,
 )
-from core.config.writing import all_as_yaml, as_yaml, json_schema
+from core.config.writing import all_as_yaml, as_yaml
 from core.errors import ConfigurationBroken
 from core.opening import find_playbook
 from core.settings import Settings
@@ -33,32 +33,24 @@ async def check_config_file(file: Path, *, as_json: bool = False) -> int:
     except ConfigurationBroken as broken:
         if not as_json:
             raise
-        result = {"usable": False, "problems": str(broken).splitlines(), "notices": []}
-        put_json(result)
+        put_json({"usable": False, "problems": str(broken).splitlines(), "notices": []})
         return _BROKEN
     notices = [*loaded.notices, *loaded.settings.warnings]
     if as_json:
         agents = [agent.id for agent in loaded.settings.agents]
-        result = {"usable": True, "problems": [], "notices": notices, "agents": agents}
-        put_json(result)
-        return 0
-    for notice in notices:
-        tell(f"Notice: {notice}")
+        put_json({"usable": True, "problems": [], "notices": notices, "agents": agents})
+        return _USABLE
+    tell_notices(notices)
     names = ", ".join(agent.name for agent in loaded.settings.agents) or "the built-in roles"
     put_out(f"{file} can be used. Agents: {names}.\n", None)
-    return 0
-
-
-def print_schema() -> None:
-    put_json(json_schema())
+    return _USABLE
 
 
 def import_config_file(file: Path, output: Path | None) -> None:
     """Write another program's file under our names, with notices about what we do otherwise."""
     check_writable(output)
     loaded = load_file(file, known_with(find_plugins(read_settings()), Settings()))
-    for notice in loaded.notices:
-        tell(f"Notice: {notice}")
+    tell_notices(loaded.notices)
     put_out(as_yaml(loaded.file), output)
 
 
@@ -66,8 +58,7 @@ async def show_settings(file: Path | None, *, as_json: bool = False) -> None:
     """Print the settings in force as a file that can be used; there are no secrets in them."""
     environment = read_settings()
     loaded = await load_settings(environment, file, plugins=find_plugins(environment))
-    for notice in (*loaded.notices, *loaded.settings.warnings):
-        tell(f"Notice: {notice}")
+    tell_notices((*loaded.notices, *loaded.settings.warnings))
     folder = (file or environment.moot_config or Path()).parent
     text = all_as_yaml(loaded.settings, folder)
     if as_json:
@@ -85,8 +76,7 @@ async def _playbooks(config: Path | None) -> tuple[Settings, AvailablePlaybooks]
 
 async def list_playbooks(config: Path | None, *, as_json: bool = False) -> None:
     _, playbooks = await _playbooks(config)
-    for fault in playbooks.faults:
-        tell(f"Notice: {fault} It is left out.")
+    tell_notices(f"{fault} It is left out." for fault in playbooks.faults)
     if as_json:
         rows = [
             {
@@ -136,8 +126,7 @@ async def check_playbooks(
         ]
         faults += playbooks.faults
     if as_json:
-        result = {"usable": not faults, "problems": faults, "notices": usable}
-        put_json(result)
+        put_json({"usable": not faults, "problems": faults, "notices": usable})
         return _BROKEN if faults else _USABLE
     for fault in faults:
         tell(f"Error: {fault}")

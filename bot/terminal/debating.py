@@ -32,6 +32,7 @@ from bot.terminal.files import (
     put_out,
     reason_of,
     tell,
+    tell_notices,
     with_suffix,
     write_file,
 )
@@ -174,8 +175,7 @@ async def _settings_for(command: DebateCommand) -> tuple[BotSettings, Settings, 
     environment = start_up(LogLevel.WARNING if command.verbose else LogLevel.ERROR)
     plugins = find_plugins(environment)
     loaded = await load_settings(environment, command.config, plugins=plugins)
-    for notice in (*plugins.left_out, *loaded.notices):
-        tell(f"Notice: {notice}")
+    tell_notices((*plugins.left_out, *loaded.notices))
     # Questions to people are asked if the command or the settings say so.
     asking = {"enabled": command.clarify or loaded.settings.clarifying.enabled}
     settings = loaded.settings.model_copy(

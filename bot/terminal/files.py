@@ -5,7 +5,7 @@ import json
 import os
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryFile
@@ -106,6 +106,11 @@ def as_json(value: object) -> str:
 
 def put_json(value: object) -> None:
     put_out(as_json(value), None)
+
+
+def tell_notices(notices: Iterable[str]) -> None:
+    for notice in notices:
+        tell(f"Notice: {notice}")
 
 
 def tell(text: str) -> None:

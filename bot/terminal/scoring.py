@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.building import build_calls, check_providers, find_plugins, load_settings
-from bot.terminal.files import check_writable, form_for, put_out, tell
+from bot.terminal.files import check_writable, form_for, put_out, tell, tell_notices
 from bot.terminal.records import quiet_settings, read_log
 from core.debate.log import fold
 from core.errors import BadInput
@@ -55,8 +55,7 @@ async def score(
     changes = {"question_max_chars": len(debate.setup.question), "casting": False}
     usable = loaded.settings.model_copy(update=changes)
     roster = open_debate(request, usable, delimiter=debate.setup.delimiter)
-    for notice in (*loaded.notices, *(warning for warning in roster.warnings if warning != ALONE)):
-        tell(f"Notice: {notice}")
+    tell_notices((*loaded.notices, *(item for item in roster.warnings if item != ALONE)))
     check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings, plugins=plugins)
     try:

@@ -337,9 +337,10 @@ def check_config(file: File, *, json: AsJson = False) -> None:
 @config.command("schema")
 def config_schema() -> None:
     """Print the JSON Schema of configuration files, for editors."""
-    from bot.terminal.configuring import print_schema
+    from bot.terminal.files import put_json
+    from core.config.writing import json_schema
 
-    print_schema()
+    put_json(json_schema())
 
 
 @config.command("import")
