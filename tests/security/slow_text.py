@@ -108,6 +108,8 @@ _METHODS = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "
 _CURVED = 1.5
 #: Each length is so many times the one before.
 _STEP = 4
+#: Characters with which what grows exponentially is slow, and still comes to its end.
+_FEW = (24, 36)
 #: Seconds from which on a text is too slow to be measured with a longer one.
 _LONG = 0.1
 
@@ -357,16 +359,14 @@ def slow_text(
     """
     began = time.process_time()
     for pump in pumps:
-        seconds = 0.0
-        for length in (size // _STEP**2, size // _STEP, size):
+        seconds, length = 0.0, size
+        for length in (*_FEW, size // _STEP**2, size // _STEP, size):
             seconds = _seconds(act, pump(length))
             # What is quadratic takes 16 times as long with four times as much text.
             if seconds > _LONG or seconds < noticed * (length / size) ** 2:
                 break
-        else:
-            length = size
-        if seconds > most:
-            return f"{pump}: {seconds:.2f} s"
+        if seconds > most or (seconds > _LONG and length in _FEW):
+            return f"{pump}: {length} characters take {seconds:.2f} s"
         if seconds > noticed * (length / size) ** 2:
             exponent = _exponent(act, pump, length)
             if exponent >= _CURVED:
