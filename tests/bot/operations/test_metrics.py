@@ -17,7 +17,6 @@ from core.debate.people import Person
 from core.debate.people_events import FeedbackGiven
 from tests.core.bench import DEBATE
 from tests.core.summing import debate_by
-from tests.frame.files import ROOT
 
 
 async def test_what_a_debate_spent_is_counted_once_whatever_comes_after_its_end() -> None:
@@ -59,16 +58,3 @@ async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
     assert "moot_outbox_depth NaN" in text
     assert "moot_dead_letters NaN" in text
     assert 'moot_health{part="database"} 0.0' in text
-
-
-def test_the_documents_tell_of_every_figure() -> None:
-    folder = ROOT / "docs"
-    text = "".join(
-        (folder / file).read_text(encoding="utf-8") for file in ("operations.md", "landing.md")
-    )
-    figures = [
-        f"{metric.name}_total" if metric.type == "counter" else metric.name
-        for metric in Metrics().registry.collect()
-        if metric.name.startswith("moot_")
-    ]
-    assert [name for name in figures if name not in text] == []
