@@ -29,7 +29,7 @@ def test_secrets_are_blanked_even_in_tracebacks(lines: io.StringIO) -> None:
     try:
         raise ValueError("key sk-abcdefgh12345 and my-own-secret")  # noqa: TRY301
     except ValueError:
-        logger("bot.test").exception("failed", token="xoxb-123-456-abc")
+        logger("bot.test").exception("failed", token="xoxb-123-456-abc", key="my-own-secret")
     text = lines.getvalue()
     assert "ValueError" in text
     assert not any(secret in text for secret in ("abcdefgh12345", "my-own-secret", "123-456"))

@@ -103,7 +103,9 @@ async def test_health_notices_that_the_database_file_is_another_one(
     assert value(figures, 'moot_health{part="database"}') == 0
     assert value(figures, 'moot_health{part="slack"}') == 1
     assert text.startswith("✗ running bot: says: database down\n")
-    assert "deleted or replaced" in "".join(capfd.readouterr())
+    logged = "".join(capfd.readouterr())
+    assert "not healthy" in logged
+    assert "deleted or replaced" in logged
 
 
 async def test_health_notices_that_slack_takes_the_token_no_more() -> None:

@@ -229,6 +229,14 @@ def test_a_backup_overwrites_nothing_and_a_failed_one_leaves_nothing_behind(tmp_
     with pytest.raises(StoreDown, match="Nothing was left"):
         back_up(str(source), copy)
     assert [path.name for path in tmp_path.iterdir()] == ["moot.db"]
+    source.unlink()
+    with closing(sqlite3.connect(source)) as connection, connection:
+        connection.execute("CREATE TABLE words (word TEXT)")
+        connection.executemany("INSERT INTO words VALUES (?)", [("word " * 100,)] * 100)
+    content, page = source.read_bytes(), 4096
+    source.write_bytes(content[: 2 * page] + b"\xff" * page + content[3 * page :])
+    with pytest.raises(StoreDown, match="malformed"):
+        back_up(str(source), copy)
     copy.write_text("mine")
     with pytest.raises(BadInput, match="exists already"):
         back_up(str(source), copy)
