@@ -235,7 +235,8 @@ def test_ctrl_c_at_any_moment_leaves_no_traceback(folder: Path, words: Sequence[
         process.send_signal(signal.SIGINT)
         _, text = process.communicate(timeout=300)
         assert "Traceback" not in text, f"after {tenths} tenths"
-        assert process.returncode in {-signal.SIGINT, 0, 130}
+        # 0: it ended with a decision; 1: without one, as nobody had spoken; 130: it was left.
+        assert process.returncode in {-signal.SIGINT, 0, 1, 130}
 
 
 @pytest.mark.parametrize(

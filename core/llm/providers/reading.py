@@ -10,7 +10,7 @@ import logging
 import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import httpx2
@@ -38,6 +38,8 @@ _ALWAYS_ALLOWED = 10_000
 _LONGEST_EVENT = 4_000_000
 #: Bytes of the body of an error that are read, as they come: what is wrong stands at the beginning.
 _LONGEST_ERROR = 16_000
+#: Seconds that are given to what follows a whole reply.
+_DRAIN_SECONDS = 1.0
 #: The limit of silence is set anew in steps of this share of it: so much sooner it may end.
 _LIMIT_STEP = 0.02
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -231,6 +233,11 @@ async def _lines(
             raise too_long(vendor, size(_LONGEST_EVENT))
         for line in lines:
             if _data_of(line).startswith(b"[DONE]"):
+                # What follows is read, so that the connection can be used again.
+                with suppress(TimeoutError, httpx2.HTTPError):
+                    async with asyncio.timeout(_DRAIN_SECONDS):
+                        async for _ in pieces:
+                            pass
                 return
             yield line
         came()

@@ -145,6 +145,8 @@ def how_it_went(debate: Debate) -> str:
         return "The author was asked about what matters, and the agents looked again."
     if debate.findings is None:
         return "It ended before all had said what they found."
+    if not any(contribution.stance for contribution in FORMAT.drafts(debate).values()):
+        return "No agent could say whether it is ready."
     if not findings.findings_for_author(debate):
         return "Nothing of weight was found, so there was no second look."
     if debate.is_done(ASKING) and not is_answered(debate):
