@@ -27,11 +27,10 @@ ASKED = FollowUpAsked(question=FollowUp(id="M1", by=DANA, text="Why?", number=1)
 
 
 class Slow(RecordingSink):
-    """A sink that does not take an event of this kind until it may go on."""
+    """A sink that does not take a contribution until it may go on."""
 
-    def __init__(self, kind: type = ContributionMade) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.kind = kind
         self.go_on = asyncio.Event()
         self.at_once = self.most_at_once = 0
 
@@ -43,7 +42,7 @@ class Slow(RecordingSink):
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
-            if isinstance(recorded.event, self.kind):
+            if isinstance(recorded.event, ContributionMade):
                 await self.go_on.wait()
             await super().publish(debate, recorded)
         finally:
@@ -51,16 +50,11 @@ class Slow(RecordingSink):
 
 
 class Failing(RecordingSink):
-    """A sink that fails at an event, so many times; each it takes takes 10 ms."""
-
-    def __init__(self, seq: int, times: int = 1) -> None:
-        super().__init__()
-        self.seq, self.times = seq, times
+    """A sink that fails at the third event; each it takes takes 10 ms."""
 
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         await asyncio.sleep(0.01)
-        if recorded.seq == self.seq and self.times:
-            self.times -= 1
+        if recorded.seq == 3:
             raise StoreDown("the disk is full")
         await super().publish(debate, recorded)
 
@@ -154,7 +148,7 @@ async def test_a_run_that_has_lost_its_debate_tells_no_more() -> None:
 
 
 async def test_a_sink_that_fails_ends_the_run_while_models_are_silent() -> None:
-    bench = Bench(sink=Failing(seq=3))
+    bench = Bench(sink=Failing())
     bench.provider.hold(Act.CRITIQUE)
     began = asyncio.get_running_loop().time()
     with pytest.raises(StoreDown, match="the disk is full"):
