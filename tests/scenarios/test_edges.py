@@ -50,7 +50,7 @@ async def submit_again(
         "user": {"id": team.workspace.user("dana").id, "name": "dana"},
         "view": {**view, "state": {"values": dict(values)}},
     }
-    dispatcher = team.workspace.runtime.connections[team.workspace.app.id].dispatcher
+    dispatcher = team.workspace.runtime.dispatcher
     return await dispatcher.ask(Envelope("interactive", payload))
 
 
@@ -66,7 +66,7 @@ async def stale_click(team: Team, board: str, action: ActionId) -> str:
             {"action_id": action.value, "value": key_of(team.thread(board)[0]).partition("/")[0]}
         ],
     }
-    dispatcher = team.workspace.runtime.connections[team.workspace.app.id].dispatcher
+    dispatcher = team.workspace.runtime.dispatcher
     acknowledgement = await dispatcher.ask(Envelope("interactive", payload))
     assert acknowledgement.acked
     await team.wait_until_sent()

@@ -214,7 +214,7 @@ async def forged_form(
 
 
 async def sent(team: Team, payload: Mapping[str, Any]) -> Acknowledgement:
-    dispatcher = team.workspace.runtime.connections[team.workspace.app.id].dispatcher
+    dispatcher = team.workspace.runtime.dispatcher
     return await dispatcher.ask(Envelope("interactive", dict(payload)))
 
 

@@ -1,4 +1,4 @@
-"""One Web API call: its arguments, however they were encoded, and who makes it."""
+"""One Web API call: its arguments, however they were encoded; and what a method is."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,45 +12,37 @@ from slack_on_loopback.json_values import Json, as_list, as_object, parse_json
 from slack_on_loopback.rates import Tier
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.schema import problem
-from slack_on_loopback.state import App
 
 _TRUE = {"true", "1", "yes", "on"}
-TokenKind = Literal["bot", "app", "none"]
+TokenKind = Literal["bot", "app"]
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
-    """The merged arguments of a call."""
+class ApiCall:
+    """A call that was let in: its merged arguments, and the warnings of its answer."""
 
+    method: str
     values: Json
-
-    def text(self, name: str, default: str = "") -> str:
-        """Return an argument as text."""
-        value = self.values.get(name)
-        if value is None:
-            return default
-        return value if isinstance(value, str) else str(value)
-
-    def required(self, name: str) -> str:
-        """Return an argument that must be there.
-
-        Raises:
-            SlackRefusal: invalid_arguments.
-        """
-        value = self.text(name)
-        if not value:
-            raise SlackRefusal(
-                "invalid_arguments", [problem(f"/{name}", f"missing required field: {name}")]
-            )
-        return value
-
-    def flag(self, name: str) -> bool:
-        """Return an argument as true or false; absent is false."""
-        return self.text(name).lower() in _TRUE
+    warnings: list[str] = field(default_factory=list[str])
 
     def has(self, name: str) -> bool:
         """Whether an argument was given (null counts as not given)."""
         return self.values.get(name) is not None
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return an argument as text."""
+        return str(self.values[name]) if self.has(name) else default
+
+    def required(self, name: str) -> str:
+        """Return an argument that must be there."""
+        if text := self.text(name):
+            return text
+        missing = problem(f"/{name}", f"missing required field: {name}")
+        raise SlackRefusal("invalid_arguments", [missing])
+
+    def flag(self, name: str) -> bool:
+        """Return an argument as true or false; absent is false."""
+        return self.text(name).lower() in _TRUE
 
     def structure(self, name: str) -> Any:
         """Return an argument that is JSON, whether sent as such or as a string of it."""
@@ -58,33 +50,16 @@ class Arguments:
         return parse_json(value) if isinstance(value, str) else value
 
     def count(self, name: str, default: int, most: int) -> int:
-        """Return a whole number between 1 and `most`.
-
-        Raises:
-            SlackRefusal: invalid_limit.
-        """
-        value = self.text(name)
-        if not value:
-            return default
+        """Return a whole number between 1 and `most`."""
+        value = self.text(name, str(default))
         if not value.isdigit() or not 1 <= int(value) <= most:
             raise SlackRefusal("invalid_limit")
         return int(value)
 
     def names(self, name: str) -> list[str]:
         """Return a comma-separated argument, or a JSON list, as a list."""
-        value = self.values.get(name)
-        items = as_list(value) or self.text(name).split(",")
+        items = as_list(self.values.get(name)) or self.text(name).split(",")
         return [str(item).strip() for item in items if str(item).strip()]
-
-
-@dataclass(frozen=True, slots=True)
-class ApiCall:
-    """A call that was let in."""
-
-    method: str
-    args: Arguments
-    app: App
-    warnings: list[str] = field(default_factory=list[str])
 
 
 Handler = Callable[[Runtime, ApiCall], Json]
@@ -111,27 +86,12 @@ Methods = Mapping[str, Method]
 
 
 async def read_arguments(request: web.Request) -> Json:
-    """Return query, form and JSON arguments merged; later encodings win.
-
-    Raises:
-        SlackRefusal: invalid_json, json_not_object.
-    """
-    merged: Json = dict(request.query)
-    if request.content_type == "application/json":
-        return {**merged, **_json_body(await request.text())}
-    if request.content_type == "multipart/form-data":
-        form = await request.post()
-        return {**merged, **{key: item for key, item in form.items() if isinstance(item, str)}}
-    return {**merged, **dict(parse_qsl(await request.text(), keep_blank_values=True))}
-
-
-def _json_body(text: str) -> Json:
-    if not text:
-        return {}
-    value = parse_json(text)
-    if value is None:
-        raise SlackRefusal("invalid_json")
+    """Return query, form and JSON arguments merged; later encodings win."""
+    merged, text = dict[str, Any](request.query), await request.text()
+    if request.content_type != "application/json":
+        return {**merged, **dict(parse_qsl(text, keep_blank_values=True))}
+    value = parse_json(text or "{}")
     body = as_object(value)
     if body is None:
-        raise SlackRefusal("json_not_object")
-    return body
+        raise SlackRefusal("invalid_json" if value is None else "json_not_object")
+    return {**merged, **body}

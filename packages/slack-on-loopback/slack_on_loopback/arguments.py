@@ -1,7 +1,7 @@
-"""The arguments that each method of the Web API takes, as its page of the reference lists them.
+"""The arguments that each method of the Web API takes, of those that the reference lists.
 
 Source: https://docs.slack.dev/reference/methods. Slack ignores most unknown arguments; here they
-are refused, so that no app relies on one.
+are refused, so that no app relies on one. Refused are also those of which nothing is done here.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.schema import problem
 
-_LOOK = "username icon_emoji icon_url"
-_CONTENT = "text blocks attachments markdown_text link_names parse as_user"
+_LOOK = "username icon_emoji"
+_CONTENT = "text blocks link_names parse as_user"
 _SPAN = "cursor inclusive include_all_metadata latest limit oldest"
 #: Method → its arguments beside the token, which every method takes.
 _TAKEN: Mapping[str, str] = {
@@ -19,20 +19,19 @@ _TAKEN: Mapping[str, str] = {
     "apps.connections.open": "",
     "auth.test": "",
     "chat.delete": "channel ts as_user",
-    "chat.getPermalink": "channel message_ts",
     "chat.postEphemeral": f"channel user thread_ts {_CONTENT} {_LOOK}",
+    "chat.getPermalink": "channel message_ts",
     "chat.postMessage": f"channel container_id thread_ts reply_broadcast metadata mrkdwn "
-    f"unfurl_links unfurl_media {_CONTENT} {_LOOK}",
+    f"unfurl_links unfurl_media attachments {_CONTENT} {_LOOK}",
     "chat.update": f"channel ts reply_broadcast metadata file_ids {_CONTENT}",
     "conversations.history": f"channel {_SPAN}",
-    "conversations.info": "channel include_locale include_num_members",
+    "conversations.info": "channel include_locale",
     "conversations.members": "channel cursor limit",
     "conversations.replies": f"channel ts {_SPAN}",
-    "files.completeUploadExternal": "files channel_id channels thread_ts initial_comment blocks",
+    "files.completeUploadExternal": "files channel_id thread_ts initial_comment",
     "files.getUploadURLExternal": "filename length alt_txt snippet_type",
     "files.info": "file count cursor limit page",
     "pins.add": "channel timestamp",
-    "pins.list": "channel",
     "pins.remove": "channel timestamp",
     "reactions.add": "channel name timestamp",
     "users.conversations": "cursor exclude_archived limit team_id types user",

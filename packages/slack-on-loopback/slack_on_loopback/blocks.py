@@ -7,24 +7,22 @@ The total size of a message's blocks is not documented; it was reported at about
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from slack_on_loopback.block_kit import MOST_MARKDOWN_CHARACTERS, block_list
+from slack_on_loopback.block_kit import block_list
 from slack_on_loopback.json_values import Json, as_object, compact, objects, text_at
 from slack_on_loopback.schema import problem, problems
 
 SurfaceKind = Literal["message", "modal", "home"]
 MOST_BLOCK_CHARACTERS = 13_200
 _TWO_CHARTS = "no more than 2 data_visualization blocks allowed"
-_MESSAGE_ONLY = {
-    *("table", "task_card", "plan", "data_visualization"),
-    *("context_actions", "markdown"),
-}
+_MESSAGE_ONLY = {"table", "plan", "data_visualization", "context_actions"}
+_MODAL_ONLY = {"input"}
 #: How many of a type a message may hold.
 _MOST_OF_A_TYPE = {"table": (1, "only_one_table_allowed"), "data_visualization": (2, _TWO_CHARTS)}
 #: How many blocks fit, and which may not be there.
 _SURFACES = {
-    "message": (block_list(50), set[str]()),
+    "message": (block_list(50), _MODAL_ONLY),
     "modal": (block_list(100), _MESSAGE_ONLY),
-    "home": (block_list(100), _MESSAGE_ONLY),
+    "home": (block_list(100), _MESSAGE_ONLY | _MODAL_ONLY),
 }
 
 
@@ -39,12 +37,6 @@ def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> l
             faults.append(problem(f"{path}/{index}", words))
         faults += _repeated(objects(block.get("elements")), "action_id", f"{path}/{index}/elements")
     faults += _repeated(blocks, "block_id", path)
-    markdown = sum(
-        len(text_at(block, "text")) for block in blocks if block.get("type") == "markdown"
-    )
-    if markdown > MOST_MARKDOWN_CHARACTERS:
-        words = f"all markdown blocks together must be less than {MOST_MARKDOWN_CHARACTERS + 1}"
-        faults.append(problem(path, f"{words} characters"))
     for name, (most, words) in _MOST_OF_A_TYPE.items():
         if sum(block.get("type") == name for block in blocks) > most:
             faults.append(problem(path, words))
@@ -52,7 +44,7 @@ def block_problems(value: Any, surface: SurfaceKind, path: str = "/blocks") -> l
 
 
 def _repeated(items: list[Json], key: str, path: str) -> Iterator[str]:
-    names: set[str] = set()
+    names = set[str]()
     for index, item in enumerate(items):
         name = text_at(item, key)
         if name and name in names:
@@ -74,19 +66,13 @@ def with_ids(blocks: list[Json], prefix: str) -> list[Json]:
         if block.get("type") in {"actions", "context_actions"}:
             elements = enumerate(objects(block.get("elements")))
             ids["elements"] = [
-                _with_action_id(element, f"{name}a{place}") for place, element in elements
+                {"action_id": f"{name}a{place}", **element} for place, element in elements
             ]
         for key in ("accessory", "element"):
             if element := as_object(block.get(key)):
-                ids[key] = _with_action_id(element, f"{name}{key[0]}")
+                ids[key] = {"action_id": f"{name}{key[0]}", **element}
         filled.append({**block, **ids})
     return filled
-
-
-def _with_action_id(element: Json, name: str) -> Json:
-    if element.get("type") == "image":
-        return element
-    return {**element, "action_id": element.get("action_id") or name}
 
 
 def interactive_elements(blocks: list[Json]) -> Iterator[tuple[str, Json]]:

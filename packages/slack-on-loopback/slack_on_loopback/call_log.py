@@ -16,14 +16,12 @@ class LoggedCall:
         args: its arguments without the token.
         outcome: `ok`, Slack's error code, or the fault that hit it.
         at: seconds since the epoch.
-        app_id: whose token it was; empty when unknown.
     """
 
     method: str
     args: Json
     outcome: str
     at: float
-    app_id: str = ""
 
 
 @dataclass(slots=True)

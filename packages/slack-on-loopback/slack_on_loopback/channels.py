@@ -1,8 +1,8 @@
-"""Channels: who is in them, and what happens to them; the same for apps and people."""
+"""Channels: who is in them, and what happens to them."""
 
 from slack_on_loopback import events, posting
 from slack_on_loopback.errors import SlackRefusal
-from slack_on_loopback.json_values import Json
+from slack_on_loopback.json_values import Json, present
 from slack_on_loopback.rules import check_channel_name
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
@@ -35,68 +35,63 @@ def channel_object(channel: Channel, viewer: str) -> Json:
         "creator": channel.creator,
         "topic": {"value": channel.topic, "creator": channel.creator, "last_set": channel.created},
         "purpose": {"value": "", "creator": "", "last_set": 0},
-        "num_members": len(channel.members),
-    }
-
-
-def page_channel(channel: Channel, viewer: str) -> Json:
-    """Return a channel as the page shows it."""
-    return {
-        "id": channel.id,
-        "name": channel.name,
-        "is_private": channel.is_private,
-        "is_im": channel.is_im,
-        "is_archived": channel.is_archived,
-        "is_member": viewer in channel.members,
-        "members": list(channel.members),
-        "topic": channel.topic,
     }
 
 
 def page_channels(runtime: Runtime, viewer: str) -> list[Json]:
     """Return the channels a viewer may see, as the page shows them."""
     return [
-        page_channel(channel, viewer)
+        {
+            "id": channel.id,
+            "name": channel.name,
+            "is_private": channel.is_private,
+            "is_im": channel.is_im,
+            "is_archived": channel.is_archived,
+            "is_member": viewer in channel.members,
+            "members": list(channel.members),
+            "topic": channel.topic,
+        }
         for channel in runtime.state.channels.values()
         if channel.sees(viewer)
     ]
 
 
-def join(runtime: Runtime, channel: Channel, user: User, inviter: str | None = None) -> bool:
-    """Make a user a member; False when they were one already."""
+def join(runtime: Runtime, channel: Channel, user: User, inviter: str | None = None) -> None:
+    """Make a user a member, unless they are one."""
     if user.id in channel.members:
-        return False
+        return
     channel.members.append(user.id)
-    notice: Json = {"subtype": "channel_join", "user": user.id}
-    notice["text"] = f"<@{user.id}> has joined the channel"
-    if inviter:
-        notice["inviter"] = inviter
+    text = f"<@{user.id}> has joined the channel"
+    notice = present(subtype="channel_join", user=user.id, text=text, inviter=inviter)
     posting.post(runtime, channel, notice)
-    _membership(runtime, channel, "member_joined_channel", user, inviter=inviter)
-    return True
-
-
-def leave(runtime: Runtime, channel: Channel, user: User) -> bool:
-    """End a membership; False when there was none."""
-    if user.id not in channel.members:
-        return False
-    channel.members.remove(user.id)
-    posting.post(
-        runtime,
-        channel,
-        {"subtype": "channel_leave", "user": user.id, "text": f"<@{user.id}> has left the channel"},
+    joined = present(
+        type="member_joined_channel",
+        user=user.id,
+        channel=channel.id,
+        channel_type="G" if channel.is_private else "C",
+        team=runtime.state.team_id,
+        inviter=inviter,
+        event_ts=runtime.new_ts(),
     )
-    _membership(runtime, channel, "member_left_channel", user)
-    return True
+    events.emit(runtime, joined, channel)
+    tell_channels(runtime)
+
+
+def leave(runtime: Runtime, channel: Channel, user: User) -> None:
+    """End a membership, if there is one."""
+    if user.id not in channel.members:
+        return
+    channel.members.remove(user.id)
+    text = f"<@{user.id}> has left the channel"
+    posting.post(runtime, channel, {"subtype": "channel_leave", "user": user.id, "text": text})
+    tell_channels(runtime)
 
 
 def create(runtime: Runtime, name: str, creator: User, *, private: bool) -> Channel:
-    """Create a channel with its creator in it.
-
-    Raises:
-        SlackRefusal: name_taken, invalid_name_….
-    """
-    _check_free(runtime, check_channel_name(name))
+    """Create a channel with its creator in it."""
+    check_channel_name(name)
+    if any(channel.name == name for channel in runtime.state.channels.values()):
+        raise SlackRefusal("name_taken")
     channel = Channel(
         id=runtime.state.new_id("C"),
         name=name,
@@ -110,44 +105,16 @@ def create(runtime: Runtime, name: str, creator: User, *, private: bool) -> Chan
     return channel
 
 
-def rename(runtime: Runtime, channel: Channel, name: str) -> None:
-    """Rename a channel.
-
-    Raises:
-        SlackRefusal: name_taken, invalid_name_….
-    """
-    _check_free(runtime, check_channel_name(name))
-    channel.name = name
+def set_archived(runtime: Runtime, channel: Channel, user: str, *, archived: bool) -> None:
+    """Archive a channel, or bring it back."""
+    if channel.is_archived == archived:
+        raise SlackRefusal("already_archived" if archived else "not_archived")
+    channel.is_archived = archived
     tell_channels(runtime)
-    kind = "group_rename" if channel.is_private else "channel_rename"
-    renamed = {"id": channel.id, "name": name, "created": channel.created}
-    events.emit(runtime, _stamped(runtime, {"type": kind, "channel": renamed}), channel)
-
-
-def archive(runtime: Runtime, channel: Channel, user: str) -> None:
-    """Archive a channel.
-
-    Raises:
-        SlackRefusal: already_archived, cant_archive_general.
-    """
-    if channel.is_archived:
-        raise SlackRefusal("already_archived")
-    if channel.name == "general":
-        raise SlackRefusal("cant_archive_general")
-    channel.is_archived = True
-    _turned(runtime, channel, "archive", user)
-
-
-def unarchive(runtime: Runtime, channel: Channel, user: str) -> None:
-    """Bring a channel back.
-
-    Raises:
-        SlackRefusal: not_archived.
-    """
-    if not channel.is_archived:
-        raise SlackRefusal("not_archived")
-    channel.is_archived = False
-    _turned(runtime, channel, "unarchive", user)
+    family = "group" if channel.is_private else "channel"
+    kind = f"{family}_archive" if archived else f"{family}_unarchive"
+    event = {"type": kind, "channel": channel.id, "user": user, "event_ts": runtime.new_ts()}
+    events.emit(runtime, event, channel)
 
 
 def direct(runtime: Runtime, user: User, other: User) -> Channel:
@@ -175,35 +142,3 @@ def tell_channels(runtime: Runtime) -> None:
         lambda viewer: {"type": "channels", "channels": page_channels(runtime, viewer)}
     )
     runtime.notify_change()
-
-
-def _check_free(runtime: Runtime, name: str) -> None:
-    if any(channel.name == name for channel in runtime.state.channels.values()):
-        raise SlackRefusal("name_taken")
-
-
-def _membership(
-    runtime: Runtime, channel: Channel, kind: str, user: User, *, inviter: str | None = None
-) -> None:
-    event: Json = {
-        "type": kind,
-        "user": user.id,
-        "channel": channel.id,
-        "channel_type": "G" if channel.is_private else "C",
-        "team": runtime.state.team_id,
-    }
-    if inviter:
-        event["inviter"] = inviter
-    events.emit(runtime, _stamped(runtime, event), channel)
-    tell_channels(runtime)
-
-
-def _turned(runtime: Runtime, channel: Channel, verb: str, user: str) -> None:
-    tell_channels(runtime)
-    kind = f"group_{verb}" if channel.is_private else f"channel_{verb}"
-    event = {"type": kind, "channel": channel.id, "user": user}
-    events.emit(runtime, _stamped(runtime, event), channel)
-
-
-def _stamped(runtime: Runtime, event: Json) -> Json:
-    return {**event, "event_ts": runtime.state.new_ts(runtime.now())}

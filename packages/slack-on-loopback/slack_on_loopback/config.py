@@ -11,22 +11,18 @@ from slack_on_loopback.rates import SlackPace
 BOT_SCOPES = (
     "app_mentions:read",
     "channels:history",
-    "channels:join",
     "channels:read",
     "chat:write",
     "chat:write.customize",
     "commands",
+    "files:read",
     "files:write",
     "groups:history",
     "groups:read",
     "im:history",
     "im:read",
-    "im:write",
-    "pins:read",
     "pins:write",
-    "reactions:read",
     "reactions:write",
-    "team:read",
     "users:read",
 )
 BOT_EVENTS = (
@@ -34,13 +30,11 @@ BOT_EVENTS = (
     "app_mention",
     "app_uninstalled",
     "channel_archive",
-    "channel_rename",
+    "channel_unarchive",
     "member_joined_channel",
-    "member_left_channel",
     "message.channels",
     "message.groups",
     "message.im",
-    "reaction_added",
     "tokens_revoked",
 )
 DEFAULT_MANIFEST: Mapping[str, Any] = {
@@ -80,7 +74,6 @@ class UserSpec:
 
     name: str
     real_name: str
-    color: str = "4a7c59"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +96,10 @@ class ChannelSpec:
 
 
 USERS = (
-    UserSpec("dana", "Dana", "2f6f8f"),
-    UserSpec("alex", "Alex", "8f4f2f"),
-    UserSpec("sam", "Sam", "4a7c59"),
-    UserSpec("priya", "Priya", "7a4a8f"),
+    UserSpec("dana", "Dana"),
+    UserSpec("alex", "Alex"),
+    UserSpec("sam", "Sam"),
+    UserSpec("priya", "Priya"),
 )
 CHANNELS = (
     ChannelSpec("general", topic="Everybody, everything", with_bot=True),

@@ -86,10 +86,6 @@ class Dispatcher:
         """Deliver an event in the background, again and again until it is acknowledged."""
         self.spawn(self._with_retries(Envelope("events_api", payload)))
 
-    async def ask(self, envelope: Envelope) -> Acknowledgement:
-        """Deliver a command or interaction once and return the app's answer."""
-        return await self._try(envelope)
-
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run something in the background until the workspace closes."""
         task = asyncio.get_running_loop().create_task(work)
@@ -104,25 +100,22 @@ class Dispatcher:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _with_retries(self, envelope: Envelope) -> None:
-        acknowledgement = await self._try(envelope)
+        acknowledgement = await self.ask(envelope)
         for attempt, delay in enumerate(self.pace.redelivery_delays, start=1):
             if acknowledgement.acked or acknowledgement.no_retry:
                 return
             await asyncio.sleep(delay)
-            acknowledgement = await self._try(
+            acknowledgement = await self.ask(
                 replace(envelope, attempt=attempt, reason=acknowledgement.reason)
             )
 
-    async def _try(self, envelope: Envelope) -> Acknowledgement:
+    async def ask(self, envelope: Envelope) -> Acknowledgement:
+        """Deliver once and return the app's answer: all that a command or interaction gets."""
         transport = next((transport for transport in self.transports if transport.ready()), None)
         if transport is None:
             acknowledgement = Acknowledgement(acked=False, reason="connection_failed")
         else:
             acknowledgement = await transport.send(envelope, self.pace.ack_seconds)
-        self._record(envelope, acknowledgement)
-        return acknowledgement
-
-    def _record(self, envelope: Envelope, acknowledgement: Acknowledgement) -> None:
         event = child(envelope.payload, "event")
         name = text_at(event, "type") or text_at(envelope.payload, "type")
         name = name or text_at(envelope.payload, "command")
@@ -137,3 +130,4 @@ class Dispatcher:
             )
         )
         self.changed()
+        return acknowledgement

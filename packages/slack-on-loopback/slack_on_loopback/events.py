@@ -1,4 +1,4 @@
-"""Events API payloads: who gets which event, and in which envelope.
+"""Events API payloads: which events the app gets, and in which envelope.
 
 Source: https://docs.slack.dev/apis/events-api and /reference/events.
 """
@@ -6,29 +6,21 @@ Source: https://docs.slack.dev/apis/events-api and /reference/events.
 from slack_on_loopback.json_values import Json, text_at, without
 from slack_on_loopback.rules import mentions
 from slack_on_loopback.runtime import Runtime
-from slack_on_loopback.state import App, Channel, StoredFile
+from slack_on_loopback.state import App, Channel
 
 # What a subscription needs besides itself; message.* needs the history scope of its channel kind.
-_SCOPES = {
-    "agent_session_stopped": "assistant:write",
-    "app_mention": "app_mentions:read",
-    "file_shared": "files:read",
-    "reaction_added": "reactions:read",
-    "reaction_removed": "reactions:read",
-    "pin_added": "pins:read",
-    "pin_removed": "pins:read",
-}
+_SCOPES = {"agent_session_stopped": "assistant:write", "app_mention": "app_mentions:read"}
 _NOT_IN_EVENTS = ("metadata", "pinned_to", "reply_count", "reply_users", "latest_reply", "viewer")
 
 
 def emit(runtime: Runtime, event: Json, channel: Channel) -> None:
-    """Send an event about a channel to the subscribed apps that are members of it."""
-    for app in runtime.apps_where(lambda app: _wants(app, event, channel)):
-        send(runtime, app, event)
+    """Send an event about a channel, if the app is subscribed to it and a member of it."""
+    if runtime.app.bot_user in channel.members and is_subscribed(runtime.app, event, channel):
+        send(runtime, event)
 
 
 def emit_message(runtime: Runtime, message: Json, channel: Channel) -> None:
-    """Send a message event, and app_mention besides when it mentions an app."""
+    """Send a message event, and app_mention besides when it mentions the app."""
     event = without(message, _NOT_IN_EVENTS)
     event |= {"event_ts": message["ts"], "channel_type": channel.kind()}
     emit(runtime, event, channel)
@@ -36,79 +28,59 @@ def emit_message(runtime: Runtime, message: Json, channel: Channel) -> None:
 
 
 def emit_change(runtime: Runtime, channel: Channel, message: Json, before: Json) -> None:
-    """Send message_changed, and app_mention once more when the text still mentions an app.
+    """Send message_changed, and app_mention once more when the text still mentions the app.
 
     Slack sends app_mention for an edited message too: with the message's own ts, an `edited` field
     and an event_id of its own.
     """
-    ts = runtime.state.new_ts(runtime.now())
-    change = {
-        "type": "message",
-        "subtype": "message_changed",
-        "hidden": True,
-        "channel": channel.id,
-        "channel_type": channel.kind(),
-        "ts": ts,
-        "event_ts": ts,
-        "message": without(message, _NOT_IN_EVENTS),
-        "previous_message": without(before, _NOT_IN_EVENTS),
-    }
+    change = _message_event(runtime, channel, "message_changed", before)
+    change["message"] = without(message, _NOT_IN_EVENTS)
     emit(runtime, change, channel)
     if message.get("edited") and text_at(message, "text") != text_at(before, "text"):
-        again = without(message, _NOT_IN_EVENTS)
-        _emit_mention(runtime, {**again, "event_ts": ts}, channel)
-
-
-def _emit_mention(runtime: Runtime, event: Json, channel: Channel) -> None:
-    """Send app_mention to the apps that a message mentions."""
-    if event.get("subtype") not in {None, "file_share", "thread_broadcast"}:
-        return
-    for app in runtime.apps_where(lambda app: _mentioned(app, event, channel)):
-        plain = without(event, ("subtype", "channel_type"))
-        send(runtime, app, {**plain, "type": "app_mention"})
+        _emit_mention(runtime, {**change["message"], "event_ts": change["ts"]}, channel)
 
 
 def emit_deletion(runtime: Runtime, channel: Channel, before: Json) -> None:
     """Send message_deleted."""
-    ts = runtime.state.new_ts(runtime.now())
-    deletion = {
+    deletion = _message_event(runtime, channel, "message_deleted", before)
+    emit(runtime, {**deletion, "deleted_ts": before["ts"]}, channel)
+
+
+def _message_event(runtime: Runtime, channel: Channel, subtype: str, before: Json) -> Json:
+    ts = runtime.new_ts()
+    return {
         "type": "message",
-        "subtype": "message_deleted",
+        "subtype": subtype,
         "hidden": True,
         "channel": channel.id,
         "channel_type": channel.kind(),
         "ts": ts,
         "event_ts": ts,
-        "deleted_ts": before["ts"],
         "previous_message": without(before, _NOT_IN_EVENTS),
     }
-    emit(runtime, deletion, channel)
 
 
-def emit_file(runtime: Runtime, channel: Channel, stored: StoredFile, user: str) -> None:
-    """Send file_shared: ids only, the app asks files.info for the rest."""
-    event: Json = {
-        "type": "file_shared",
-        "file_id": stored.id,
-        "file": {"id": stored.id},
-        "user_id": user,
-        "channel_id": channel.id,
-        "event_ts": runtime.state.new_ts(runtime.now()),
-    }
-    emit(runtime, event, channel)
+def _emit_mention(runtime: Runtime, event: Json, channel: Channel) -> None:
+    app = runtime.app
+    by_itself = event.get("bot_id") == app.bot_id
+    is_new = event.get("subtype") in {None, "file_share", "thread_broadcast"}
+    if is_new and not by_itself and mentions(text_at(event, "text"), app.bot_user):
+        plain = without(event, ("subtype", "channel_type"))
+        emit(runtime, {**plain, "type": "app_mention"}, channel)
 
 
-def send(runtime: Runtime, app: App, event: Json) -> None:
-    """Send an event to one app, whatever it subscribed to."""
-    payload = _envelope(runtime, app, event)
-    dispatcher = runtime.connections[app.id].dispatcher
-    dispatcher.deliver_event(payload)
+def send(runtime: Runtime, event: Json) -> None:
+    """Send an event to the app, whatever it subscribed to."""
+    if runtime.app.revoked:
+        return
+    payload = _envelope(runtime, event)
+    runtime.dispatcher.deliver_event(payload)
     if runtime.faults.take_double():
-        dispatcher.deliver_event(payload)
+        runtime.dispatcher.deliver_event(payload)
 
 
-def is_subscribed(app: App, event: Json, channel: Channel | None) -> bool:
-    """Whether an app subscribed to an event and has the scope for it."""
+def is_subscribed(app: App, event: Json, channel: Channel | None = None) -> bool:
+    """Whether the app subscribed to an event and has the scope for it."""
     kind = text_at(event, "type")
     if kind == "message" and channel is not None:
         topic = {"channel": "message.channels", "group": "message.groups", "im": "message.im"}
@@ -117,41 +89,28 @@ def is_subscribed(app: App, event: Json, channel: Channel | None) -> bool:
     return kind in app.events and (needed is None or needed in app.scopes)
 
 
-def _wants(app: App, event: Json, channel: Channel) -> bool:
-    leaver = event.get("type") == "member_left_channel" and event.get("user") == app.bot_user
-    member = app.bot_user in channel.members or leaver
-    return member and is_subscribed(app, event, channel)
-
-
-def _mentioned(app: App, event: Json, channel: Channel) -> bool:
-    mention = {"type": "app_mention"}
-    by_itself = event.get("bot_id") == app.bot_id
-    text = text_at(event, "text")
-    return _wants(app, mention, channel) and not by_itself and mentions(text, app.bot_user)
-
-
-def _envelope(runtime: Runtime, app: App, event: Json) -> Json:
+def _envelope(runtime: Runtime, event: Json) -> Json:
     state = runtime.state
     return {
-        "token": app.verification_token,
+        "token": state.app.verification_token,
         "team_id": state.team_id,
         **({"enterprise_id": state.enterprise_id} if state.enterprise_id else {}),
         "context_team_id": state.team_id,
         "context_enterprise_id": state.enterprise_id or None,
-        "api_app_id": app.id,
+        "api_app_id": state.app.id,
         "event": event,
         "type": "event_callback",
-        "event_id": runtime.state.new_id("Ev"),
+        "event_id": state.new_id("Ev"),
         "event_time": int(runtime.now()),
         "authorizations": [
             {
                 "enterprise_id": state.enterprise_id or None,
                 "team_id": None if state.is_org_wide else state.team_id,
-                "user_id": app.bot_user,
+                "user_id": state.app.bot_user,
                 "is_bot": True,
                 "is_enterprise_install": state.is_org_wide,
             }
         ],
         "is_ext_shared_channel": False,
-        "event_context": runtime.state.new_id("4-"),
+        "event_context": state.new_id("4-"),
     }

@@ -15,7 +15,7 @@ def load_state(config: WorkspaceConfig) -> WorkspaceState:
         state = WorkspaceState.model_validate_json(path.read_text("utf-8"))
     else:
         state = _new_state(config)
-    _apply_manifest(next(iter(state.apps.values())), config)
+    _apply_manifest(state.app, config)
     return state
 
 
@@ -28,26 +28,40 @@ def save_state(state: WorkspaceState, path: Path) -> None:
 
 
 def _new_state(config: WorkspaceConfig) -> WorkspaceState:
+    name = text_at(child(dict(config.manifest), "display_information"), "name") or "App"
+    app = App(
+        name=name,
+        bot_token="xoxb-" + secrets.token_hex(20),
+        app_token="xapp-1-" + secrets.token_hex(20),
+        signing_secret=secrets.token_hex(16),
+    )
     state = WorkspaceState(
         team_id=config.team_id,
         enterprise_id=config.enterprise_id,
         is_org_wide=config.is_org_wide,
         team_name=config.team_name,
         team_domain=config.team_name.lower(),
+        app=app,
     )
     for spec in config.users:
         user_id = state.new_id("U")
-        state.users[user_id] = User(
-            id=user_id, name=spec.name, real_name=spec.real_name, color=spec.color
-        )
-    app = _new_app(state, config)
+        state.users[user_id] = User(id=user_id, name=spec.name, real_name=spec.real_name)
+    bot_name = text_at(child(dict(config.manifest), "features", "bot_user"), "display_name") or name
+    bot = User(
+        id=state.new_id("U"),
+        name=bot_name.lower().replace(" ", "-"),
+        real_name=bot_name,
+        is_bot=True,
+    )
+    state.users[bot.id] = bot
+    app.bot_user, app.id, app.bot_id = bot.id, state.new_id("A"), state.new_id("B")
     for spec in config.channels:
-        channel = _new_channel(state, spec, app, int(config.clock()))
+        channel = _new_channel(state, spec, int(config.clock()))
         state.channels[channel.id] = channel
     return state
 
 
-def _new_channel(state: WorkspaceState, spec: ChannelSpec, app: App, now: int) -> Channel:
+def _new_channel(state: WorkspaceState, spec: ChannelSpec, now: int) -> Channel:
     people = [user for user in state.users.values() if not user.is_bot]
     members = [u.id for u in people if spec.members is None or u.name in spec.members]
     return Channel(
@@ -57,32 +71,8 @@ def _new_channel(state: WorkspaceState, spec: ChannelSpec, app: App, now: int) -
         topic=spec.topic,
         creator=members[0] if members else "",
         created=now,
-        members=[*members, app.bot_user] if spec.with_bot else members,
+        members=[*members, state.app.bot_user] if spec.with_bot else members,
     )
-
-
-def _new_app(state: WorkspaceState, config: WorkspaceConfig) -> App:
-    name = text_at(child(dict(config.manifest), "display_information"), "name") or "App"
-    bot_name = text_at(child(dict(config.manifest), "features", "bot_user"), "display_name")
-    user = User(
-        id=state.new_id("U"),
-        name=(bot_name or name).lower().replace(" ", "-"),
-        real_name=bot_name or name,
-        color="5b3f8c",
-        is_bot=True,
-    )
-    state.users[user.id] = user
-    app = App(
-        id=state.new_id("A"),
-        name=name,
-        bot_id=state.new_id("B"),
-        bot_user=user.id,
-        bot_token="xoxb-" + secrets.token_hex(20),
-        app_token="xapp-1-" + secrets.token_hex(20),
-        signing_secret=secrets.token_hex(16),
-    )
-    state.apps[app.id] = app
-    return app
 
 
 def _apply_manifest(app: App, config: WorkspaceConfig) -> None:
@@ -97,9 +87,7 @@ def _apply_manifest(app: App, config: WorkspaceConfig) -> None:
     app.shortcuts = objects(features.get("shortcuts"))
     app.is_agent = "agent_view" in features
     app.has_home = bool(child(features, "app_home").get("home_tab_enabled"))
-    app.messages_tab = child(features, "app_home").get("messages_tab_enabled") is not False
     app.messages_read_only = bool(child(features, "app_home").get("messages_tab_read_only_enabled"))
-    app.interactive = child(settings, "interactivity").get("is_enabled") is not False
     if not settings.get("socket_mode_enabled"):
         app.request_url = text_at(child(settings, "event_subscriptions"), "request_url")
         app.interactivity_url = text_at(child(settings, "interactivity"), "request_url")

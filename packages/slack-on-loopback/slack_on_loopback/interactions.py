@@ -1,4 +1,4 @@
-"""What people do that apps hear of at once: commands, clicks, forms, shortcuts, the Home tab.
+"""What people do that the app hears of at once: commands, clicks, forms, shortcuts, the Home tab.
 
 Source: https://docs.slack.dev/reference/interaction-payloads
 """
@@ -7,14 +7,14 @@ from slack_on_loopback import channels, events, modals, responses
 from slack_on_loopback.call_log import LoggedCall
 from slack_on_loopback.delivery import Acknowledgement, Envelope
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
-from slack_on_loopback.json_values import Json, child, copy, objects, text_at
+from slack_on_loopback.json_values import Json, child, copy, text_at
 from slack_on_loopback.rules import as_typed, check_view
 from slack_on_loopback.runtime import Runtime
-from slack_on_loopback.state import App, Channel, User
-from slack_on_loopback.surfaces import SurfaceRef, find_app, find_command, find_surface, take_action
+from slack_on_loopback.state import Channel, User
+from slack_on_loopback.surfaces import SurfaceRef, find_surface, take_action
 from slack_on_loopback.triggers import ResponseUrl, Trigger
 
-_NO_ANSWER = "did not answer within 3 seconds"
+_NOT_UNDERSTOOD = "The app's answer was not understood."
 
 
 async def command(runtime: Runtime, user: User, channel: Channel, typed: str) -> None:
@@ -27,49 +27,47 @@ async def command(runtime: Runtime, user: User, channel: Channel, typed: str) ->
         typed: the whole line, for example `/echo hello`.
 
     Raises:
-        PersonRefusal: unknown_command, command_failed.
+        PersonRefusal: unknown_command, command_failed, invalid_response.
     """
     word, _, rest = typed.partition(" ")
-    app, entry = find_command(runtime, word)
-    names = runtime.state.names() if entry.get("should_escape") else {}
-    url = ResponseUrl(
-        app.id, channel.id, user.id, _response_end(runtime), runtime.config.pace.response_posts
-    )
+    state, app = runtime.state, runtime.app
+    known = {text_at(entry, "command"): entry for entry in app.commands}
+    if word not in known or app.revoked or "commands" not in app.scopes:
+        raise PersonRefusal("unknown_command", f"{word} is not a valid command.")
+    names = state.names() if known[word].get("should_escape") else {}
+    url = _response_url(runtime, user, channel)
+    channel_names = {"im": "directmessage", "group": "privategroup", "channel": channel.name}
     payload: Json = {
         "token": app.verification_token,
-        "team_id": runtime.state.team_id,
-        "team_domain": runtime.state.team_domain,
+        "team_id": state.team_id,
+        "team_domain": state.team_domain,
         "channel_id": channel.id,
-        "channel_name": _command_channel_name(channel),
+        "channel_name": channel_names[channel.kind()],
         "user_id": user.id,
         "user_name": user.name,
         "command": word,
         "text": as_typed(rest.strip(), names),
         "api_app_id": app.id,
-        **({"enterprise_id": runtime.state.enterprise_id} if runtime.state.enterprise_id else {}),
-        "is_enterprise_install": str(runtime.state.is_org_wide).lower(),
-        "response_url": _response_url(runtime, url),
-        "trigger_id": _trigger(runtime, user, app),
+        **({"enterprise_id": state.enterprise_id} if state.enterprise_id else {}),
+        "is_enterprise_install": str(state.is_org_wide).lower(),
+        "response_url": _address(runtime, url),
+        "trigger_id": _trigger(runtime, user),
     }
-    acknowledgement = await runtime.connections[app.id].dispatcher.ask(
-        Envelope("slash_commands", payload)
-    )
+    acknowledgement = await runtime.dispatcher.ask(Envelope("slash_commands", payload))
     if not acknowledgement.acked:
         words = f"{word} failed: the app {_why(acknowledgement)}"
         runtime.feed.tell_user(user.id, {"type": "command_failed", "text": words})
         raise PersonRefusal("command_failed", words)
     if responses.has_message(acknowledgement.body):
-        body = acknowledgement.body
         try:
-            responses.respond(runtime, url, body)
+            responses.respond(runtime, url, acknowledgement.body)
         except SlackRefusal as refused:
-            _log_bad_answer(runtime, "slash_commands", body, refused)
-            words = "The app's answer was not understood."
-            raise PersonRefusal("invalid_response", words) from refused
+            _log_bad_answer(runtime, "slash_commands", acknowledgement.body, refused)
+            raise PersonRefusal("invalid_response", _NOT_UNDERSTOOD) from refused
 
 
 async def click(runtime: Runtime, user: User, where: SurfaceRef, choice: Json) -> None:
-    """Use a button, menu or picker.
+    """Use a button, or an input of a form that acts when it changes.
 
     Args:
         runtime: the workspace.
@@ -79,22 +77,20 @@ async def click(runtime: Runtime, user: User, where: SurfaceRef, choice: Json) -
             bring what else is typed in a view.
 
     Raises:
-        PersonRefusal: no_such_element, no_such_option, action_failed.
+        PersonRefusal: not_found, no_such_element, no_such_option, action_failed.
     """
     surface = find_surface(runtime, user, where)
     action = take_action(runtime, surface, choice)
-    app = find_app(runtime, surface.app_id)
     payload = {
         "type": "block_actions",
-        **_base(runtime, app, user),
+        **_base(runtime, user),
         **surface.payload(),
-        "trigger_id": _trigger(runtime, user, app),
         "actions": [action],
     }
     if surface.channel is not None:
-        url = _source_url(runtime, user, app, channel=surface.channel, source=surface.source)
-        payload["response_url"] = url
-    await _ask(runtime, app, payload, "action_failed")
+        url = _response_url(runtime, user, surface.channel, surface.source)
+        payload["response_url"] = _address(runtime, url)
+    await _ask(runtime, payload, "action_failed")
 
 
 async def submit(runtime: Runtime, user: User, view_id: str, values: Json) -> Json:
@@ -107,24 +103,40 @@ async def submit(runtime: Runtime, user: User, view_id: str, values: Json) -> Js
         PersonRefusal: not_found, submit_failed, invalid_response.
     """
     view = _open_view(runtime, user, view_id)
-    modals.type_into(view, values)
-    wrong = modals.missing_answers(view)
-    if wrong:
-        return {"response_action": "errors", "errors": wrong}
-    app = find_app(runtime, text_at(view, "app_id"))
+    modals.keep_typed(view, values)
+    if missing := modals.missing_answers(view):
+        return {"response_action": "errors", "errors": missing}
     payload: Json = {
         "type": "view_submission",
-        **_base(runtime, app, user),
-        "trigger_id": _trigger(runtime, user, app),
+        **_base(runtime, user),
         "view": copy(view),
         "response_urls": [],
     }
-    acknowledgement = await _ask(runtime, app, payload, "submit_failed")
+    body = (await _ask(runtime, payload, "submit_failed")).body
     try:
-        return _after_submit(runtime, user, view, acknowledgement.body)
+        return _after_submit(runtime, user, view, body)
     except SlackRefusal as refused:
-        _log_bad_answer(runtime, "view_submission", acknowledgement.body, refused)
-        raise PersonRefusal("invalid_response", "The app's answer was not understood.") from refused
+        _log_bad_answer(runtime, "view_submission", body, refused)
+        raise PersonRefusal("invalid_response", _NOT_UNDERSTOOD) from refused
+
+
+def _after_submit(runtime: Runtime, user: User, view: Json, body: Json) -> Json:
+    match text_at(body, "response_action"):
+        case "errors":
+            errors = child(body, "errors")
+            inputs = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
+            if not errors or not set(errors) <= inputs:
+                words = f"errors must name input blocks: {sorted(errors)}"
+                raise SlackRefusal("invalid_errors", [words])
+            return {"response_action": "errors", "errors": errors}
+        case "update":
+            modals.replace_view(runtime, user.id, view, check_view(body.get("view"), "modal"))
+            return {"response_action": "update"}
+        case "":
+            modals.close(runtime, user.id)
+            return {}
+        case _:
+            raise SlackRefusal("invalid_response_action")
 
 
 def close(runtime: Runtime, user: User, view_id: str) -> None:
@@ -133,91 +145,59 @@ def close(runtime: Runtime, user: User, view_id: str) -> None:
     modals.close(runtime, user.id)
 
 
-async def shortcut(
-    runtime: Runtime, user: User, callback_id: str, source: Json | None = None
-) -> None:
-    """Use a global shortcut, or a message shortcut on a message.
+async def shortcut(runtime: Runtime, user: User, callback_id: str, message: Json) -> None:
+    """Use a message shortcut.
 
     Raises:
         PersonRefusal: unknown_shortcut, shortcut_failed.
     """
-    scope = "global" if source is None else "message"
-    app = next(iter(runtime.apps_where(lambda app: _has_shortcut(app, callback_id, scope))), None)
-    if app is None:
-        raise PersonRefusal("unknown_shortcut", "No app has this shortcut.")
+    if callback_id not in {text_at(item, "callback_id") for item in runtime.app.shortcuts}:
+        raise PersonRefusal("unknown_shortcut", "The app has no such shortcut.")
+    channel = runtime.state.channels[message["channel"]]
     payload: Json = {
-        "type": "shortcut" if source is None else "message_action",
-        **_base(runtime, app, user),
+        "type": "message_action",
+        **_base(runtime, user),
         "callback_id": callback_id,
-        "trigger_id": _trigger(runtime, user, app),
-        "action_ts": runtime.state.new_ts(runtime.now()),
+        "action_ts": runtime.new_ts(),
+        "channel": {"id": channel.id, "name": channel.name},
+        "message": copy(message),
+        "message_ts": message["ts"],
+        "response_url": _address(runtime, _response_url(runtime, user, channel, message)),
     }
-    if source is not None:
-        channel = runtime.state.channels[source["channel"]]
-        payload |= {
-            "channel": {"id": channel.id, "name": channel.name},
-            "message": copy(source),
-            "message_ts": source["ts"],
-            "response_url": _source_url(runtime, user, app, channel=channel, source=source),
-        }
-    await _ask(runtime, app, payload, "shortcut_failed")
+    await _ask(runtime, payload, "shortcut_failed")
 
 
-def open_home(runtime: Runtime, user: User, app: App) -> Json | None:
-    """Open an app's Home: the app hears of it; return what it published last."""
-    bot = runtime.state.users[app.bot_user]
-    channel = channels.direct(runtime, user, bot)
-    view = runtime.state.homes.get(modals.home_key(app, user.id))
+def open_home(runtime: Runtime, user: User) -> Json | None:
+    """Open the app's Home: the app hears of it; return what it published last."""
+    channel = channels.direct(runtime, user, runtime.state.users[runtime.app.bot_user])
+    view = runtime.state.homes.get(user.id)
     event: Json = {
         "type": "app_home_opened",
         "user": user.id,
         "channel": channel.id,
         "tab": "home",
-        "event_ts": runtime.state.new_ts(runtime.now()),
+        "event_ts": runtime.new_ts(),
+        **({"view": copy(view)} if view else {}),
     }
-    if view is not None:
-        event["view"] = copy(view)
-    if app.has_home and events.is_subscribed(app, event, None):
-        events.send(runtime, app, event)
-    return copy(view) if view is not None else None
+    if runtime.app.has_home and events.is_subscribed(runtime.app, event):
+        events.send(runtime, event)
+    return copy(view) if view else None
 
 
-def _after_submit(runtime: Runtime, user: User, view: Json, body: Json) -> Json:
-    action = text_at(body, "response_action")
-    if action == "errors":
-        return {"response_action": action, "errors": _checked_errors(view, body)}
-    if action == "update":
-        modals.replace_view(runtime, user.id, view, check_view(body.get("view"), "modal"))
-    elif action:
-        raise SlackRefusal("invalid_response_action")
-    else:
-        modals.close(runtime, user.id)
-    return {"response_action": action} if action else {}
-
-
-def _checked_errors(view: Json, body: Json) -> Json:
-    errors = child(body, "errors")
-    inputs = {
-        block["block_id"] for block in objects(view.get("blocks")) if block["type"] == "input"
-    }
-    if not errors or not set(errors) <= inputs:
-        raise SlackRefusal("invalid_errors", [f"errors must name input blocks: {sorted(errors)}"])
-    return errors
-
-
-async def _ask(runtime: Runtime, app: App, payload: Json, code: str) -> Acknowledgement:
-    if not app.interactive:
-        raise PersonRefusal("not_interactive", f"{app.name} has interactivity turned off.")
-    acknowledgement = await runtime.connections[app.id].dispatcher.ask(
-        Envelope("interactive", payload)
-    )
+async def _ask(runtime: Runtime, payload: Json, code: str) -> Acknowledgement:
+    app = runtime.app
+    if app.revoked:
+        raise PersonRefusal("no_app", "The app is not installed any more.")
+    acknowledgement = await runtime.dispatcher.ask(Envelope("interactive", payload))
     if not acknowledgement.acked:
         raise PersonRefusal(code, f"{app.name} {_why(acknowledgement)}. Try again.")
     return acknowledgement
 
 
 def _why(acknowledgement: Acknowledgement) -> str:
-    return "is not connected" if acknowledgement.reason == "connection_failed" else _NO_ANSWER
+    if acknowledgement.reason == "connection_failed":
+        return "is not connected"
+    return "did not answer within 3 seconds"
 
 
 def _log_bad_answer(runtime: Runtime, kind: str, body: Json, refused: SlackRefusal) -> None:
@@ -232,57 +212,41 @@ def _open_view(runtime: Runtime, user: User, view_id: str) -> Json:
     return view
 
 
-def _base(runtime: Runtime, app: App, user: User) -> Json:
-    team = {"id": runtime.state.team_id, "domain": runtime.state.team_domain}
+def _base(runtime: Runtime, user: User) -> Json:
+    state = runtime.state
     return {
         "user": {
             "id": user.id,
             "username": user.name,
             "name": user.name,
-            "team_id": user.home or runtime.state.team_id,
+            "team_id": user.home or state.team_id,
         },
-        "api_app_id": app.id,
-        "token": app.verification_token,
-        "team": team,
-        "enterprise": {"id": runtime.state.enterprise_id} if runtime.state.enterprise_id else None,
-        "is_enterprise_install": runtime.state.is_org_wide,
+        "api_app_id": state.app.id,
+        "token": state.app.verification_token,
+        "team": {"id": state.team_id, "domain": state.team_domain},
+        "enterprise": {"id": state.enterprise_id} if state.enterprise_id else None,
+        "is_enterprise_install": state.is_org_wide,
+        "trigger_id": _trigger(runtime, user),
     }
 
 
-def _trigger(runtime: Runtime, user: User, app: App) -> str:
+def _trigger(runtime: Runtime, user: User) -> str:
     expires = runtime.now() + runtime.config.pace.trigger_seconds
-    return runtime.triggers.issue(Trigger(user.id, app.id, expires))
+    return runtime.triggers.issue(Trigger(user.id, expires))
 
 
-def _response_end(runtime: Runtime) -> float:
-    return runtime.now() + runtime.config.pace.response_seconds
+def _response_url(
+    runtime: Runtime, user: User, channel: Channel, source: Json | None = None
+) -> ResponseUrl:
+    pace = runtime.config.pace
+    return ResponseUrl(
+        channel=channel.id,
+        user=user.id,
+        expires=runtime.now() + pace.response_seconds,
+        left=pace.response_posts,
+        source_ts=text_at(source or {}, "ts"),
+    )
 
 
-def _response_url(runtime: Runtime, url: ResponseUrl) -> str:
+def _address(runtime: Runtime, url: ResponseUrl) -> str:
     return f"{runtime.base_url}/response/{runtime.response_urls.issue(url)}"
-
-
-def _source_url(runtime: Runtime, user: User, app: App, *, channel: Channel, source: Json) -> str:
-    url = ResponseUrl(
-        app.id,
-        channel.id,
-        user.id,
-        _response_end(runtime),
-        runtime.config.pace.response_posts,
-        source_ts=source["ts"],
-        source_ephemeral=bool(source.get("is_ephemeral")),
-        thread_ts=text_at(source, "thread_ts"),
-    )
-    return _response_url(runtime, url)
-
-
-def _has_shortcut(app: App, callback_id: str, kind: str) -> bool:
-    return any(
-        item.get("callback_id") == callback_id and item.get("type") == kind
-        for item in app.shortcuts
-    )
-
-
-def _command_channel_name(channel: Channel) -> str:
-    names = {"im": "directmessage", "group": "privategroup", "channel": channel.name}
-    return names[channel.kind()]

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import binascii
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from aiohttp import WSMsgType, web
@@ -14,10 +14,9 @@ from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.feed import Viewer
 from slack_on_loopback.json_values import Json, as_list, as_object, child, copy, parse_json, text_at
 from slack_on_loopback.methods import agents
-from slack_on_loopback.page_apps import page_apps
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.state import Channel, User
-from slack_on_loopback.stored_files import file_object
+from slack_on_loopback.stored_files import file_object, own_file
 from slack_on_loopback.surfaces import SurfaceRef
 
 PageHandler = Callable[[User, Json], Awaitable[Json]]
@@ -46,7 +45,7 @@ class PageApi:
             "shortcut": self.shortcut,
             "home": self.home,
             "guide": self.guide,
-            "channels": self.channels,
+            "join": self.join,
             "files": self.files,
         }
         reads: dict[str, PageHandler] = {
@@ -63,69 +62,67 @@ class PageApi:
     async def state(self, user: User, body: Json) -> Json:
         """Everything the page needs to draw itself."""
         del body
-        state = self.runtime.state
+        runtime, state = self.runtime, self.runtime.state
+        view = runtime.modals.get(user.id)
         return {
             "team": {"id": state.team_id, "name": state.team_name},
             "me": user.id,
-            "users": [user.model_dump(exclude_none=True) for user in state.users.values()],
-            "channels": channels.page_channels(self.runtime, user.id),
-            "apps": page_apps(self.runtime),
+            "users": [other.model_dump() for other in state.users.values()],
+            "channels": channels.page_channels(runtime, user.id),
+            "app": runtime.page_app(),
             "emoji": EMOJI,
-            "guide": self.runtime.guide.event()["guide"],
-            "view": copy(view) if (view := self.runtime.modals.get(user.id)) else None,
+            "guide": runtime.guide.event()["guide"],
+            "view": copy(view) if view else None,
         }
 
     async def channel(self, user: User, body: Json) -> Json:
         """The messages of a channel, with those only this user sees."""
-        channel = self._visible(user, body)
-        messages = [posting.view_of(channel, root) for root in channel.roots()]
-        messages += [
-            copy(message)
-            for message in self._ephemeral(user, channel)
-            if "thread_ts" not in message
-        ]
-        return {
-            "messages": sorted(messages, key=lambda message: message["ts"]),
-            "pins": posting.pinned_ts(channel),
-        }
+        channel = people.visible(self.runtime, user, text_at(body, "channel"))
+        messages = self._messages(user, channel, channel.roots(), thread_ts="")
+        return {"messages": messages, "pins": posting.pinned_ts(channel)}
 
     async def thread(self, user: User, body: Json) -> Json:
         """A thread, root first."""
-        channel, ts = self._visible(user, body), text_at(body, "ts")
-        root = posting.thread_root(channel, ts)
-        messages = [posting.view_of(channel, message) for message in channel.thread(root["ts"])]
-        messages += [
+        channel = people.visible(self.runtime, user, text_at(body, "channel"))
+        ts = posting.thread_root(channel, text_at(body, "ts"))["ts"]
+        return {"messages": self._messages(user, channel, channel.thread(ts), thread_ts=ts)}
+
+    def _messages(
+        self, user: User, channel: Channel, stored: Iterable[Json], *, thread_ts: str
+    ) -> list[Json]:
+        """Return messages with the ephemeral ones of the same place, oldest first."""
+        shown = [posting.view_of(channel, message) for message in stored]
+        place = (user.id, channel.id, thread_ts)
+        shown += [
             copy(message)
-            for message in self._ephemeral(user, channel)
-            if message.get("thread_ts") == ts
+            for message in self.runtime.ephemeral
+            if (message["viewer"], message["channel"], text_at(message, "thread_ts")) == place
         ]
-        return {"messages": sorted(messages, key=lambda message: message["ts"])}
+        return sorted(shown, key=lambda message: message["ts"])
 
     async def say(self, user: User, body: Json) -> Json:
         """A message with or without files, or a slash command."""
-        text, thread_ts = text_at(body, "text").strip(), text_at(body, "thread_ts")
-        channel = people.joined_channel(self.runtime, user, text_at(body, "channel"))
-        ids = [file_id for file_id in as_list(body.get("files")) or () if isinstance(file_id, str)]
-        if ids:
-            files = [people.uploaded_file(self.runtime, user, file_id) for file_id in ids]
-            shared = people.attach(
-                self.runtime, user, channel, files, text=text, thread_ts=thread_ts
-            )
-            return {"message": posting.view_of(channel, shared)}
-        if not text:
+        runtime, text = self.runtime, text_at(body, "text").strip()
+        thread_ts = text_at(body, "thread_ts")
+        channel = people.joined_channel(runtime, user, text_at(body, "channel"))
+        ids = as_list(body.get("files")) or []
+        files = [own_file(runtime, user.id, str(file_id)) for file_id in ids]
+        if not (text or files):
             raise PersonRefusal("no_text", "There is nothing to send.")
-        if not text.startswith("/"):
-            message = people.say(self.runtime, user, channel, text, thread_ts=thread_ts)
+        if files or not text.startswith("/"):
+            message = people.say(runtime, user, channel, text, thread_ts=thread_ts, files=files)
             return {"message": posting.view_of(channel, message)}
         if thread_ts:
             words = "Slack runs commands in channels only, not in threads."
             raise PersonRefusal("command_in_thread", words)
-        await interactions.command(self.runtime, user, channel, text)
+        await interactions.command(runtime, user, channel, text)
         return {}
 
     async def click(self, user: User, body: Json) -> Json:
-        """A button, menu or picker."""
-        await interactions.click(self.runtime, user, _surface_ref(body), body)
+        """A button, or an input of a form that acts when it changes."""
+        names = ("channel", "message_ts", "view_id")
+        surface = SurfaceRef(*(text_at(body, name) for name in names))
+        await interactions.click(self.runtime, user, surface, body)
         return {}
 
     async def stop_session(self, user: User, body: Json) -> Json:
@@ -145,20 +142,16 @@ class PageApi:
         return {}
 
     async def shortcut(self, user: User, body: Json) -> Json:
-        """A shortcut, on a message or anywhere."""
-        source = None
-        if text_at(body, "message_ts"):
-            channel = self._visible(user, body)
-            source = posting.find(channel, text_at(body, "message_ts"))
-        await interactions.shortcut(self.runtime, user, text_at(body, "callback_id"), source)
+        """A shortcut on a message."""
+        channel = people.visible(self.runtime, user, text_at(body, "channel"))
+        message = posting.find(channel, text_at(body, "message_ts"))
+        await interactions.shortcut(self.runtime, user, text_at(body, "callback_id"), message)
         return {}
 
     async def home(self, user: User, body: Json) -> Json:
-        """Open an app's Home."""
-        app = self.runtime.state.apps.get(text_at(body, "app"))
-        if app is None:
-            raise PersonRefusal("no_app", "There is no such app.")
-        return {"view": interactions.open_home(self.runtime, user, app)}
+        """Open the app's Home."""
+        del body
+        return {"view": interactions.open_home(self.runtime, user)}
 
     async def guide(self, user: User, body: Json) -> Json:
         """A button of the line at the top."""
@@ -167,19 +160,19 @@ class PageApi:
             raise PersonRefusal("no_button", "This button is gone. Reload the page.")
         return {}
 
-    async def channels(self, user: User, body: Json) -> Json:
-        """Create or change a channel."""
-        channel = people.change_channel(self.runtime, user, body)
-        return {"channel": channels.page_channel(channel, user.id)}
+    async def join(self, user: User, body: Json) -> Json:
+        """Join a channel."""
+        change = {"action": "join", "channel": text_at(body, "channel")}
+        people.change_channel(self.runtime, user, change)
+        return {}
 
     async def files(self, user: User, body: Json) -> Json:
-        """Store a file that a person chose, in a form or to be sent with a message."""
+        """Store a file that is to be sent with a message."""
         try:
             content = base64.b64decode(text_at(body, "content"), validate=True)
         except binascii.Error as wrong:
             raise PersonRefusal("invalid_file", "The file did not arrive whole.") from wrong
-        name = text_at(body, "name") or "file"
-        stored = people.upload(self.runtime, user, name, content)
+        stored = people.upload(self.runtime, user, text_at(body, "name") or "file", content)
         stored.mimetype = text_at(body, "mimetype") or stored.mimetype
         return {"file": file_object(self.runtime, stored)}
 
@@ -218,22 +211,6 @@ class PageApi:
         if name:
             return self.runtime.state.user(name)
         return next(user for user in self.runtime.state.users.values() if not user.is_bot)
-
-    def _visible(self, user: User, body: Json) -> Channel:
-        return people.visible(self.runtime, user, text_at(body, "channel"))
-
-    def _ephemeral(self, user: User, channel: Channel) -> list[Json]:
-        return [
-            message
-            for message in self.runtime.ephemeral
-            if message["viewer"] == user.id and message["channel"] == channel.id
-        ]
-
-
-def _surface_ref(body: Json) -> SurfaceRef:
-    return SurfaceRef(
-        text_at(body, "channel"), text_at(body, "message_ts"), text_at(body, "view_id")
-    )
 
 
 def _refusal(refused: PersonRefusal) -> web.Response:

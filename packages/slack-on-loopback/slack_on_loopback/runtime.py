@@ -1,6 +1,5 @@
 """Everything the parts of a workspace share while it runs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from slack_on_loopback.call_log import CallLog
@@ -11,20 +10,11 @@ from slack_on_loopback.faults import Faults
 from slack_on_loopback.feed import ChangeSignal, PageFeed
 from slack_on_loopback.guide import Guide
 from slack_on_loopback.http_mode import HttpTransport
-from slack_on_loopback.json_values import Json
+from slack_on_loopback.json_values import Json, text_at
 from slack_on_loopback.rates import Bucket, Rate, draw, full
 from slack_on_loopback.socket_mode import SocketTransport
 from slack_on_loopback.state import App, Channel, WorkspaceState
 from slack_on_loopback.triggers import ResponseUrls, Triggers
-
-
-@dataclass(slots=True)
-class AppConnections:
-    """The connections to one app."""
-
-    sockets: SocketTransport
-    http: HttpTransport
-    dispatcher: Dispatcher
 
 
 @dataclass(slots=True)
@@ -35,7 +25,6 @@ class Runtime:
         base_url: where the workspace listens, without a slash at the end.
         modals: the form that each user has open.
         ephemeral: messages only one person sees (their `viewer`); gone at a restart.
-        typed: what people chose in messages and views: (user, container) → block → action → value.
         dirty: whether the state has changed since it was saved.
     """
 
@@ -49,31 +38,53 @@ class Runtime:
     calls: CallLog = field(default_factory=CallLog)
     triggers: Triggers = field(default_factory=Triggers)
     response_urls: ResponseUrls = field(default_factory=ResponseUrls)
-    connections: dict[str, AppConnections] = field(default_factory=dict[str, AppConnections])
     modals: dict[str, Json] = field(default_factory=dict[str, Json])
     ephemeral: list[Json] = field(default_factory=list[Json])
-    typed: dict[tuple[str, str], Json] = field(default_factory=dict[tuple[str, str], Json])
-    buckets: dict[tuple[str, str], Bucket] = field(default_factory=dict[tuple[str, str], Bucket])
+    buckets: dict[str, Bucket] = field(default_factory=dict[str, Bucket])
     dirty: bool = False
+    sockets: SocketTransport = field(init=False)
+    http: HttpTransport = field(init=False)
+    dispatcher: Dispatcher = field(init=False)
+
+    def __post_init__(self):
+        self.sockets = SocketTransport(self.app.id, self.tell_app)
+        self.http = HttpTransport(self.app, self.now)
+        self.dispatcher = Dispatcher(
+            [self.sockets, self.http], self.config.pace, self.notify_change
+        )
+
+    @property
+    def app(self) -> App:
+        """The app that is installed."""
+        return self.state.app
+
+    @property
+    def connected(self) -> bool:
+        """Whether the app can be reached."""
+        return self.sockets.ready() or self.http.ready()
 
     def now(self) -> float:
         """Return the time in seconds since the epoch."""
         return self.config.clock()
 
+    def new_ts(self) -> str:
+        """Return the id of a message or event that happens now."""
+        return self.state.new_ts(self.now())
+
     def notify_change(self) -> None:
-        """Say that something has changed."""
+        """Have the state saved, and wake whoever waits for a change."""
         self.dirty = True
         self.change_signal.notify()
 
-    def charge(self, app_id: str, name: str, rate: Rate) -> None:
-        """Take one token from an app's bucket.
+    def charge(self, name: str, rate: Rate) -> None:
+        """Take one token from a bucket of the app.
 
         Raises:
             RateLimited: it is empty.
         """
-        now, key = self.now(), (app_id, name)
-        bucket = self.buckets.get(key) or full(rate, now)
-        self.buckets[key], wait = draw(bucket, rate, now)
+        now = self.now()
+        bucket = self.buckets.get(name) or full(rate, now)
+        self.buckets[name], wait = draw(bucket, rate, now)
         if wait:
             raise RateLimited(wait)
 
@@ -82,15 +93,22 @@ class Runtime:
         self.feed.tell(event, channel.sees)
         self.notify_change()
 
-    def apps_where(self, test: Callable[[App], bool]) -> list[App]:
-        """Return the installed apps that pass a test."""
-        return [app for app in self.state.apps.values() if not app.revoked and test(app)]
+    def tell_app(self) -> None:
+        """Send the app to every page, with whether it is connected."""
+        app = self.page_app()
+        self.feed.tell_each(lambda _: {"type": "app", "app": app})
+        self.notify_change()
 
-
-def connect_apps(runtime: Runtime) -> None:
-    """Give every app its sockets, HTTP client and dispatcher."""
-    for app in runtime.state.apps.values():
-        sockets = SocketTransport(app.id, runtime.notify_change)
-        http = HttpTransport(app, runtime.now)
-        dispatcher = Dispatcher([sockets, http], runtime.config.pace, runtime.notify_change)
-        runtime.connections[app.id] = AppConnections(sockets, http, dispatcher)
+    def page_app(self) -> Json:
+        """Return the app as the page shows it."""
+        return {
+            "id": self.app.id,
+            "name": self.app.name,
+            "connected": self.connected and not self.app.revoked,
+            "commands": [text_at(command, "command") for command in self.app.commands],
+            "shortcuts": [
+                {"name": text_at(item, "name"), "callback_id": text_at(item, "callback_id")}
+                for item in self.app.shortcuts
+            ],
+            "has_home": self.app.has_home,
+        }

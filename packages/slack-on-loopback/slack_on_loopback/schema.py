@@ -122,18 +122,6 @@ def one_of(noun: str, *kinds: CoreSchema, ref: str | None = None) -> CoreSchema:
     )
 
 
-def exactly_one(*keys: str) -> Rule:
-    """A rule: exactly one of the fields must be there."""
-    words = f"must define exactly one of: {', '.join(keys)}"
-    return Rule(words, lambda found: sum(found.get(key) is not None for key in keys) == 1)
-
-
-def at_least_one(*keys: str) -> Rule:
-    """A rule: one or more of the fields must be there."""
-    words = f"must define at least one of: {', '.join(keys)}"
-    return Rule(words, lambda found: any(found.get(key) for key in keys))
-
-
 def problems(schema: SchemaValidator, value: Any, path: str) -> Iterator[str]:
     """Yield what is wrong with a value, each problem with its JSON pointer below `path`."""
     try:

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from slack_on_loopback import posting, responses
+from slack_on_loopback import responses
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.initial_state import save_state
-from slack_on_loopback.json_values import Json, as_object, parse_json
+from slack_on_loopback.json_values import as_object, parse_json
 from slack_on_loopback.page_api import PageApi
 from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.stored_files import may_see
@@ -56,10 +56,9 @@ class Server:
         if self._site is not None and self.runtime.base_url:
             await self._site.stop()
         await self._page.hang_up()
-        for connections in self.runtime.connections.values():
-            await connections.dispatcher.close()
-            await connections.sockets.close()
-            await connections.http.close()
+        await self.runtime.dispatcher.close()
+        await self.runtime.sockets.close()
+        await self.runtime.http.close()
         if self._saver is not None:
             self._saver.cancel()
             await asyncio.gather(self._saver, return_exceptions=True)
@@ -87,10 +86,9 @@ class Server:
 
     async def socket(self, request: web.Request) -> web.StreamResponse:
         """Open a socket with a ticket of `apps.connections.open`."""
-        for connections in self.runtime.connections.values():
-            if connections.sockets.redeem(request.match_info["ticket"]):
-                return await connections.sockets.serve(request)
-        return web.Response(status=403, text="invalid_ticket")
+        if not self.runtime.sockets.redeem(request.match_info["ticket"]):
+            return web.Response(status=403, text="invalid_ticket")
+        return await self.runtime.sockets.serve(request)
 
     async def response(self, request: web.Request) -> web.StreamResponse:
         """Take what an app posts to a `response_url`."""
@@ -99,7 +97,7 @@ class Server:
             return hang_up(request)
         try:
             url = runtime.response_urls.use(request.match_info["name"], runtime.now())
-            responses.respond(runtime, url, _payload(await request.text()))
+            responses.respond(runtime, url, as_object(parse_json(await request.text())) or {})
         except SlackRefusal as refused:
             is_gone = refused.code in {"invalid_url", "used_url", "expired_url"}
             return web.json_response(refused.body(), status=404 if is_gone else 400)
@@ -112,7 +110,7 @@ class Server:
         stored = self.runtime.state.files.get(request.match_info["file"])
         if stored is None or stored.uploaded:
             return web.Response(status=404, text="file_not_found")
-        stored.content = await _content(request)
+        stored.content = await request.read()
         stored.length, stored.uploaded = len(stored.content), True
         self.runtime.notify_change()
         return web.Response(text=f"OK - {stored.length}")
@@ -134,15 +132,9 @@ class Server:
         Source: https://docs.slack.dev/reference/objects/file-object (url_private).
         """
         token = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
-        stored = self.runtime.state.files.get(request.match_info["file"])
-        apps = self.runtime.state.apps.values()
-        app = next((app for app in apps if token and app.bot_token == token), None)
-        if (
-            app is None
-            or stored is None
-            or "files:read" not in app.scopes
-            or not may_see(self.runtime, app.bot_user, stored)
-        ):
+        app, stored = self.runtime.app, self.runtime.state.files.get(request.match_info["file"])
+        may_read = token == app.bot_token and "files:read" in app.scopes
+        if not may_read or stored is None or not may_see(self.runtime, stored):
             raise web.HTTPFound("/?redir=%2Ffiles-pri")
         return await self.file(request)
 
@@ -153,8 +145,9 @@ class Server:
         channel = self.runtime.state.channels.get(request.match_info["channel"])
         if channel is None or ts not in channel.messages:
             return web.Response(status=404, text="message_not_found")
-        root = posting.find(channel, ts).get("thread_ts", "")
-        raise web.HTTPFound(f"/?channel={channel.id}&ts={ts}&thread_ts={root}")
+        root = channel.messages[ts].get("thread_ts", "")
+        place = f"/{root}" if root else f"?m={ts}"
+        raise web.HTTPFound(f"/#/{channel.id}{place}")
 
     async def _static(self, request: web.Request) -> web.StreamResponse:
         path = (PAGE / request.match_info.get("path", "index.html")).resolve()
@@ -182,20 +175,3 @@ async def same_origin(request: web.Request, handler: Handler) -> web.StreamRespo
     if host not in _LOOPBACK or (origin is not None and urlsplit(origin).netloc != request.host):
         return web.Response(status=403, text="wrong_origin")
     return await handler(request)
-
-
-def _payload(text: str) -> Json:
-    body = as_object(parse_json(text))
-    if body is None:
-        raise SlackRefusal("invalid_payload")
-    return body
-
-
-async def _content(request: web.Request) -> bytes:
-    if request.content_type != "multipart/form-data":
-        return await request.read()
-    form = await request.post()
-    for item in form.values():
-        if isinstance(item, web.FileField):
-            return item.file.read()
-    return b""

@@ -1,9 +1,9 @@
-"""The state of a workspace, plain and savable: team, users, channels, messages, apps, files."""
+"""The state of a workspace, plain and savable: team, users, channels, messages, app, files."""
 
 from collections.abc import Iterator
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json
@@ -19,9 +19,7 @@ class User(BaseModel):
     id: str
     name: str
     real_name: str
-    color: str = "4a7c59"
     is_bot: bool = False
-    icon_emoji: str | None = None
     #: Name of a time zone.
     tz: str = "Etc/UTC"
     #: An admin deactivated the account.
@@ -41,7 +39,6 @@ class Pin(BaseModel):
 class AgentSession(BaseModel):
     """What an agent says of its work in a thread."""
 
-    app: str
     title: str = ""
     status: str = "active"
 
@@ -71,12 +68,9 @@ class Channel(BaseModel):
 
     def family(self) -> Literal["channels", "groups", "im"]:
         """Return the first half of the scopes that concern this kind of channel."""
-        families: dict[str, Literal["channels", "groups", "im"]] = {
-            "im": "im",
-            "group": "groups",
-            "channel": "channels",
-        }
-        return families[self.kind()]
+        if self.is_im:
+            return "im"
+        return "groups" if self.is_private else "channels"
 
     def roots(self) -> Iterator[Json]:
         """Yield what the channel itself shows: root messages and broadcast replies."""
@@ -105,24 +99,21 @@ def is_reply(message: Json) -> bool:
 class App(BaseModel):
     """An installed app: identity, tokens, and what its manifest says."""
 
-    id: str
     name: str
-    bot_id: str
-    bot_user: str
-    bot_token: str
-    app_token: str
-    signing_secret: str
+    id: str = ""
+    bot_id: str = ""
+    bot_user: str = ""
+    bot_token: str = ""
+    app_token: str = ""
+    signing_secret: str = ""
     verification_token: str = "local-workspace"  # noqa: S105 the old, public one
     scopes: list[str] = Field(default_factory=list[str])
-    app_scopes: list[str] = Field(default_factory=lambda: ["connections:write"])
     events: list[str] = Field(default_factory=list[str])
     commands: list[Json] = Field(default_factory=list[Json])
     shortcuts: list[Json] = Field(default_factory=list[Json])
     has_home: bool = False
     is_agent: bool = False
-    messages_tab: bool = True
     messages_read_only: bool = False
-    interactive: bool = True
     request_url: str = ""
     interactivity_url: str = ""
     revoked: bool = False
@@ -155,17 +146,28 @@ class WorkspaceState(BaseModel):
     team_domain: str = "riverside"
     users: dict[str, User] = Field(default_factory=dict[str, User])
     channels: dict[str, Channel] = Field(default_factory=dict[str, Channel])
-    apps: dict[str, App] = Field(default_factory=dict[str, App])
+    app: App
     files: dict[str, StoredFile] = Field(default_factory=dict[str, StoredFile])
+    #: The Home of each user.
     homes: dict[str, Json] = Field(default_factory=dict[str, Json])
     last_ts: int = 0
     counter: int = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old(cls, saved: Json) -> Json:
+        """Read a file of version 0.1, which has a table of apps, and Homes by app and user."""
+        if "apps" not in saved:
+            return saved
+        (app,) = saved["apps"].values()
+        homes = {key.partition(":")[2]: view for key, view in saved["homes"].items()}
+        return {**saved, "app": app, "homes": homes}
 
     def new_id(self, prefix: str) -> str:
         """Return an id that was never used, for example `C0…`."""
         self.counter += 1
         rest = self.counter * _SPREAD % _ROOM
-        letters: list[str] = []
+        letters = list[str]()
         for _ in range(8):
             rest, digit = divmod(rest, len(_DIGITS))
             letters.append(_DIGITS[digit])
@@ -178,11 +180,7 @@ class WorkspaceState(BaseModel):
         return f"{seconds}.{micros:06d}"
 
     def user(self, name: str) -> User:
-        """Return a user by id or name.
-
-        Raises:
-            SlackRefusal: user_not_found.
-        """
+        """Return a user by id or name."""
         key = name.removeprefix("@")
         for user in self.users.values():
             if key in {user.id, user.name}:
@@ -190,11 +188,7 @@ class WorkspaceState(BaseModel):
         raise SlackRefusal("user_not_found")
 
     def channel(self, name: str) -> Channel:
-        """Return a channel by id or name.
-
-        Raises:
-            SlackRefusal: channel_not_found.
-        """
+        """Return a channel by id or name."""
         key = name.removeprefix("#")
         for channel in self.channels.values():
             if key == channel.id or (key == channel.name and not channel.is_im):

@@ -1,4 +1,4 @@
-"""Files: new ones, those of an app, who may see them, and as Slack's objects."""
+"""Files: new ones, who may see them, and as Slack's objects."""
 
 import mimetypes
 from collections.abc import Sequence
@@ -61,11 +61,7 @@ def file_object(runtime: Runtime, stored: StoredFile) -> Json:
 
 
 def own_file(runtime: Runtime, user: str, file_id: str) -> StoredFile:
-    """Return a file that an app has uploaded.
-
-    Raises:
-        SlackRefusal: file_not_found.
-    """
+    """Return a file that somebody has uploaded."""
     stored = runtime.state.files.get(file_id)
     if stored is None or stored.user != user or not stored.uploaded:
         raise SlackRefusal("file_not_found")
@@ -79,7 +75,8 @@ def share_files(runtime: Runtime, channel: Channel, files: Sequence[StoredFile])
     return [file_object(runtime, stored) for stored in files]
 
 
-def may_see(runtime: Runtime, bot_user: str, stored: StoredFile) -> bool:
-    """Return whether an app may see a file: its own, or one shared where its bot sees messages."""
+def may_see(runtime: Runtime, stored: StoredFile) -> bool:
+    """Return whether the app may see a file: its own, or one shared where it sees messages."""
+    bot_user = runtime.app.bot_user
     shared = (runtime.state.channels[channel] for channel in stored.channels)
     return stored.user == bot_user or any(channel.sees(bot_user) for channel in shared)

@@ -4,24 +4,22 @@ Source: https://docs.slack.dev/interactivity/handling-user-interaction
 """
 
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from slack_on_loopback.errors import SlackRefusal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Trigger:
     """A moment in which a person did something that may open a view.
 
     Attributes:
         user: who.
-        app_id: for which app.
         expires: seconds since the epoch.
         used: whether a view was already opened with it.
     """
 
     user: str
-    app_id: str
     expires: float
     used: bool = False
 
@@ -38,20 +36,16 @@ class Triggers:
         self.issued[trigger_id] = trigger
         return trigger_id
 
-    def exchange(self, trigger_id: str, app_id: str, now: float) -> Trigger:
-        """Use a trigger up.
-
-        Raises:
-            SlackRefusal: invalid_trigger_id, exchanged_trigger_id, expired_trigger_id.
-        """
+    def exchange(self, trigger_id: str, now: float) -> Trigger:
+        """Use a trigger up."""
         trigger = self.issued.get(trigger_id)
-        if trigger is None or trigger.app_id != app_id:
+        if trigger is None:
             raise SlackRefusal("invalid_trigger_id")
         if trigger.used:
             raise SlackRefusal("exchanged_trigger_id")
         if now > trigger.expires:
             raise SlackRefusal("expired_trigger_id")
-        self.issued[trigger_id] = replace(trigger, used=True)
+        trigger.used = True
         return trigger
 
 
@@ -60,19 +54,16 @@ class ResponseUrl:
     """A URL to answer one person's command or click.
 
     Attributes:
-        source_ts: the message clicked; empty for a command.
-        source_ephemeral: whether only the person saw it.
+        expires: seconds since the epoch.
         left: how many posts remain.
+        source_ts: the message clicked; empty for a command.
     """
 
-    app_id: str
     channel: str
     user: str
     expires: float
     left: int
     source_ts: str = ""
-    source_ephemeral: bool = False
-    thread_ts: str = ""
 
 
 @dataclass(slots=True)
@@ -88,11 +79,7 @@ class ResponseUrls:
         return name
 
     def use(self, name: str, now: float) -> ResponseUrl:
-        """Spend one post.
-
-        Raises:
-            SlackRefusal: invalid_url, expired_url, used_url.
-        """
+        """Spend one post."""
         url = self.issued.get(name)
         if url is None:
             raise SlackRefusal("invalid_url")

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from slack_on_loopback import app_faults, interactions, modals, people, posting
+from slack_on_loopback import channels, events, interactions, people, posting
 from slack_on_loopback.call_log import CallLog
 from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.delivery import DeliveryAttempt
@@ -13,8 +13,8 @@ from slack_on_loopback.guide import GuideLine
 from slack_on_loopback.initial_state import load_state
 from slack_on_loopback.json_values import Json, child, copy
 from slack_on_loopback.methods import agents
-from slack_on_loopback.page_apps import tell_apps, watch_connections
-from slack_on_loopback.runtime import AppConnections, Runtime, connect_apps
+from slack_on_loopback.rules import MOST_PINS
+from slack_on_loopback.runtime import Runtime
 from slack_on_loopback.server import Server
 from slack_on_loopback.socket_mode import DisconnectReason
 from slack_on_loopback.state import AgentSession, App, Channel, User, WorkspaceState
@@ -32,19 +32,21 @@ class Workspace:
     Attributes:
         runtime: everything inside, for tests that need to look there.
         state: team, users, channels, messages.
+        app: the installed app.
         faults: the switches for calls that go wrong.
         calls: every Web API call made.
+        deliveries: every try to deliver something to the app.
     """
 
     def __init__(self, config: WorkspaceConfig | None = None):
         settings = config or WorkspaceConfig()
         self.runtime = Runtime(settings, load_state(settings), Faults(settings.seed))
-        connect_apps(self.runtime)
-        watch_connections(self.runtime)
         self._server = Server(self.runtime)
         self.state: WorkspaceState = self.runtime.state
+        self.app: App = self.runtime.app
         self.faults: Faults = self.runtime.faults
         self.calls: CallLog = self.runtime.calls
+        self.deliveries: list[DeliveryAttempt] = self.runtime.dispatcher.attempts
 
     async def start(self) -> None:
         """Listen on the configured host and port."""
@@ -65,11 +67,6 @@ class Workspace:
         return f"{self.runtime.base_url}/api/"
 
     @property
-    def app(self) -> App:
-        """The installed app."""
-        return next(iter(self.state.apps.values()))
-
-    @property
     def bot_token(self) -> str:
         """The xoxb token."""
         return self.app.bot_token
@@ -85,26 +82,20 @@ class Workspace:
         return self.app.signing_secret
 
     @property
-    def deliveries(self) -> list[DeliveryAttempt]:
-        """Every try to deliver something to the app."""
-        return self._connections.dispatcher.attempts
-
-    @property
     def connected(self) -> bool:
         """Whether the app can be reached."""
-        return self._connections.sockets.ready() or self._connections.http.ready()
+        return self.runtime.connected
 
     @property
     def sockets(self) -> int:
         """How many Socket Mode connections are open."""
-        return len(self._connections.sockets.sockets)
+        return len(self.runtime.sockets.sockets)
 
     # What people do
 
     async def say(self, user: str, channel: str, text: str, thread_ts: str | None = None) -> Json:
         """Write a message or reply and return it; `@echo` becomes a mention."""
-        person = self.user(user)
-        where = people.joined_channel(self.runtime, person, channel)
+        person, where = self._in(user, channel)
         return copy(people.say(self.runtime, person, where, text, thread_ts=thread_ts or ""))
 
     async def command(self, user: str, channel: str, command: str, text: str = "") -> None:
@@ -140,15 +131,14 @@ class Workspace:
         """Close a form."""
         interactions.close(self.runtime, self.user(user), view_id)
 
-    async def shortcut(self, user: str, callback_id: str, channel: str = "", ts: str = "") -> None:
-        """Use a global shortcut, or a message shortcut on a message."""
-        source = posting.find(self.channel(channel), ts) if ts else None
-        await interactions.shortcut(self.runtime, self.user(user), callback_id, source)
+    async def shortcut(self, user: str, callback_id: str, channel: str, ts: str) -> None:
+        """Use a shortcut on a message."""
+        message = posting.find(self.channel(channel), ts)
+        await interactions.shortcut(self.runtime, self.user(user), callback_id, message)
 
     async def stop_session(self, user: str, channel: str, ts: str) -> None:
         """Press the Stop that a thread has while an agent works in it."""
-        person = self.user(user)
-        agents.stop(self.runtime, person, people.joined_channel(self.runtime, person, channel), ts)
+        agents.stop(self.runtime, *self._in(user, channel), ts)
 
     def session(self, channel: str, ts: str) -> AgentSession | None:
         """Return what an agent says of its work in a thread."""
@@ -156,26 +146,15 @@ class Workspace:
 
     async def open_home(self, user: str) -> Json | None:
         """Open the app's Home; return what is there already."""
-        return interactions.open_home(self.runtime, self.user(user), self.app)
-
-    async def react(self, user: str, channel: str, ts: str, name: str) -> None:
-        """Add a reaction."""
-        person = self.user(user)
-        where = people.joined_channel(self.runtime, person, channel)
-        posting.react(self.runtime, where, ts, user=person.id, name=name)
+        return interactions.open_home(self.runtime, self.user(user))
 
     async def edit(self, user: str, channel: str, ts: str, text: str) -> Json:
         """Edit one's own message."""
-        person = self.user(user)
-        where = people.joined_channel(self.runtime, person, channel)
-        return copy(people.edit(self.runtime, person, where, ts, text=text))
+        return copy(people.edit(self.runtime, *self._in(user, channel), ts, text=text))
 
     async def delete(self, user: str, channel: str, ts: str) -> None:
         """Delete one's own message."""
-        person = self.user(user)
-        people.delete(
-            self.runtime, person, people.joined_channel(self.runtime, person, channel), ts
-        )
+        people.delete(self.runtime, *self._in(user, channel), ts)
 
     async def share_file(
         self,
@@ -188,24 +167,20 @@ class Workspace:
         thread_ts: str = "",
     ) -> Json:
         """Upload a file into a channel or a thread and return the message."""
-        person = self.user(user)
-        where = people.joined_channel(self.runtime, person, channel)
-        stored = [people.upload(self.runtime, person, name, content)]
-        return copy(
-            people.attach(self.runtime, person, where, stored, text=text, thread_ts=thread_ts)
-        )
+        person, where = self._in(user, channel)
+        files = [people.upload(self.runtime, person, name, content)]
+        message = people.say(self.runtime, person, where, text, thread_ts=thread_ts, files=files)
+        return copy(message)
 
     async def channel_action(self, user: str, action: str, **fields: Any) -> Channel:
-        """Create, rename, archive, unarchive, invite, kick, join, leave; as the page does."""
+        """Create, archive, unarchive, invite, kick, join or leave."""
         return people.change_channel(self.runtime, self.user(user), {"action": action, **fields})
 
     async def deactivate(self, user: str) -> None:
         """Have an admin deactivate somebody's account: they are in no channel any more."""
         person = self.user(user)
         person.is_deleted = True
-        for channel in self.state.channels.values():
-            if person.id in channel.members and not channel.is_im:
-                channel.members.remove(person.id)
+        self._leave_all(person.id)
 
     # What can be seen
 
@@ -217,14 +192,9 @@ class Workspace:
         """Return a channel by id or name."""
         return self.state.channel(name)
 
-    def messages(self, channel: str, *, notices: bool = False) -> list[Json]:
-        """Return what a channel shows, oldest first.
-
-        Args:
-            channel: id or name.
-            notices: with the "has joined" lines.
-        """
-        hidden = set[str]() if notices else {"channel_join", "channel_leave"}
+    def messages(self, channel: str) -> list[Json]:
+        """Return what a channel shows, oldest first, without the "has joined" lines."""
+        hidden = {"channel_join", "channel_leave"}
         roots = self.channel(channel).roots()
         return [copy(message) for message in roots if message.get("subtype") not in hidden]
 
@@ -253,7 +223,7 @@ class Workspace:
 
     def home(self, user: str) -> Json | None:
         """Return the Home the app published for a user."""
-        view = self.state.homes.get(modals.home_key(self.app, self.user(user).id))
+        view = self.state.homes.get(self.user(user).id)
         return copy(view) if view is not None else None
 
     def file(self, file_id: str) -> bytes:
@@ -297,47 +267,69 @@ class Workspace:
     async def use_http(self, url: str) -> bool:
         """Send everything to a request URL from now on; return whether it took the challenge."""
         self.app.request_url = self.app.interactivity_url = url
-        is_verified = await self._connections.http.verify(self.runtime.config.pace.ack_seconds)
-        tell_apps(self.runtime)
+        is_verified = await self.runtime.http.verify(self.runtime.config.pace.ack_seconds)
+        self.runtime.tell_app()
         return is_verified
 
     # Faults that happen at once
 
     async def disconnect(self, reason: DisconnectReason = "refresh_requested") -> None:
-        """Send the app's sockets away."""
-        await app_faults.disconnect(self.runtime, self.app, reason)
+        """Tell the app's sockets to go; those that have not gone in time are closed."""
+        sockets, pace = self.runtime.sockets, self.runtime.config.pace
+        leaving = await sockets.dismiss(reason)
+        seconds = pace.warning_seconds if reason == "warning" else pace.refresh_seconds
+        self.runtime.dispatcher.spawn(sockets.close_after(leaving, seconds))
 
     async def cut_sockets(self) -> None:
         """Cut the app's sockets without a word."""
-        await app_faults.cut_sockets(self.runtime, self.app)
+        await self.runtime.sockets.abort()
 
     def revoke_token(self) -> None:
-        """Make the app's tokens worthless."""
-        app_faults.revoke_token(self.runtime, self.app)
+        """Make the app's tokens worthless, without telling it."""
+        self.app.revoked = True
+        self.runtime.tell_app()
 
     def restore_token(self) -> None:
-        """Make them good again."""
-        app_faults.restore_token(self.runtime, self.app)
+        """Install the app again, with the same tokens."""
+        self.app.revoked = False
+        self.runtime.tell_app()
 
     def uninstall(self) -> None:
-        """Remove the app, with the events it gets for that."""
-        app_faults.uninstall(self.runtime, self.app)
+        """Remove the app: tokens_revoked and app_uninstalled, then its tokens are worthless."""
+        revoked = {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [self.app.bot_user]}}
+        for event in (revoked, {"type": "app_uninstalled"}):
+            if event["type"] in self.app.events:
+                events.send(self.runtime, {**event, "event_ts": self.runtime.new_ts()})
+        self._leave_all(self.app.bot_user)
+        self.revoke_token()
 
     def remove_bot(self, channel: str) -> None:
         """Take the app out of a channel."""
-        app_faults.remove_bot(self.runtime, self.app, self.channel(channel))
+        bot = self.state.users[self.app.bot_user]
+        channels.leave(self.runtime, self.channel(channel), bot)
 
     def archive(self, channel: str) -> None:
-        """Archive a channel."""
-        app_faults.archive(self.runtime, self.channel(channel))
+        """Archive a channel, as somebody in charge would."""
+        where = self.channel(channel)
+        channels.set_archived(self.runtime, where, where.creator, archived=True)
 
     def fill_pins(self, channel: str) -> None:
-        """Pin messages until there are 100."""
-        app_faults.fill_pins(self.runtime, self.channel(channel))
+        """Pin new messages until the channel is at its limit of 100."""
+        where = self.channel(channel)
+        for number in range(len(where.pins), MOST_PINS):
+            note = {"user": where.creator, "text": f"Pinned note {number + 1}"}
+            message = posting.post(self.runtime, where, note)
+            posting.pin(self.runtime, where, message["ts"], where.creator)
 
-    @property
-    def _connections(self) -> AppConnections:
-        return self.runtime.connections[self.app.id]
+    def _in(self, user: str, channel: str) -> tuple[User, Channel]:
+        """Return a person, and a channel that they may write in."""
+        person = self.user(user)
+        return person, people.joined_channel(self.runtime, person, channel)
+
+    def _leave_all(self, user_id: str) -> None:
+        for channel in self.state.channels.values():
+            if user_id in channel.members and not channel.is_im:
+                channel.members.remove(user_id)
 
 
 def typed(**values: str) -> Json:

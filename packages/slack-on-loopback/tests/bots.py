@@ -105,8 +105,7 @@ class Recorder:
             "command": app.command("/echo"),
             "action": app.action(re.compile(".*")),
             "submission": app.view("form"),
-            "shortcut": app.shortcut("anywhere"),
-            "message_action": app.shortcut("echo_this"),
+            "shortcut": app.shortcut("echo_this"),
         }.items():
             register(self._keeping(kind))
 

@@ -64,14 +64,17 @@ async def test_a_tier_is_counted_per_method(
 ) -> None:
     client = slack_client(slow.bot_token, base_url=slow.api_url, session=http)
     general = slow.channel("general").id
-    ts = (await client.chat_postMessage(channel=general, text="x"))["ts"]
-    for _ in range(20):
-        await client.pins_list(channel=general)
-    answer = await refused(client.pins_list(channel=general))
+    pin = {"channel": general, "timestamp": (await slow.say("dana", "general", "x"))["ts"]}
+    for _ in range(10):
+        await client.pins_add(**pin)
+        await client.pins_remove(**pin)
+    for _ in range(10):
+        assert await error_of(client.pins_remove(**pin)) == "no_pin"
+    answer = await refused(client.pins_remove(**pin))
     assert answer.headers["Retry-After"] == "3"
-    await client.pins_add(channel=general, timestamp=ts)
+    await client.pins_add(**pin)
     clock.now += 3
-    await client.pins_list(channel=general)
+    await client.pins_remove(**pin)
 
 
 async def test_an_answer_can_be_lost_after_the_post_was_taken(

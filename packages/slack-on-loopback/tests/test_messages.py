@@ -1,6 +1,7 @@
 """Posting, editing, deleting, threads, pins, reactions, files."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +19,16 @@ def general(ws: Workspace) -> str:
     return ws.channel("general").id
 
 
+def manifest_of(*scopes: str) -> Json:
+    return {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": list(scopes)}}}
+
+
 async def post(client: Client, channel: str, text: str = "hi", **more: Any) -> str:
     return (await client.chat_postMessage(channel=channel, text=text, **more))["ts"]
 
 
-async def test_a_post_is_by_the_bot(ws: Workspace, client: Client, general: str) -> None:
-    ts = await post(client, general)
+async def test_a_post_is_by_the_bot_and_may_name_its_channel(ws: Workspace, client: Client) -> None:
+    ts = await post(client, "#general")
     message = ws.messages("general")[0]
     assert (message["ts"], message["user"]) == (ts, ws.app.bot_user)
     assert message["bot_id"] == ws.app.bot_id
@@ -33,33 +38,31 @@ async def test_a_post_is_by_the_bot(ws: Workspace, client: Client, general: str)
 async def test_a_custom_name_makes_a_bot_message(
     ws: Workspace, client: Client, general: str
 ) -> None:
-    await post(client, general, username="Ann", icon_emoji=":eyes:")
+    alert = {"title": "Disk full", "fallback": "Disk full on db7"}
+    await post(client, general, "", username="Ann", icon_emoji=":eyes:", attachments=[alert])
     message = ws.messages("general")[0]
     assert message["subtype"] == "bot_message"
     assert message["username"] == "Ann"
     assert message["icons"] == {"emoji": ":eyes:"}
     assert "user" not in message
+    assert message["attachments"] == [alert]
 
 
-@pytest.mark.parametrize("name", ["username", "icon_emoji", "icon_url"])
+@pytest.mark.parametrize("name", ["username", "icon_emoji"])
 async def test_a_custom_name_needs_its_scope(
     config: WorkspaceConfig, http: aiohttp.ClientSession, name: str
 ) -> None:
     scopes = [scope for scope in BOT_SCOPES if scope != "chat:write.customize"]
-    manifest = {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": scopes}}}
-    async with run_workspace(replace(config, manifest=manifest)) as ws:
+    async with run_workspace(replace(config, manifest=manifest_of(*scopes))) as ws:
         client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        call = client.api_call(
-            "chat.postMessage", json={"channel": "general", "text": "x", name: "y"}
-        )
+        call = client.chat_postMessage(channel="general", text="x", **{name: "y"})
         assert await error_of(call) == "missing_scope"
 
 
 async def test_a_scope_opens_public_channels_for_posts_only(
     config: WorkspaceConfig, http: aiohttp.ClientSession
 ) -> None:
-    scopes = {"scopes": {"bot": [*BOT_SCOPES, "chat:write.public"]}}
-    manifest = {**DEFAULT_MANIFEST, "oauth_config": scopes}
+    manifest = manifest_of(*BOT_SCOPES, "chat:write.public")
     async with run_workspace(replace(config, manifest=manifest)) as ws:
         client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
         channel = ws.channel("random").id
@@ -69,15 +72,12 @@ async def test_a_scope_opens_public_channels_for_posts_only(
         assert await error_of(history) == "not_in_channel"
 
 
-async def test_a_long_text_is_cut_with_a_warning(
+async def test_long_text_and_blocks_without_text_bring_warnings(
     ws: Workspace, client: Client, general: str
 ) -> None:
     answer = await client.chat_postMessage(channel=general, text="x" * 40_001)
     assert answer["warning"] == "message_truncated"
     assert len(ws.messages("general")[0]["text"]) == 40_000
-
-
-async def test_blocks_without_text_bring_a_warning(client: Client, general: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the SDK warns too
         answer = await client.chat_postMessage(channel=general, blocks=[text_section()])
@@ -124,22 +124,16 @@ async def test_a_reply_counts_at_its_root(ws: Workspace, client: Client, general
     assert len(ws.messages("general")) == 1
 
 
-async def test_a_deleted_root_leaves_a_tombstone(
-    ws: Workspace, client: Client, general: str
-) -> None:
-    root = await post(client, general)
-    await post(client, general, thread_ts=root)
-    await client.chat_delete(channel=general, ts=root)
-    assert ws.messages("general")[0]["subtype"] == "tombstone"
-
-
-async def test_a_deleted_reply_is_no_longer_counted(
+async def test_a_deleted_root_leaves_a_tombstone_and_a_deleted_reply_is_not_counted(
     ws: Workspace, client: Client, general: str
 ) -> None:
     root = await post(client, general)
     reply = await post(client, general, thread_ts=root)
     await client.chat_delete(channel=general, ts=reply)
-    assert "reply_count" not in ws.messages("general")[0]
+    assert not {"reply_count", "thread_ts"} & ws.messages("general")[0].keys()
+    await post(client, general, thread_ts=root)
+    await client.chat_delete(channel=general, ts=root)
+    assert ws.messages("general")[0]["subtype"] == "tombstone"
 
 
 async def test_an_ephemeral_message_is_for_one_member(
@@ -156,12 +150,18 @@ async def test_an_ephemeral_message_is_for_one_member(
 
 
 async def test_a_permalink_opens_the_page(
-    ws: Workspace, client: Client, http: aiohttp.ClientSession, general: str
+    ws: Workspace, client: Client, http: aiohttp.ClientSession
 ) -> None:
-    ts = await post(client, general)
-    link = (await client.chat_getPermalink(channel=general, message_ts=ts))["permalink"]
-    async with http.get(link, allow_redirects=False) as answer:
-        assert answer.headers["Location"].startswith(f"/?channel={general}&ts={ts}")
+    root = await ws.say("dana", "general", "one")
+    reply = await ws.say("dana", "general", "two", thread_ts=root["ts"])
+    other = await ws.say("dana", "general", "three")
+    for message, place in ((reply, f"/{root['ts']}"), (other, f"?m={other['ts']}")):
+        where = {"channel": message["channel"], "message_ts": message["ts"]}
+        link = (await client.chat_getPermalink(**where))["permalink"]
+        async with http.get(link, allow_redirects=False) as answer:
+            assert answer.headers["Location"] == f"/#/{message['channel']}{place}"
+    async with http.get(f"{ws.url}archives/{root['channel']}/p1000000") as answer:
+        assert answer.status == 404
 
 
 async def test_a_channel_has_room_for_100_pins(ws: Workspace, client: Client, general: str) -> None:
@@ -171,14 +171,11 @@ async def test_a_channel_has_room_for_100_pins(ws: Workspace, client: Client, ge
     assert await error_of(client.pins_add(channel=general, timestamp=ts)) == "too_many_pins"
 
 
-async def test_a_reaction_counts_whoever_gave_it(
-    ws: Workspace, client: Client, general: str
-) -> None:
+async def test_a_reaction_is_counted(ws: Workspace, client: Client, general: str) -> None:
     ts = (await ws.say("dana", "general", "note"))["ts"]
     await client.reactions_add(channel=general, timestamp=ts, name="eyes")
-    await ws.react("alex", "general", ts, "eyes")
     assert ws.messages("general")[0]["reactions"] == [
-        {"name": "eyes", "users": [ws.app.bot_user, ws.user("alex").id], "count": 2}
+        {"name": "eyes", "users": [ws.app.bot_user], "count": 1}
     ]
 
 
@@ -203,8 +200,50 @@ async def test_a_file_is_uploaded_in_three_steps(
         assert await answer.read() == b"# Decision\n"
 
 
-async def test_a_file_that_never_came_cannot_be_shared(client: Client, general: str) -> None:
+async def test_a_file_is_uploaded_once_before_it_can_be_shared(
+    ws: Workspace, client: Client, http: aiohttp.ClientSession, general: str
+) -> None:
     begun = await client.files_getUploadURLExternal(filename="a.md", length=3)
     files = [{"id": begun["file_id"], "title": "a"}]
     share = client.files_completeUploadExternal(files=files, channel_id=general)
     assert await error_of(share) == "file_not_found"
+    for status in (200, 404):
+        async with http.post(begun["upload_url"], data=b"abc") as answer:
+            assert answer.status == status
+    assert ws.file(begun["file_id"]) == b"abc"
+    ts = await post(client, general)
+    await client.chat_update(channel=general, ts=ts, text="with it", file_ids=[begun["file_id"]])
+    assert ws.messages("general")[0]["files"][0]["channels"] == [general]
+
+
+@pytest.mark.parametrize("scopes", [BOT_SCOPES, [s for s in BOT_SCOPES if s != "files:read"]])
+async def test_an_app_reads_a_file_that_it_may_see_with_its_token(
+    config: WorkspaceConfig, http: aiohttp.ClientSession, scopes: Sequence[str]
+) -> None:
+    async with run_workspace(replace(config, manifest=manifest_of(*scopes))) as ws:
+        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
+        root = await ws.say("dana", "general", "look")
+        shared = await ws.share_file(
+            "dana", "general", "a b.md", b"# a", text="here", thread_ts=root["ts"]
+        )
+        hidden = await ws.share_file("dana", "security-review", "b.md", b"# b")
+        (file,), (secret,) = shared["files"], hidden["files"]
+        assert ws.thread("general", root["ts"])[1]["files"] == [file]
+        assert (file["channels"], secret["groups"]) == (
+            [shared["channel"]],
+            [hidden["channel"]],
+        )
+
+        async def get(url: str, token: str) -> tuple[int, bytes]:
+            headers = {"Authorization": f"Bearer {token}"}
+            async with http.get(url, headers=headers, allow_redirects=False) as answer:
+                return answer.status, await answer.read() if answer.status == 200 else b""
+
+        whole = (200, b"# a") if "files:read" in scopes else (302, b"")
+        assert await get(file["url_private"], ws.bot_token) == whole
+        assert await get(file["url_private_download"], ws.bot_token) == whole
+        assert (await get(file["url_private"], "xoxb-else"))[0] == 302
+        assert (await get(secret["url_private"], ws.bot_token))[0] == 302
+        if "files:read" in scopes:
+            assert (await client.files_info(file=file["id"]))["file"]["preview"] == "# a"
+            assert await error_of(client.files_info(file=secret["id"])) == "file_not_found"

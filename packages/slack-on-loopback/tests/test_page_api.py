@@ -7,10 +7,10 @@ import aiohttp
 import pytest
 
 from slack_on_loopback import GuideButton, GuideLine
-from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.workspace import Workspace
-from tests.bots import Client, Page
+from tests.bots import Client, Page, Recorder, modal
 
 
 @pytest.fixture
@@ -63,10 +63,10 @@ async def test_the_state_draws_the_page(dana: Page, ws: Workspace) -> None:
     assert state["emoji"]["eyes"] == "👀"
     names = {channel["name"] for channel in state["channels"]}
     assert names == {"general", "architecture", "random", "security-review"}
-    app = state["apps"][0]
+    app = state["app"]
     assert (app["name"], app["connected"], app["has_home"]) == ("Echo", False, True)
-    assert app["commands"][0]["command"] == "/echo"
-    assert app["shortcuts"][0]["callback_id"] == "echo_this"
+    assert app["commands"] == ["/echo"]
+    assert app["shortcuts"] == [{"name": "Echo this", "callback_id": "echo_this"}]
 
 
 async def test_a_viewer_does_not_see_private_channels_of_others(alex: Page, ws: Workspace) -> None:
@@ -130,9 +130,9 @@ async def test_reactions_and_pins_are_told(
     message = await ws.say("dana", "general", "x")
     where = {"channel": message["channel"], "timestamp": message["ts"]}
     page = await live(ws, http, "alex")
-    await ws.react("dana", message["channel"], message["ts"], "eyes")
-    reactions = (await page.next("reaction"))["reactions"]
-    assert reactions == [{"name": "eyes", "users": [dana.user], "count": 1}]
+    await client.reactions_add(**where, name="eyes")
+    reactions = (await page.next("message_changed"))["message"]["reactions"]
+    assert reactions == [{"name": "eyes", "users": [ws.app.bot_user], "count": 1}]
     await client.pins_add(**where)
     assert (await page.next("pins"))["pins"] == [message["ts"]]
     assert (await dana.get(f"channels/{message['channel']}"))["pins"] == [message["ts"]]
@@ -153,34 +153,58 @@ async def test_people_edit_and_delete_their_own_messages(ws: Workspace) -> None:
 
 
 async def test_channels_are_made_and_changed(
-    ws: Workspace, http: aiohttp.ClientSession, dana: Page, alex: Page
+    ws: Workspace, http: aiohttp.ClientSession, dana: Page
 ) -> None:
     page = await live(ws, http, "alex")
-    answer = await dana.post("channels", action="create", name="plans", is_private=True)
-    channel = answer["channel"]["id"]
+    plans = await ws.channel_action("dana", "create", name="plans", is_private=True)
     channels = (await page.next("channels"))["channels"]
-    assert channel not in [message["id"] for message in channels]
-    for action, more in (
-        ("invite", {"member": alex.user}),
-        ("rename", {"name": "plans-2"}),
-        ("kick", {"member": alex.user}),
-        ("archive", {}),
-        ("unarchive", {}),
-    ):
-        change = await dana.post("channels", action=action, channel=channel, **more)
-        assert change["ok"], change
-    assert ws.channel("plans-2").members == [dana.user]
-    sing = await dana.post("channels", action="sing", channel=channel)
-    assert sing["error"] == "unknown_action"
-    refusal = await dana.post("channels", action="create", name="general")
-    assert refusal["message"] == "There is a channel of this name already."
+    assert plans.id not in [channel["id"] for channel in channels]
+    for action in ("invite", "kick", "archive", "unarchive"):
+        await ws.channel_action("dana", action, channel="plans", member="alex")
+    assert plans.members == [dana.user]
+    with pytest.raises(PersonRefusal, match="unknown_action"):
+        await ws.channel_action("dana", "sing", channel="plans")
+    with pytest.raises(SlackRefusal, match="name_taken"):
+        await ws.channel_action("dana", "create", name="general")
+    await ws.channel_action("dana", "leave", channel="random")
+    random = ws.channel("random")
+    outside = await dana.post("say", channel=random.id, text="x")
+    assert outside["message"] == "You are not a member of this channel."
+    assert (await dana.post("join", channel=random.id))["ok"]
+    assert dana.user in random.members
 
 
-async def test_a_file_of_a_form_is_stored(ws: Workspace, dana: Page) -> None:
+async def test_a_message_may_have_files(ws: Workspace, dana: Page) -> None:
     content = base64.b64encode(b"hello").decode()
     answer = await dana.post("files", name="a.txt", mimetype="text/plain", content=content)
-    assert ws.file(answer["file"]["id"]) == b"hello"
+    where = {"channel": ws.channel("general").id, "text": ""}
+    await dana.post("say", **where, files=[answer["file"]["id"]])
+    (file,) = ws.messages("general")[0]["files"]
+    assert (file["name"], ws.file(file["id"])) == ("a.txt", b"hello")
     assert (await dana.post("files", name="a", content="?"))["error"] == "invalid_file"
+    assert (await dana.post("say", **where, files=["F404"]))["error"] == "file_not_found"
+
+
+async def test_direct_messages_follow_the_manifest(
+    ws: Workspace, client: Client, dana: Page
+) -> None:
+    channel = (await client.chat_postMessage(channel=dana.user, text="x"))["channel"]
+    assert (await dana.post("say", channel=channel, text="hello"))["ok"]
+    ws.app.messages_read_only = True
+    refused = await dana.post("say", channel=channel, text="hello")
+    assert refused["error"] == "messages_tab_read_only"
+
+
+async def test_the_page_can_use_shortcuts_and_forms(
+    ws: Workspace, client: Client, bot: Recorder, dana: Page
+) -> None:
+    message = await ws.say("alex", "general", "A or B?")
+    where = {"channel": message["channel"], "message_ts": message["ts"]}
+    assert (await dana.post("shortcut", callback_id="echo_this", **where))["ok"]
+    view = (await client.views_open(trigger_id=bot.last["trigger_id"], view=modal()))["view"]
+    assert (await dana.get("state"))["view"]["id"] == view["id"]
+    assert (await dana.post("view/close", view_id=view["id"]))["ok"]
+    assert ws.views("dana") == []
 
 
 async def test_what_is_not_a_request_is_refused_in_words(
@@ -190,9 +214,6 @@ async def test_what_is_not_a_request_is_refused_in_words(
         assert (await answer.json())["error"] == "invalid_json"
     nothing = await dana.post("say", channel=ws.channel("general").id, text="  ")
     assert nothing["message"] == "There is nothing to send."
-    await ws.channel_action("dana", "leave", channel="random")
-    outside = await dana.post("say", channel=ws.channel("random").id, text="x")
-    assert outside["message"] == "You are not a member of this channel."
 
 
 @pytest.mark.parametrize(

@@ -94,37 +94,25 @@ async def test_an_app_hears_only_what_it_subscribed_to(
 
 
 async def test_what_else_happens_is_told(ws: Workspace, app: AsyncApp) -> None:
-    kinds = (
-        "message",
-        "reaction_added",
-        "member_joined_channel",
-        "member_left_channel",
-        "channel_rename",
-        "channel_archive",
-    )
+    kinds = ("message", "member_joined_channel", "channel_archive", "channel_unarchive")
     listener = listening(app, *kinds)
     async with on_socket(ws, app):
         ts = (await ws.say("dana", "architecture", "one"))["ts"]
         await ws.edit("dana", "architecture", ts, "two")
-        await ws.react("alex", "architecture", ts, "eyes")
         await ws.delete("dana", "architecture", ts)
-        await ws.channel_action("sam", "leave", channel="architecture")
-        await ws.channel_action("sam", "join", channel="architecture")
-        await ws.channel_action("dana", "rename", channel="architecture", name="design")
-        ws.archive("design")
-        await ws.wait_for(lambda: len(listener.heard) == 10)
+        for action in ("leave", "join", "archive", "unarchive"):
+            await ws.channel_action("sam", action, channel="architecture")
+        await ws.wait_for(lambda: len(listener.heard) == 8)
     # Bolt hears of each in a task of its own.
     assert sorted(listener.kinds()) == [
         "channel_archive",
-        "channel_rename",
+        "channel_unarchive",
         "member_joined_channel",
-        "member_left_channel",
         "message",
         "message:channel_join",
         "message:channel_leave",
         "message:message_changed",
         "message:message_deleted",
-        "reaction_added",
     ]
     changed = next(
         message for message in listener.heard if message.get("subtype") == "message_changed"

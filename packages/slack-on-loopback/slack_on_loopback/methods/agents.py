@@ -18,32 +18,31 @@ STOPPED = "agent_session_stopped"
 
 def set_status(runtime: Runtime, call: ApiCall) -> Json:
     """agents.sessions.setStatus: sets the status, and makes the session if there is none."""
-    channel, ts = _thread(runtime, call)
-    status, title = call.args.required("status"), call.args.text("title")
+    if not runtime.app.is_agent:
+        raise SlackRefusal("not_an_agent")
+    channel = access.joined_channel(runtime, call.required("channel_id"))
+    root = posting.thread_root(channel, call.required("thread_ts"))
+    status, title = call.required("status"), call.text("title")
     if status not in STATUSES or len(title) > MOST_TITLE:
         raise SlackRefusal("invalid_arguments")
-    session = channel.sessions.get(ts)
+    session = channel.sessions.get(root["ts"])
     if session is None:
-        starter = call.args.text("initiator_user_id")
+        starter = call.text("initiator_user_id")
         if starter and starter not in channel.members:
             raise SlackRefusal("user_not_in_channel")
-        session = AgentSession(app=call.app.id, title=title, status=status)
-    channel.sessions[ts] = session.model_copy(update={"status": status})
-    if status == "processing" and STOPPED not in call.app.events:
+        session = AgentSession(title=title)
+        channel.sessions[root["ts"]] = session
+    session.status = status
+    if status == "processing" and STOPPED not in runtime.app.events:
         call.warnings.append("missing_agent_session_stopped_event_subscription")
-    posting.show_again(runtime, channel, ts)
-    return {"status": status, "agent_status": status, "title": channel.sessions[ts].title}
+    posting.show_change(runtime, channel, root)
+    return {"status": status, "agent_status": status, "title": session.title}
 
 
 def stop(runtime: Runtime, person: User, channel: Channel, ts: str) -> None:
-    """Press Stop: the app is told, and the status stays until it sets another one.
-
-    Raises:
-        SlackRefusal: session_not_found: nothing is being worked on there.
-    """
+    """Press Stop: the app is told, and the status stays until it sets another one."""
     session = channel.sessions.get(ts)
-    app = runtime.state.apps.get(session.app) if session else None
-    if session is None or app is None or session.status != "processing":
+    if session is None or session.status != "processing":
         raise SlackRefusal("session_not_found")
     event: Json = {
         "type": STOPPED,
@@ -51,20 +50,10 @@ def stop(runtime: Runtime, person: User, channel: Channel, ts: str) -> None:
         "channel": channel.id,
         "thread_ts": ts,
         "streaming_message_ts": [],
-        "event_ts": runtime.state.new_ts(runtime.now()),
+        "event_ts": runtime.new_ts(),
     }
-    if events.is_subscribed(app, event, None):
-        events.send(runtime, app, event)
-
-
-def _thread(runtime: Runtime, call: ApiCall) -> tuple[Channel, str]:
-    if not call.app.is_agent:
-        raise SlackRefusal("not_an_agent")
-    channel = access.visible_channel(runtime, call.app, call.args.required("channel_id"))
-    access.require_member(call.app, channel)
-    ts = call.args.required("thread_ts")
-    posting.thread_root(channel, ts)
-    return channel, ts
+    if events.is_subscribed(runtime.app, event):
+        events.send(runtime, event)
 
 
 METHODS: Methods = {

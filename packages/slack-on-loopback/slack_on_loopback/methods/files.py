@@ -9,52 +9,54 @@ from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, objects, text_at
 from slack_on_loopback.methods.chat import author
 from slack_on_loopback.runtime import Runtime
-from slack_on_loopback.state import StoredFile
-from slack_on_loopback.stored_files import file_object, may_see, new_file, own_file, share_files
+from slack_on_loopback.stored_files import (
+    file_object,
+    may_see,
+    new_file,
+    own_file,
+    share_files,
+)
 
 
 def begin_upload(runtime: Runtime, call: ApiCall) -> Json:
     """files.getUploadURLExternal."""
-    name = call.args.required("filename")
-    length = call.args.required("length")
+    name, length = call.required("filename"), call.required("length")
     if not length.isdigit() or int(length) == 0:
         raise SlackRefusal("invalid_arguments", ["[ERROR] length must be a positive integer"])
-    stored = new_file(runtime, name, call.app.bot_user, int(length))
+    stored = new_file(runtime, name, runtime.app.bot_user, int(length))
     return {"upload_url": f"{runtime.base_url}/upload/{stored.id}", "file_id": stored.id}
 
 
 def complete_upload(runtime: Runtime, call: ApiCall) -> Json:
     """files.completeUploadExternal: shares the files in a channel when one is named."""
-    items = objects(call.args.structure("files"))
+    items = objects(call.structure("files"))
     if not items:
         raise SlackRefusal("invalid_arguments", ["[ERROR] missing required field: files"])
-    files = [own_file(runtime, call.app.bot_user, text_at(item, "id")) for item in items]
+    files = [own_file(runtime, runtime.app.bot_user, text_at(item, "id")) for item in items]
     for stored, item in zip(files, items, strict=True):
         stored.title = text_at(item, "title") or stored.name
-    channel_name = call.args.text("channel_id") or call.args.text("channels")
-    if channel_name:
-        _share(runtime, call, files, channel_name)
+    if call.has("channel_id"):
+        channel = access.joined_channel(runtime, call.required("channel_id"))
+        access.require_open(channel)
+        message = {
+            **author(runtime, call),
+            "text": call.text("initial_comment"),
+            "subtype": "file_share",
+            "upload": True,
+        }
+        if call.has("thread_ts"):
+            message["thread_ts"] = posting.thread_root(channel, call.text("thread_ts"))["ts"]
+        message["files"] = share_files(runtime, channel, files)
+        posting.post(runtime, channel, message)
     return {"files": [file_object(runtime, stored) for stored in files]}
 
 
 def file_info(runtime: Runtime, call: ApiCall) -> Json:
     """files.info."""
-    stored = runtime.state.files.get(call.args.required("file"))
-    if stored is None or not may_see(runtime, call.app.bot_user, stored):
+    stored = runtime.state.files.get(call.required("file"))
+    if stored is None or not may_see(runtime, stored):
         raise SlackRefusal("file_not_found")
     return {"file": file_object(runtime, stored)}
-
-
-def _share(runtime: Runtime, call: ApiCall, files: list[StoredFile], channel_name: str) -> None:
-    channel = access.postable_channel(runtime, call.app, channel_name)
-    access.require_member(call.app, channel)
-    message: Json = {**author(runtime, call), "text": call.args.text("initial_comment")}
-    message["subtype"] = "file_share"
-    if call.args.has("thread_ts"):
-        message["thread_ts"] = posting.thread_root(channel, call.args.text("thread_ts"))["ts"]
-    message["files"] = share_files(runtime, channel, files)
-    message["upload"] = True
-    posting.post(runtime, channel, message)
 
 
 METHODS: Methods = {

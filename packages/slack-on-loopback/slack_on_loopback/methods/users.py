@@ -7,47 +7,42 @@ from slack_on_loopback import access
 from slack_on_loopback.api_call import ApiCall, Method, Methods
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.runtime import Runtime
-from slack_on_loopback.state import User
 
 
 def auth_test(runtime: Runtime, call: ApiCall) -> Json:
     """auth.test."""
-    bot = runtime.state.users[call.app.bot_user]
+    del call
+    bot = runtime.state.users[runtime.app.bot_user]
     return {
         "url": f"{runtime.base_url}/",
         "team": runtime.state.team_name,
         "user": bot.name,
         "team_id": runtime.state.team_id,
         "user_id": bot.id,
-        "bot_id": call.app.bot_id,
+        "bot_id": runtime.app.bot_id,
         "is_enterprise_install": False,
     }
 
 
 def open_connection(runtime: Runtime, call: ApiCall) -> Json:
     """apps.connections.open: a ticket for one Socket Mode connection."""
-    ticket = runtime.connections[call.app.id].sockets.issue_ticket()
-    return {
-        "url": f"{runtime.base_url.replace('http', 'ws', 1)}/socket/{ticket}?app_id={call.app.id}"
-    }
+    del call
+    ticket, address = runtime.sockets.issue_ticket(), runtime.base_url.replace("http", "ws", 1)
+    return {"url": f"{address}/socket/{ticket}?app_id={runtime.app.id}"}
 
 
 def user_info(runtime: Runtime, call: ApiCall) -> Json:
     """users.info."""
-    return {"user": user_object(runtime, access.known_user(runtime, call.args.required("user")))}
-
-
-def user_object(runtime: Runtime, user: User) -> Json:
-    """Return Slack's user object."""
+    user = access.known_user(runtime, call.required("user"))
+    team = user.home or runtime.state.team_id
     here = datetime.fromtimestamp(runtime.now(), ZoneInfo(user.tz))
     # As in Slack, the first person of a workspace owns it.
     owner = next((user.id for user in runtime.state.users.values() if not user.is_bot), "")
-    return {
+    fields: Json = {
         "id": user.id,
-        "team_id": user.home or runtime.state.team_id,
+        "team_id": team,
         "name": user.name,
         "deleted": user.is_deleted,
-        "color": user.color,
         "real_name": user.real_name,
         "tz": user.tz,
         "tz_label": here.tzname(),
@@ -57,7 +52,7 @@ def user_object(runtime: Runtime, user: User) -> Json:
             "display_name": user.name,
             "real_name_normalized": user.real_name,
             "display_name_normalized": user.name,
-            "team": user.home or runtime.state.team_id,
+            "team": team,
         },
         "is_bot": user.is_bot,
         "is_app_user": False,
@@ -67,15 +62,11 @@ def user_object(runtime: Runtime, user: User) -> Json:
         "is_ultra_restricted": False,
         "updated": 0,
     }
+    return {"user": fields}
 
 
 METHODS: Methods = {
     "auth.test": Method(auth_test, tier=None),
-    "apps.connections.open": Method(
-        open_connection,
-        ("connections:write",),
-        tier=3,
-        token="app",  # noqa: S106 a kind
-    ),
+    "apps.connections.open": Method(open_connection, tier=3, token="app"),  # noqa: S106 a kind
     "users.info": Method(user_info, ("users:read",), tier=4),
 }

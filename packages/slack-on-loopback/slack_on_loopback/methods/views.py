@@ -9,52 +9,45 @@ from slack_on_loopback.errors import SlackRefusal
 from slack_on_loopback.json_values import Json, copy, text_at
 from slack_on_loopback.rules import check_view
 from slack_on_loopback.runtime import Runtime
-from slack_on_loopback.triggers import Trigger
 
 
 def open_view(runtime: Runtime, call: ApiCall) -> Json:
     """views.open."""
-    view = check_view(call.args.structure("view"), "modal")
-    trigger = _exchange(runtime, call)
-    opened = modals.new_view(runtime, call.app, view)
+    view = check_view(call.structure("view"), "modal")
+    trigger = runtime.triggers.exchange(call.required("trigger_id"), runtime.now())
+    opened = modals.new_view(runtime, view)
     modals.show(runtime, trigger.user, opened)
     return {"view": copy(opened)}
 
 
 def update_view(runtime: Runtime, call: ApiCall) -> Json:
     """views.update."""
-    view = check_view(call.args.structure("view"), "modal")
-    user, stored = modals.find_own(runtime, call.app, call.args.required("view_id"))
+    view = check_view(call.structure("view"), "modal")
+    user, stored = modals.find_modal(runtime, call.required("view_id"))
     _check_hash(call, stored)
     return {"view": copy(modals.replace_view(runtime, user, stored, view))}
 
 
 def publish_view(runtime: Runtime, call: ApiCall) -> Json:
     """views.publish: an app's Home for one user."""
-    user = access.known_user(runtime, call.args.required("user_id"))
-    view = check_view(call.args.structure("view"), "home")
-    if not call.app.has_home:
+    user = access.known_user(runtime, call.required("user_id"))
+    view = check_view(call.structure("view"), "home")
+    if not runtime.app.has_home:
         raise SlackRefusal("not_enabled")
-    key = modals.home_key(call.app, user.id)
-    before = runtime.state.homes.get(key)
+    before = runtime.state.homes.get(user.id)
     if before is not None:
         _check_hash(call, before)
-    published = modals.new_view(runtime, call.app, view)
+    published = modals.new_view(runtime, view)
     if before is not None:
         published["id"] = published["root_view_id"] = before["id"]
-    runtime.state.homes[key] = published
-    runtime.feed.tell_user(user.id, {"type": "home", "app": call.app.id, "view": copy(published)})
+    runtime.state.homes[user.id] = published
+    runtime.feed.tell_user(user.id, {"type": "home", "view": copy(published)})
     runtime.notify_change()
     return {"view": copy(published)}
 
 
-def _exchange(runtime: Runtime, call: ApiCall) -> Trigger:
-    trigger_id = call.args.required("trigger_id")
-    return runtime.triggers.exchange(trigger_id, call.app.id, runtime.now())
-
-
 def _check_hash(call: ApiCall, stored: Json) -> None:
-    view_hash = call.args.text("hash")
+    view_hash = call.text("hash")
     if view_hash and view_hash != text_at(stored, "hash"):
         raise SlackRefusal("hash_conflict")
 

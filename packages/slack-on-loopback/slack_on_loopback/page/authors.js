@@ -6,26 +6,15 @@ import { nameOf } from "./mentions.js";
 
 /** @typedef {{key: string, name: string, isApp: boolean, symbol?: string}} Author */
 
-/**
- * The author of a message; an app may post under a name and icon of its own.
- * @param {object} message
- * @param {object} ctx drawing context
- * @returns {Author}
- */
+/** The author of a message; an app may post under a name and icon of its own. */
 export function authorOf(message, ctx) {
   const user = ctx.store.users.get(message.user);
-  const app = ctx.store.apps.get(message.app_id);
-  const name = message.username || (user ? nameOf(user) : app?.name) || "Someone";
+  const name = message.username || nameOf(user);
   const isApp = Boolean(message.bot_id || user?.is_bot);
-  const code = message.icons?.emoji ?? user?.icon_emoji;
+  const code = message.icons?.emoji;
   const wanted = code && (ctx.store.emoji[code.replaceAll(":", "")] ?? "🤖");
   const symbol = wanted && hasGlyph(wanted) ? wanted : undefined;
   return { key: `${message.user ?? ""}/${name}/${code ?? ""}`, name, isApp, symbol };
-}
-
-/** The author of what a user posts, for lists of people. */
-export function authorOfUser(user, ctx) {
-  return authorOf({ user: user.id }, ctx);
 }
 
 /** An avatar: the emoji large on a tint, or initials. */
@@ -39,10 +28,8 @@ export function avatar(author, size = "") {
 
 function initials(name) {
   const words = name.split(/[\s._-]+/).filter(Boolean);
-  return words
-    .slice(0, 2)
-    .map((word) => [...word][0].toUpperCase())
-    .join("");
+  const firsts = words.slice(0, 2).map((word) => [...word][0].toUpperCase());
+  return firsts.join("");
 }
 
 function hueOf(name) {

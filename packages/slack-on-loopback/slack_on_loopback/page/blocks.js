@@ -1,7 +1,7 @@
-// Draws Block Kit: one function per block type; an unknown type is a visible grey box.
+// Draws Block Kit: one function per block type.
 
 import { fragment, h } from "./dom.js";
-import { drawContainer, drawPlan, drawTaskCard } from "./cards.js";
+import { drawContainer, drawPlan } from "./cards.js";
 import { drawChart } from "./chart.js";
 import { drawElement } from "./elements.js";
 import { drawField } from "./field.js";
@@ -10,7 +10,7 @@ import { drawText } from "./text.js";
 
 const BLOCKS = {
   section: drawSection,
-  header: (block, scope) => h("h2", { class: "header-block" }, drawText(block.text, scope.ctx)),
+  header: (block, { ctx }) => h("h2", { class: "header-block" }, drawText(block.text, ctx)),
   divider: () => h("hr"),
   context: drawContext,
   actions: (block, scope) => h("div", { class: "actions" }, drawElements(block, scope)),
@@ -19,60 +19,33 @@ const BLOCKS = {
   table: (block, scope) => drawTable(block, scope.ctx),
   data_visualization: drawChart,
   input: drawField,
-  task_card: drawTaskCard,
   plan: drawPlan,
   container: (block, scope) => drawContainer(block, scope, drawBlocks),
 };
 
-/**
- * Draws blocks in order.
- * @param {object[]} blocks
- * @param {import("./elements.js").Scope} scope
- * @returns {DocumentFragment}
- */
+/** Draws blocks in order. */
 export function drawBlocks(blocks, scope) {
   return fragment(
-    (blocks ?? []).map((block) =>
-      h("div", { class: `block block-${block.type}` }, drawBlock(block, scope)),
+    blocks.map((block) =>
+      h("div", { class: `block block-${block.type}` }, BLOCKS[block.type](block, scope)),
     ),
   );
-}
-
-function drawBlock(block, scope) {
-  const draw = BLOCKS[block.type];
-  if (!draw) return h("div", { class: "not-drawn" }, `block “${block.type}” is not drawn here`);
-  try {
-    return draw(block, scope);
-  } catch (error) {
-    console.error("A block is broken", block, error);
-    return h("div", { class: "not-drawn" }, `block “${block.type}” is broken and cannot be drawn`);
-  }
 }
 
 function drawElements(block, scope) {
   return block.elements.map((element) => drawElement(element, block.block_id, scope));
 }
 
-function drawSection(block, scope) {
-  const text = block.text && h("div", { class: "section-text" }, drawText(block.text, scope.ctx));
-  const fields =
-    block.fields &&
-    h(
-      "div",
-      { class: "fields" },
-      block.fields.map((field) => h("div", {}, drawText(field, scope.ctx))),
-    );
-  const accessory =
-    block.accessory &&
-    h("div", { class: "accessory" }, drawElement(block.accessory, block.block_id, scope));
-  return h(
-    "div",
-    { class: "section" },
-    h("div", { class: "section-main" }, text, fields),
-    accessory,
-  );
+function drawSection({ text, accessory, block_id: blockId }, scope) {
+  const main = h("div", { class: "section-main" }, drawText(text, scope.ctx));
+  const beside =
+    accessory && h("div", { class: "accessory" }, drawElement(accessory, blockId, scope));
+  return h("div", { class: "section" }, main, beside);
 }
 
-function drawContext(block, scope) {
-  return h("div", { class: "context" }, drawElements(block, scope));
+function drawContext(block, { ctx }) {
+  const texts = block.elements.map((text) =>
+    h("span", { class: "context-text" }, drawText(text, ctx)),
+  );
+  return h("div", { class: "context" }, texts);
 }

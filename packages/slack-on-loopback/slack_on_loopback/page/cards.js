@@ -1,4 +1,4 @@
-// What folds and what goes on: containers, plans and their tasks.
+// Containers, which may be collapsible, and plans with their tasks.
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
@@ -31,35 +31,17 @@ export function drawContainer(block, scope, drawBlocks) {
   return node;
 }
 
-/** task_card block: its title and status */
-export function drawTaskCard(block, scope) {
-  const status = STATUS[block.status];
-  return h(
-    "div",
-    { class: "task-card" },
-    h(
-      "span",
-      { class: `task-mark task-${block.status}`, role: "img", "aria-label": status.label },
-      icon(status.icon),
-    ),
-    h("span", { class: "task-title" }, drawText(block.title, scope.ctx)),
-  );
-}
-
 /** plan block: a titled list of tasks */
-export function drawPlan(block, scope) {
+export function drawPlan(block, { ctx }) {
   const tasks = block.tasks ?? [];
   const done = tasks.filter((task) => task.status === "complete").length;
-  const head = h(
-    "div",
-    { class: "plan-head" },
-    h("strong", {}, drawText(block.title, scope.ctx)),
-    tasks.length > 0 && h("small", {}, `${done} of ${tasks.length} done`),
-  );
-  return h(
-    "section",
-    { class: "plan" },
-    head,
-    tasks.map((task) => drawTaskCard(task, scope)),
-  );
+  const count = tasks.length > 0 && h("small", {}, `${done} of ${tasks.length} done`);
+  const head = h("div", { class: "plan-head" }, h("strong", {}, drawText(block.title, ctx)), count);
+  const rows = tasks.map((task) => {
+    const { icon: name, label } = STATUS[task.status];
+    const props = { class: `task-mark task-${task.status}`, role: "img", "aria-label": label };
+    const title = h("span", { class: "task-title" }, drawText(task.title, ctx));
+    return h("div", { class: "task-card" }, h("span", props, icon(name)), title);
+  });
+  return h("section", { class: "plan" }, head, rows);
 }

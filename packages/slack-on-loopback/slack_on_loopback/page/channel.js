@@ -12,34 +12,19 @@ import { PinnedStrip } from "./pinned.js";
 
 /** One channel on screen. */
 export class ChannelPane {
-  /**
-   * @param {object} ctx drawing context
-   * @param {string} id
-   */
   constructor(ctx, id) {
     this.ctx = ctx;
     this.id = id;
-    this.list = new MessageList(ctx, {
-      inThread: false,
-      label: `Messages in ${titleOf(this.#channel(), ctx)}`,
-    });
+    const label = `Messages in ${titleOf(this.#channel(), ctx)}`;
+    this.list = new MessageList(ctx, { inThread: false, label });
     this.pinned = new PinnedStrip(ctx, id, (ts) => this.list.reveal(ts, { focus: true }));
     this.head = h("header", { class: "pane-head" });
     this.foot = h("div", { class: "pane-foot" });
-    this.empty = h(
-      "div",
-      { class: "empty-slot", hidden: true },
-      drawEmpty("Nothing here yet", emptyWords(ctx)),
-    );
-    this.node = h(
-      "div",
-      { class: "pane" },
-      this.head,
-      this.pinned.node,
-      this.empty,
-      this.list.node,
-      this.foot,
-    );
+    const words = `Write a message, or a command (${ctx.store.app.commands.join(", ")}).`;
+    const empty = drawEmpty("Nothing here yet", words);
+    this.empty = h("div", { class: "empty-slot", hidden: true }, empty);
+    const parts = [this.head, this.pinned.node, this.empty, this.list.node, this.foot];
+    this.node = h("div", { class: "pane" }, parts);
     this.stops = [
       ctx.store.on("row", (change) => change.key === id && this.#rowChanged(change)),
       ctx.store.on("list", (key) => key === id && this.#loaded()),
@@ -50,7 +35,7 @@ export class ChannelPane {
   }
 
   #channel() {
-    return this.ctx.store.channels.get(this.id) ?? { id: this.id, name: "unknown", members: [] };
+    return this.ctx.store.channels.get(this.id);
   }
 
   /** Fetches the messages; also after a lost connection. */
@@ -63,8 +48,8 @@ export class ChannelPane {
     this.#drawEmptiness();
   }
 
-  #rowChanged({ message, change }) {
-    if (change === "removed") this.list.remove(message.ts);
+  #rowChanged({ message, isRemoved }) {
+    if (isRemoved) this.list.remove(message.ts);
     else this.list.upsert(message);
     this.#drawEmptiness();
     if ((this.ctx.store.pins.get(this.id) ?? []).includes(message.ts)) this.pinned.draw();
@@ -83,12 +68,8 @@ export class ChannelPane {
   #drawFrame() {
     const channel = this.#channel();
     fill(this.head, this.#drawHead(channel));
-    const state = channel.is_archived
-      ? "archived"
-      : channel.is_member === false
-        ? "outside"
-        : "writing";
-    if (state === this.state) return;
+    const state = channel.is_archived ? "archived" : channel.is_member ? "writing" : "outside";
+    if (state === this.state) return; // what somebody is typing stays
     this.state = state;
     this.#drawFoot(channel);
   }
@@ -124,17 +105,11 @@ export class ChannelPane {
   }
 
   #join() {
-    return attempt(() => this.ctx.api.post("channels", { action: "join", channel: this.id }));
+    return attempt(() => this.ctx.api.post("join", { channel: this.id }));
   }
 
   /** Stops listening; the pane is taken off the screen. */
   close() {
     for (const stop of this.stops) stop();
   }
-}
-
-function emptyWords({ store }) {
-  const commands = [...store.apps.values()].flatMap((app) => app.commands ?? []);
-  const names = commands.map(({ command }) => command).join(", ");
-  return `Write a message${names && `, or a command (${names})`}.`;
 }

@@ -1,27 +1,23 @@
 // The box to write in: grows with the text, sends on Enter, keeps drafts, turns names into mentions.
 
+import { Refusal } from "./api.js";
 import { iconButton } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { nameOf } from "./mentions.js";
-import { Refusal } from "./api.js";
-import { chip, upload } from "./uploads.js";
+import { attempt } from "./notices.js";
 
 const drafts = new Map();
 const TALLEST = 220;
 
-/**
- * What a person typed, with the names of people and channels as Slack's tokens; the server escapes the rest.
- * @param {string} text
- * @param {import("./store.js").Store} store
- */
-export function withTokens(text, store) {
+/** What a person typed, with names of people and channels as Slack's tokens; the server escapes the rest. */
+function withTokens(text, store) {
   return tokens(store).reduce((typed, [name, token]) => replaceName(typed, name, token), text);
 }
 
 function tokens(store) {
   const people = [...store.users.values()].flatMap((user) =>
-    [nameOf(user), user.name].filter(Boolean).map((name) => [`@${name}`, `<@${user.id}>`]),
+    [nameOf(user), user.name].map((name) => [`@${name}`, `<@${user.id}>`]),
   );
   const channels = [...store.channels.values()]
     .filter((channel) => !channel.is_im)
@@ -39,6 +35,8 @@ function replaceName(text, name, token) {
 
 /** One composer, of a channel or a thread. */
 export class Composer {
+  #files = [];
+
   /**
    * @param {object} ctx drawing context
    * @param {{key: string, label: string, channel: string, threadTs?: string}} place key names its draft
@@ -52,55 +50,45 @@ export class Composer {
       "aria-label": place.label,
       placeholder: place.label,
       value: drafts.get(place.key) ?? "",
+      on: { input: () => this.#typed(), keydown: (event) => this.#key(event) },
     });
     this.error = h("p", { class: "composer-error", role: "alert", hidden: true });
-    this.files = [];
     this.chosen = h("ul", { class: "chosen-files" });
-    this.area.addEventListener("input", () => this.#typed());
-    this.area.addEventListener("keydown", (event) => this.#key(event));
-    this.node = h(
-      "form",
-      { class: "composer", on: { submit: (event) => this.#submit(event) } },
-      this.error,
-      this.chosen,
-      this.#drawBox(),
-    );
+    const named = { type: "submit", "aria-label": "Send", title: "Send" };
+    const send = h("button", { class: "send", ...named }, icon("send"));
+    const box = h("div", { class: "composer-box" }, this.#attach(), this.area, send);
+    const props = { class: "composer", on: { submit: (event) => this.#submit(event) } };
+    this.node = h("form", props, this.error, this.chosen, box);
     requestAnimationFrame(() => this.#grow());
   }
 
-  #drawBox() {
-    const send = h(
-      "button",
-      { class: "send", type: "submit", "aria-label": "Send", title: "Send" },
-      icon("send"),
-    );
-    return h("div", { class: "composer-box" }, this.#attach(), this.area, send);
-  }
-
   #attach() {
-    const field = h("input", {
-      type: "file",
-      multiple: true,
-      hidden: true,
-      "aria-label": "Files to attach",
-    });
-    field.addEventListener("change", async () => {
-      this.files.push(...(await upload([...field.files], this.ctx.api)));
+    const change = async () => {
+      const chosen = [...field.files];
       field.value = "";
-      this.#drawFiles();
-    });
+      // Those that could not be sent are left out.
+      const sent = await Promise.all(chosen.map((file) => attempt(() => this.#upload(file))));
+      this.#setFiles([...this.#files, ...sent.filter(Boolean)]);
+    };
+    const props = { type: "file", multiple: true, hidden: true, "aria-label": "Files to attach" };
+    const field = h("input", { ...props, on: { change } });
     return [field, iconButton("file", "Attach files", () => field.click())];
   }
 
-  #drawFiles() {
-    const drop = (file) => {
-      this.files = this.files.filter((one) => one !== file);
-      this.#drawFiles();
-    };
-    fill(
-      this.chosen,
-      this.files.map((file) => chip(file, drop)),
-    );
+  async #upload(file) {
+    const content = await base64(file);
+    const answer = await this.ctx.api.post("files", { name: file.name, mimetype: file.type, content });
+    return answer.file;
+  }
+
+  #setFiles(files) {
+    this.#files = files;
+    const chips = files.map((file) => {
+      const click = () => this.#setFiles(this.#files.filter((other) => other !== file));
+      const props = { type: "button", "aria-label": `Remove ${file.name}`, on: { click } };
+      return h("li", { class: "chip" }, icon("file"), file.name, h("button", props, icon("close")));
+    });
+    fill(this.chosen, chips);
   }
 
   #typed() {
@@ -114,8 +102,7 @@ export class Composer {
   }
 
   #key(event) {
-    if (event.isComposing) return;
-    if (event.key !== "Enter" || event.shiftKey) return;
+    if (event.isComposing || event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
     this.node.requestSubmit();
   }
@@ -123,13 +110,10 @@ export class Composer {
   async #submit(event) {
     event.preventDefault();
     const typed = this.area.value;
-    if (!typed.trim() && !this.files.length) return;
+    if (!typed.trim() && !this.#files.length) return;
     this.#set("");
     const error = await this.#send(typed.trim());
-    if (!error) {
-      this.files = [];
-      this.#drawFiles();
-    }
+    if (!error) this.#setFiles([]);
     this.error.hidden = !error;
     fill(this.error, error && [icon("alert"), error]);
     if (error && !this.area.value) this.#set(typed);
@@ -137,13 +121,10 @@ export class Composer {
 
   async #send(typed) {
     const { channel, threadTs } = this.place;
+    const text = withTokens(typed, this.ctx.store);
+    const files = this.#files.map((file) => file.id);
     try {
-      await this.ctx.api.post("say", {
-        channel,
-        text: withTokens(typed, this.ctx.store),
-        ...(threadTs ? { thread_ts: threadTs } : {}),
-        ...(this.files.length ? { files: this.files.map((file) => file.id) } : {}),
-      });
+      await this.ctx.api.post("say", { channel, text, thread_ts: threadTs, files });
       return null;
     } catch (refusal) {
       if (refusal instanceof Refusal) return refusal.message;
@@ -159,4 +140,13 @@ export class Composer {
   focus() {
     this.area.focus();
   }
+}
+
+function base64(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result.split(",", 2)[1] ?? "");
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
 }

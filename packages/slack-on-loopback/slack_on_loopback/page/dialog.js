@@ -45,18 +45,14 @@ function drawFrame(node, parts) {
   );
 }
 
-/**
- * Asks yes or no.
- * @param {{title: any, text?: any, confirm: any, deny: any, danger?: boolean}} question
- * @returns {Promise<boolean>}
- */
+/** Asks yes or no: `{title, text, confirm, deny}`. */
 export function ask(question) {
   return new Promise((resolve) => {
     const done = (answer) => {
       dialog.remove();
       resolve(answer);
     };
-    const yes = button(question.confirm, () => done(true), question.danger ? "danger" : "primary");
+    const yes = button(question.confirm, () => done(true), "primary");
     const no = button(question.deny, () => done(false));
     const dialog = openDialog({
       title: question.title,

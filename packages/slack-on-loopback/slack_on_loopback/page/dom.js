@@ -1,15 +1,7 @@
 // Builds DOM nodes. Text always becomes a text node: no string is ever parsed as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
-const PROPERTIES = new Set([
-  "value",
-  "checked",
-  "disabled",
-  "hidden",
-  "open",
-  "selected",
-  "indeterminate",
-]);
+const PROPERTIES = new Set(["value", "checked", "hidden", "open", "selected"]);
 const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:"]);
 
 /**
@@ -21,7 +13,7 @@ const SAFE_PROTOCOLS = new Set(["http:", "https:", "mailto:"]);
  */
 export function h(tag, props = {}, ...children) {
   const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(props ?? {})) setProp(node, name, value);
+  for (const [name, value] of Object.entries(props)) setProp(node, name, value);
   return append(node, children);
 }
 
@@ -35,10 +27,9 @@ function setProp(node, name, value) {
 }
 
 /** Appends children (nodes, strings, nested arrays) and returns the node. */
-export function append(node, children) {
+function append(node, children) {
   for (const child of [children].flat(Infinity)) {
-    if (child === undefined || child === null || child === false || child === "") continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    if (child !== undefined && child !== null && child !== false) node.append(child);
   }
   return node;
 }
@@ -61,25 +52,10 @@ export function svg(tag, attributes = {}, ...children) {
   return append(node, children);
 }
 
-/**
- * The address if a person may follow it (http, https, mailto), else null.
- * @param {string} url
- * @returns {string|null}
- */
-export function safeUrl(url) {
-  try {
-    const parsed = new URL(url, location.href);
-    return SAFE_PROTOCOLS.has(parsed.protocol) ? parsed.href : null;
-  } catch {
-    return null;
-  }
-}
-
-/** A link to the outside; an unsafe address becomes its label as text. */
-export function outlink(url, label, props = {}) {
-  const href = safeUrl(url);
-  if (!href) return h("span", props, label);
-  return h("a", { href, target: "_blank", rel: "noopener noreferrer", ...props }, label);
+/** A link to the outside; an address that no person may follow becomes its label as text. */
+export function outlink(url, label) {
+  if (!URL.canParse(url) || !SAFE_PROTOCOLS.has(new URL(url).protocol)) return h("span", {}, label);
+  return h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, label);
 }
 
 let counter = 0;

@@ -1,5 +1,6 @@
 // Files at a message: name, size, download, and the text of those that have one.
 
+import { button } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 
@@ -15,58 +16,44 @@ function fileSize(bytes) {
 
 // Files are always served by this page's own host, whatever name the file's address uses.
 function addressOf(file) {
-  return new URL(file.permalink ?? file.url_private ?? "", location.href).pathname;
+  return new URL(file.permalink).pathname;
 }
 
 /** Draws one file card. */
 export function drawFile(file) {
-  const name = file.title || file.name;
-  const download = h(
-    "a",
-    {
-      class: "button square",
-      href: addressOf(file),
-      download: file.name,
-      "aria-label": `Download ${name}`,
-      title: "Download",
-    },
-    icon("download"),
-  );
-  const size = file.size !== undefined && h("small", {}, fileSize(file.size));
-  const head = h(
-    "div",
-    { class: "file-head" },
-    icon("file"),
-    h("div", { class: "file-words" }, h("strong", {}, name), size),
-  );
+  const props = {
+    class: "button square",
+    href: addressOf(file),
+    download: file.name,
+    "aria-label": `Download ${file.title}`,
+    title: "Download",
+  };
+  const size = h("small", {}, fileSize(file.size));
+  const words = h("div", { class: "file-words" }, h("strong", {}, file.title), size);
+  const head = h("div", { class: "file-head" }, icon("file"), words);
   const card = h("div", { class: "file-card" }, head);
-  if (TEXT_TYPES.test(file.mimetype ?? "")) head.append(previewButton(file, card));
-  head.append(download);
+  if (TEXT_TYPES.test(file.mimetype)) head.append(previewButton(file, card));
+  head.append(h("a", props, icon("download")));
   return card;
 }
 
 function previewButton(file, card) {
-  const box = h("pre", {
-    class: "file-preview",
-    hidden: true,
-    tabindex: "0",
-    role: "region",
-    "aria-label": `Preview of ${file.name}`,
-  });
+  const label = `Preview of ${file.name}`;
+  const props = { class: "file-preview", hidden: true, tabindex: "0", role: "region" };
+  const box = h("pre", { ...props, "aria-label": label });
   card.append(box);
-  const click = async () => {
+  const preview = button("Preview", async () => {
     box.hidden = !box.hidden;
-    button.setAttribute("aria-expanded", String(!box.hidden));
+    preview.setAttribute("aria-expanded", String(!box.hidden));
     if (!box.childNodes.length) fill(box, await read(file));
-  };
-  const props = { class: "button", type: "button", "aria-expanded": "false", on: { click } };
-  const button = h("button", props, "Preview");
-  return button;
+  });
+  preview.setAttribute("aria-expanded", "false");
+  return preview;
 }
 
 async function read(file) {
   const response = await fetch(addressOf(file)).catch(() => null);
-  const text = response?.ok ? await response.text() : (file.preview ?? "The file cannot be read.");
+  const text = response?.ok ? await response.text() : "The file cannot be read.";
   return text.length > PREVIEW_CHARACTERS
     ? `${text.slice(0, PREVIEW_CHARACTERS)}\n… Download it for the rest.`
     : text;

@@ -27,11 +27,7 @@ const PATHS = {
   spinner: "M10 3a7 7 0 0 1 7 7",
 };
 
-/**
- * One icon; decoration only, so it is hidden from screen readers.
- * @param {string} name a key of the table above
- * @returns {SVGElement}
- */
+/** One icon of the table above; decoration only, so it is hidden from screen readers. */
 export function icon(name) {
   const path = svg("path", { d: PATHS[name] ?? PATHS.dot });
   return svg(

@@ -17,15 +17,16 @@ const INPUTS = {
 /**
  * Draws an input element.
  * @param {object} element Slack's element
- * @param {{ctx: object, id: string, label?: string, labelId?: string, describedBy?: string, dispatches: boolean, changed: Function}} io
- * @returns {{node: Node, read: Function, isEmpty: Function, check?: Function, focus: Function}|null} null for a type that is not drawn
+ * @param {{ctx: object, id: string, labelId: string, describedBy: string, changed: Function|null}} io
+ *   `changed` is called when the app wants to hear of each change
+ * @returns {{node: Node, read: Function, isEmpty: Function, focus: Function}}
  */
 export function createInput(element, io) {
-  return INPUTS[element.type]?.(element, io) ?? null;
+  return INPUTS[element.type](element, io);
 }
 
-function naming({ id, label, describedBy }) {
-  return { id, "aria-label": label, "aria-describedby": describedBy };
+function naming({ id, describedBy }) {
+  return { id, "aria-describedby": describedBy };
 }
 
 function textInput(element, io) {
@@ -34,21 +35,17 @@ function textInput(element, io) {
     class: "text-input",
     value: element.initial_value ?? "",
     placeholder: wordsOf(element.placeholder),
-    autofocus: element.focus_on_load ?? null,
     rows: element.multiline ? 4 : null,
     maxlength: element.max_length,
   });
   field.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || !io.dispatches) return;
+    if (event.key !== "Enter" || event.shiftKey || !io.changed) return;
     event.preventDefault();
     io.changed();
   });
-  const least = element.min_length ?? 0;
   return {
     node: field,
-    read: () => ({ type: element.type, value: field.value === "" ? null : field.value }),
-    check: () =>
-      field.value.length < least ? `Please write at least ${least} characters.` : null,
+    read: () => ({ type: element.type, value: field.value || null }),
     isEmpty: () => !field.value.trim(),
     focus: () => field.focus(),
   };
@@ -60,7 +57,7 @@ function dateInput(element, io) {
     class: "text-input moment",
     type: "date",
     value: element.initial_date ?? "",
-    on: { change: () => io.changed() },
+    on: { change: () => io.changed?.() },
   });
   const read = () => ({ type: element.type, selected_date: field.value || null });
   return { node: field, read, isEmpty: () => !field.value, focus: () => field.focus() };
@@ -73,53 +70,32 @@ function choicesOf(element, { ctx }) {
   if (element.type === "conversations_select") {
     const kinds = element.filter?.include ?? ["public", "private"];
     return [...ctx.store.channels.values()]
-      .filter((one) => !one.is_archived && !one.is_im)
-      .filter((one) => kinds.includes(one.is_private ? "private" : "public"))
-      .map((one) => ({ label: `#${one.name}`, raw: one.id }));
+      .filter((channel) => !channel.is_archived && !channel.is_im)
+      .filter((channel) => kinds.includes(channel.is_private ? "private" : "public"))
+      .map((channel) => ({ label: `#${channel.name}`, raw: channel.id }));
   }
-  const ofGroup = (options, group) =>
-    options.map((option) => ({
-      label: wordsOf(option.text),
-      hint: wordsOf(option.description),
-      group,
-      raw: option,
-    }));
-  const groups = element.option_groups ?? [];
-  return [
-    ...ofGroup(element.options ?? []),
-    ...groups.flatMap((group) => ofGroup(group.options, wordsOf(group.label))),
-  ];
+  return element.options.map((option) => ({ label: wordsOf(option.text), raw: option }));
 }
 
 function keyOf(raw) {
   return raw?.value ?? raw;
 }
 
-/** The choices that an element starts with. */
-function startOf(element, { ctx }) {
-  const name = Object.keys(element).find(
-    (key) => key.startsWith("initial_") && element[key] !== undefined,
-  );
-  const isHere = !name && element.default_to_current_conversation;
-  return new Set([isHere ? ctx.store.active : element[name]].flat().map(keyOf));
+/** The keys of the choices that an element starts with. */
+function startOf(element) {
+  const name = Object.keys(element).find((key) => key.startsWith("initial_"));
+  return new Set([element[name]].flat().map(keyOf));
 }
 
 function selectInput(element, io) {
   const choices = choicesOf(element, io);
-  const start = startOf(element, io);
-  const none = wordsOf(element.placeholder) || "Choose one";
-  const select = h(
-    "select",
-    { ...naming(io), class: "text-input", on: { change: () => io.changed() } },
-    h("option", { value: "" }, none),
-    choices.map(({ label, hint, group, raw }, place) =>
-      h(
-        "option",
-        { value: String(place), selected: start.has(keyOf(raw)) },
-        [group, label].filter(Boolean).join(": ") + (hint ? ` (${hint})` : ""),
-      ),
-    ),
+  const start = startOf(element);
+  const options = choices.map(({ label, raw }, place) =>
+    h("option", { value: String(place), selected: start.has(keyOf(raw)) }, label),
   );
+  const none = h("option", { value: "" }, wordsOf(element.placeholder) || "Choose one");
+  const props = { ...naming(io), class: "text-input", on: { change: () => io.changed?.() } };
+  const select = h("select", props, none, options);
   const field = element.type === "static_select" ? "selected_option" : "selected_conversation";
   return {
     node: select,
@@ -131,16 +107,13 @@ function selectInput(element, io) {
 
 function boxesInput(element, io) {
   const choices = choicesOf(element, io);
-  const start = startOf(element, io);
+  const start = startOf(element);
+  const change = () => io.changed?.();
   const boxes = choices.map(({ raw }) =>
-    h("input", {
-      type: "checkbox",
-      checked: start.has(keyOf(raw)),
-      on: { change: () => io.changed() },
-    }),
+    h("input", { type: "checkbox", checked: start.has(keyOf(raw)), on: { change } }),
   );
-  const rows = choices.map(({ label, hint }, place) =>
-    h("label", { class: "option" }, boxes[place], h("span", {}, label, hint && h("small", {}, hint))),
+  const rows = choices.map(({ label }, place) =>
+    h("label", { class: "option" }, boxes[place], h("span", {}, label)),
   );
   const chosen = () => choices.filter((_, place) => boxes[place].checked).map(({ raw }) => raw);
   const field = element.type === "multi_users_select" ? "selected_users" : "selected_options";

@@ -4,6 +4,7 @@ import { createContext } from "./actions.js";
 import { Api, Refusal } from "./api.js";
 import { authorOf } from "./authors.js";
 import { ChannelPane } from "./channel.js";
+import { button } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { GuideBar } from "./guide.js";
 import { HomePane } from "./home.js";
@@ -11,9 +12,9 @@ import { Live } from "./live.js";
 import { excerpt } from "./message.js";
 import { drawEmpty } from "./message_list.js";
 import { Modal } from "./modal.js";
-import { announce, attempt, showApps, showConnection, toast } from "./notices.js";
+import { announce, attempt, showApp, showConnection, toast } from "./notices.js";
 import { PHONE, showPane } from "./panes.js";
-import { followPermalink, startRouter } from "./router.js";
+import { startRouter } from "./router.js";
 import { Sidebar } from "./sidebar.js";
 import { Store } from "./store.js";
 import { ThreadPane } from "./thread.js";
@@ -35,8 +36,8 @@ class Page {
     this.api.user = this.store.me;
     document.title = `${this.store.team?.name ?? "Workspace"} · local workspace`;
     this.sidebar = new Sidebar(document.getElementById("sidebar"), this.ctx);
-    this.store.on("apps", () => this.#showApps());
-    this.#showApps();
+    this.store.on("app", () => showApp(this.store.app));
+    showApp(this.store.app);
     document.getElementById("skip").addEventListener("click", (event) => this.#skip(event));
     startRouter((route) => this.#go(route));
     this.modal.show(view);
@@ -54,10 +55,6 @@ class Page {
     const state = await this.api.state();
     this.store.loadState(state);
     return state;
-  }
-
-  #showApps() {
-    showApps([...this.store.apps.values()]);
   }
 
   #listen() {
@@ -110,7 +107,7 @@ class Page {
   }
 
   #showMain(route) {
-    const key = route.home ? `home/${route.home}` : route.channel;
+    const key = route.home ? "home" : route.channel;
     if (this.#main?.key !== key) this.#openMain(route, key);
     const { message, button } = route;
     if (message) this.#main?.ready?.then(() => this.#main.list?.reveal(message, { button }));
@@ -119,7 +116,9 @@ class Page {
   #openMain(route, key) {
     this.#main?.close();
     const slot = document.getElementById("main");
-    this.#main = route.home ? new HomePane(this.ctx, route.home) : this.#channelPane(route.channel);
+    const isKnown = this.store.channels.has(route.channel);
+    this.#main = isKnown ? new ChannelPane(this.ctx, route.channel) : null;
+    if (route.home) this.#main = new HomePane(this.ctx);
     if (!this.#main) {
       fill(slot, drawEmpty("Pick a channel", "Channels you may read are on the left."));
       return;
@@ -130,37 +129,27 @@ class Page {
     if (!PHONE.matches && !route.thread) this.#main.composer?.focus();
   }
 
-  #channelPane(id) {
-    return this.store.channels.has(id) ? new ChannelPane(this.ctx, id) : null;
-  }
-
   #showThread(route) {
     const key = route.thread && `${route.channel}/${route.thread}`;
     if (this.#thread?.key === key) return;
     const closing = this.#thread;
     closing?.close();
     const slot = document.getElementById("thread");
-    const pane =
-      key && this.store.channels.has(route.channel)
-        ? new ThreadPane(this.ctx, route.channel, route.thread)
-        : null;
+    const isKnown = key && this.store.channels.has(route.channel);
+    const pane = isKnown ? new ThreadPane(this.ctx, route.channel, route.thread) : null;
     this.#thread = pane;
     slot.hidden = !pane;
     document.body.classList.toggle("with-thread", Boolean(pane));
     fill(slot, pane?.node);
-    if (pane) this.#openThread(pane);
-    else if (closing)
+    if (pane) {
+      attempt(() => pane.refresh());
+      if (!PHONE.matches) pane.composer.focus();
+    } else if (closing)
       document.querySelector(`#main .row[data-ts="${CSS.escape(closing.ts)}"]`)?.focus();
-  }
-
-  #openThread(pane) {
-    attempt(() => pane.refresh());
-    if (!PHONE.matches) pane.composer.focus();
   }
 }
 
 async function boot() {
-  followPermalink();
   const user = new URLSearchParams(location.search).get("user") ?? "";
   try {
     await new Page(user).start();
@@ -169,21 +158,10 @@ async function boot() {
       error instanceof Refusal
         ? error.message
         : "This page failed to start. Reload it; the browser's console says why.";
-    const again = h(
-      "button",
-      { class: "button primary", type: "button", on: { click: () => location.reload() } },
-      "Try again",
-    );
-    fill(
-      document.getElementById("main"),
-      h(
-        "div",
-        { class: "empty" },
-        h("h2", {}, "The workspace cannot be shown"),
-        h("p", { role: "alert" }, text),
-        again,
-      ),
-    );
+    const title = h("h2", {}, "The workspace cannot be shown");
+    const again = button("Try again", () => location.reload(), "primary");
+    const box = h("div", { class: "empty" }, title, h("p", { role: "alert" }, text), again);
+    fill(document.getElementById("main"), box);
     if (!(error instanceof Refusal)) throw error;
   }
 }

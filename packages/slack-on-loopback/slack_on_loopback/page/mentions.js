@@ -1,23 +1,20 @@
 // Draws the small things inside text: people, channels, groups, emoji, dates.
 
-import { h, outlink } from "./dom.js";
+import { h } from "./dom.js";
 import { symbolOrSign } from "./glyphs.js";
 import { dateOf, fullDate, slackDate } from "./time.js";
 
 /** What a person or bot is called here. */
 export function nameOf(user) {
-  return user?.real_name || user?.name || "Someone";
+  return user?.real_name ?? "Someone";
 }
 
 /** `<@U…>` as a name; unknown people keep their id. */
 export function userMention(id, ctx, label) {
   const user = ctx.store.users.get(id);
   const mine = id === ctx.store.me ? " mention-me" : "";
-  return h(
-    "span",
-    { class: `mention${mine}`, title: user?.name },
-    `@${user ? nameOf(user) : label || id}`,
-  );
+  const name = user ? nameOf(user) : label || id;
+  return h("span", { class: `mention${mine}`, title: user?.name }, `@${name}`);
 }
 
 /** `<#C…>` as a link inside the page; a channel the reader cannot see stays text. */
@@ -38,31 +35,24 @@ export function emoji(name, ctx) {
   const symbol = ctx.store.emoji[base];
   if (!symbol) return `:${name}:`;
   const shown = symbolOrSign(symbol, base);
-  return h(
-    "span",
-    {
-      class: shown === symbol ? "emoji" : "emoji sign",
-      role: "img",
-      "aria-label": base.replaceAll("_", " "),
-      title: `:${name}:`,
-      // Drawn by the style sheet: a sign as text would be part of what a button is called.
-      "data-sign": shown === symbol ? null : shown,
-    },
-    shown === symbol ? symbol : null,
-  );
+  const isSign = shown !== symbol;
+  const props = {
+    class: isSign ? "emoji sign" : "emoji",
+    role: "img",
+    "aria-label": base.replaceAll("_", " "),
+    title: `:${name}:`,
+    // Drawn by the style sheet: a sign as text would be part of what a button is called.
+    "data-sign": isSign ? shown : null,
+  };
+  return h("span", props, isSign ? null : symbol);
 }
 
 /** A date in the reader's time zone, with the full date on hover. */
-export function dateNode(seconds, template, fallback, url) {
-  const text = slackDate(seconds, template, fallback);
+export function dateNode(seconds, template, fallback) {
   const date = dateOf(seconds);
-  const known = !Number.isNaN(date.getTime());
-  const time = h(
-    "time",
-    known ? { datetime: date.toISOString(), title: fullDate(date) } : {},
-    text,
-  );
-  return url ? outlink(url, time) : time;
+  if (Number.isNaN(date.getTime())) return fallback;
+  const props = { datetime: date.toISOString(), title: fullDate(date) };
+  return h("time", props, slackDate(date, template));
 }
 
 const SHORTCODE = /:([a-z0-9_+'-]+(?:::skin-tone-[2-6])?):/g;

@@ -1,13 +1,12 @@
 // Draws one message: author, text or blocks, files, reactions, and the way into its thread.
 
-import { authorOf, authorOfUser, avatar } from "./authors.js";
+import { authorOf, avatar } from "./authors.js";
 import { drawBlocks } from "./blocks.js";
 import { h } from "./dom.js";
 import { drawFile } from "./files.js";
-import { Form } from "./form.js";
 import { icon } from "./icons.js";
+import { emoji, nameOf } from "./mentions.js";
 import { drawMrkdwn, plainMrkdwn } from "./mrkdwn.js";
-import { drawReactions } from "./reactions.js";
 import { isReply } from "./store.js";
 import { ago, clock, dateOf, fullDate } from "./time.js";
 
@@ -30,28 +29,17 @@ function headText(message) {
   return typeof block?.text === "string" ? block.text : (block?.text?.text ?? "");
 }
 
-/**
- * The nodes of one message row.
- * @param {object} message Slack's message
- * @param {object} ctx drawing context
- * @param {{inThread: boolean}} place
- */
+/** The nodes of one message row. */
 export function drawMessage(message, ctx, { inThread }) {
   const author = authorOf(message, ctx);
   const date = dateOf(message.ts);
-  const time = h("time", { datetime: date.toISOString(), title: fullDate(date) }, clock(date));
-  const gutter = h(
-    "div",
-    { class: "gutter" },
-    avatar(author),
-    h("span", { class: "gutter-time", "aria-hidden": "true" }, clock(date)),
-  );
+  const gutterTime = h("span", { class: "gutter-time", "aria-hidden": "true" }, clock(date));
   const head = h(
     "div",
     { class: "message-head" },
     h("span", { class: "author" }, author.name),
     author.isApp && h("span", { class: "app-tag" }, "APP"),
-    time,
+    h("time", { datetime: date.toISOString(), title: fullDate(date) }, clock(date)),
   );
   const body = h(
     "div",
@@ -61,7 +49,7 @@ export function drawMessage(message, ctx, { inThread }) {
     drawBody(message, ctx),
     !inThread && drawThreadLink(message, ctx),
   );
-  return [gutter, body];
+  return [h("div", { class: "gutter" }, avatar(author), gutterTime), body];
 }
 
 function drawMarks(message, ctx, inThread) {
@@ -76,61 +64,49 @@ function drawBroadcastMark(message, ctx, inThread) {
   if (inThread) return h("div", { class: "mark" }, icon("hash"), "Also sent to the channel");
   // The root as it is now; what came with the reply is how it was then.
   const root = ctx.store.find(message.channel, message.thread_ts) ?? message.root;
-  const link = h(
-    "a",
-    { href: `#/${message.channel}/${message.thread_ts}` },
-    root ? excerpt(root, ctx, 70) : "open it",
-  );
+  const href = `#/${message.channel}/${message.thread_ts}`;
+  const link = h("a", { href }, root ? excerpt(root, ctx, 70) : "open it");
   return h("div", { class: "mark" }, icon("thread"), h("span", {}, "replied to a thread: ", link));
 }
 
 function drawBody(message, ctx) {
-  const scope = scopeOf(message, ctx);
-  const edited = message.edited && h("span", { class: "edited" }, " (edited)");
+  const surface = { channel: message.channel, message_ts: message.ts };
   const content = message.blocks?.length
-    ? drawBlocks(message.blocks, scope)
-    : h("div", { class: "text" }, drawMrkdwn(message.text, ctx), edited);
+    ? drawBlocks(message.blocks, { ctx, surface, key: message.ts })
+    : h("span", { class: "text" }, drawMrkdwn(message.text, ctx));
   return h(
     "div",
     { class: isQuiet(message) ? "content quiet" : "content" },
     content,
-    message.blocks?.length ? edited : null,
+    message.edited && h("span", { class: "edited" }, " (edited)"),
     (message.files ?? []).map(drawFile),
     drawReactions(message, ctx),
   );
 }
 
-function scopeOf(message, ctx) {
-  const surface = { channel: message.channel, message_ts: message.ts };
-  return {
-    ctx,
-    surface,
-    form: new Form(),
-    state: message.state?.values,
-    key: message.ts,
-  };
-}
-
 function drawThreadLink(message, ctx) {
   const count = message.reply_count ?? 0;
   if (!count || isReply(message)) return null;
-  const faces = (message.reply_users ?? [])
-    .slice(0, 3)
-    .map((id) => ctx.store.users.get(id))
-    .filter(Boolean);
-  const last =
-    message.latest_reply &&
-    h("span", { class: "last-reply" }, `Last reply ${ago(dateOf(message.latest_reply))}`);
+  const people = (message.reply_users ?? []).filter((id) => ctx.store.users.has(id)).slice(0, 3);
+  const faces = people.map((user) => avatar(authorOf({ user }, ctx), "tiny"));
+  const last = `Last reply ${ago(dateOf(message.latest_reply))}`;
   return h(
     "a",
     { class: "thread-link", href: `#/${message.channel}/${message.ts}`, data: { focus: "thread" } },
-    h(
-      "span",
-      { class: "faces" },
-      faces.map((user) => avatar(authorOfUser(user, ctx), "tiny")),
-    ),
+    h("span", { class: "faces" }, faces),
     h("strong", {}, count === 1 ? "1 reply" : `${count} replies`),
-    last,
+    h("span", { class: "last-reply" }, last),
     icon("chevron"),
   );
+}
+
+// The row of reactions; null when there are none.
+function drawReactions(message, ctx) {
+  if (!message.reactions?.length) return null;
+  const rows = message.reactions.map(({ name, count, users }) => {
+    const names = users.map((id) => (id === ctx.store.me ? "you" : nameOf(ctx.store.users.get(id))));
+    const title = `${name.replaceAll("_", " ")}, ${count}: ${names.join(", ")}`;
+    return h("li", { class: "reaction", title }, emoji(name, ctx), h("span", {}, String(count)));
+  });
+  return h("ul", { class: "reactions", "aria-label": "Reactions" }, rows);
 }

@@ -17,10 +17,6 @@ export class MessageList {
   #order = [];
   #current = null;
 
-  /**
-   * @param {object} ctx drawing context
-   * @param {{inThread: boolean, label: string}} place
-   */
   constructor(ctx, place) {
     this.ctx = ctx;
     this.place = place;
@@ -135,10 +131,8 @@ export class MessageList {
     fill(row.content, drawMessage(message, this.ctx, this.place));
     Object.assign(row, { message, drawn });
     row.node.classList.toggle("ephemeral", Boolean(message.is_ephemeral));
-    row.node.classList.toggle(
-      "pinned",
-      (this.ctx.store.pins.get(message.channel) ?? []).includes(message.ts),
-    );
+    const pins = this.ctx.store.pins.get(message.channel) ?? [];
+    row.node.classList.toggle("pinned", pins.includes(message.ts));
     if (this.#current === message.ts) row.content.append(this.toolbar);
     focus();
   }
@@ -151,23 +145,18 @@ export class MessageList {
     const date = dateOf(row.message.ts);
     const newDay = !before || dayKey(dateOf(before.message.ts)) !== dayKey(date);
     row.node.querySelector(":scope > .day")?.remove();
-    if (newDay)
-      row.node.prepend(
-        h("div", { class: "day", role: "separator" }, h("span", {}, dayLabel(date))),
-      );
+    const label = h("span", {}, dayLabel(date));
+    if (newDay) row.node.prepend(h("div", { class: "day", role: "separator" }, label));
     row.node.classList.toggle("grouped", !newDay && this.#groups(before.message, row.message));
   }
 
   #groups(before, message) {
-    const near = Number(message.ts) - Number(before.ts) < GROUP_SECONDS;
-    const plain =
-      !isQuiet(before) &&
-      message.subtype !== "thread_broadcast" &&
-      Boolean(before.is_ephemeral) === Boolean(message.is_ephemeral);
+    const isNear = Number(message.ts) - Number(before.ts) < GROUP_SECONDS;
+    const isPlain = !isQuiet(before) && message.subtype !== "thread_broadcast";
+    const isAlike = Boolean(before.is_ephemeral) === Boolean(message.is_ephemeral);
     const isRoot = this.place.inThread && before.ts === this.#order[0];
-    return (
-      near && plain && !isRoot && authorOf(before, this.ctx).key === authorOf(message, this.ctx).key
-    );
+    if (!isNear || !isPlain || !isAlike || isRoot) return false;
+    return authorOf(before, this.ctx).key === authorOf(message, this.ctx).key;
   }
 
   #point(event) {

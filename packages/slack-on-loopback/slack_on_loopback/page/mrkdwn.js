@@ -2,14 +2,7 @@
 // Rules: https://docs.slack.dev/messaging/formatting-message-text
 
 import { fragment, h, outlink } from "./dom.js";
-import {
-  channelMention,
-  dateNode,
-  emoji,
-  groupMention,
-  unescape,
-  userMention,
-} from "./mentions.js";
+import { channelMention, dateNode, emoji, groupMention, unescape, userMention } from "./mentions.js";
 
 const DEEPEST = 16; // deeper nesting stays plain: text from anywhere must not overflow the stack
 const STYLES = { "*": "strong", _: "em", "~": "s" };
@@ -19,10 +12,7 @@ const ANGLE = /<([^<>\n]+)>/y;
 const BARE_URL = /https?:\/\/[^\s<>|]+/y;
 const TRAILING = /[.,;:!?)\]}'"*_~]+$/;
 
-/**
- * Parses mrkdwn into blocks: `{kind: "pre"|"quote"|"text", …}`.
- * @param {string} text
- */
+/** Parses mrkdwn into blocks: `{kind: "pre"|"quote"|"text", …}`. */
 function parseMrkdwn(text) {
   return text.split(/```/).flatMap((part, index, all) => {
     if (index % 2 === 0) return parseLines(part, index > 0);
@@ -122,11 +112,7 @@ function angleNode(inner) {
   if (/^@[UWB]/.test(target)) return { kind: "user", id: target.slice(1), label };
   if (/^#[CG]/.test(target)) return { kind: "channel", id: target.slice(1), label };
   if (target.startsWith("!date^")) return dateToken(inner);
-  if (target.startsWith("!"))
-    return {
-      kind: "group",
-      name: label.replace(/^@/, "") || target.slice(1).replace(/^subteam\^/, ""),
-    };
+  if (target.startsWith("!")) return { kind: "group", name: target.slice(1) };
   if (/^(https?:\/\/|mailto:)/i.test(target))
     return { kind: "link", url: unescape(target), label: unescape(label) };
   return null;
@@ -134,8 +120,8 @@ function angleNode(inner) {
 
 function dateToken(inner) {
   const [spec, fallback = ""] = inner.split("|");
-  const [, seconds, template = "", url] = spec.split("^");
-  return { kind: "date", seconds, template, url, fallback: unescape(fallback) };
+  const [, seconds, template = ""] = spec.split("^");
+  return { kind: "date", seconds, template, fallback: unescape(fallback) };
 }
 
 function readEmoji(text, i) {
@@ -163,10 +149,8 @@ function readStyle(text, i, { dead, depth }) {
     dead.add(mark);
     return null;
   }
-  return {
-    node: { kind: STYLES[mark], children: parseInline(text.slice(i + 1, end), depth + 1) },
-    end: end + 1,
-  };
+  const children = parseInline(text.slice(i + 1, end), depth + 1);
+  return { node: { kind: STYLES[mark], children }, end: end + 1 };
 }
 
 function closingMark(text, start, mark) {
@@ -193,7 +177,7 @@ const DRAW = {
   channel: (node, ctx) => channelMention(node.id, ctx, node.label),
   group: (node) => groupMention(node.name),
   link: (node) => outlink(node.url, node.label || node.url.replace(/^mailto:/, "")),
-  date: (node) => dateNode(node.seconds, node.template, node.fallback, node.url),
+  date: (node) => dateNode(node.seconds, node.template, node.fallback),
   emoji: (node, ctx) => emoji(node.name, ctx),
 };
 
@@ -201,12 +185,7 @@ function drawInline(nodes, ctx) {
   return nodes.map((node) => DRAW[node.kind](node, ctx));
 }
 
-/**
- * Draws mrkdwn.
- * @param {string} text
- * @param {object} ctx drawing context (see actions.js)
- * @returns {DocumentFragment}
- */
+/** Draws mrkdwn. */
 export function drawMrkdwn(text, ctx) {
   const blocks = parseMrkdwn(text ?? "").map((block) => {
     if (block.kind === "pre") return h("pre", { tabindex: "0" }, block.text);

@@ -1,4 +1,4 @@
-// Short notices: toasts, the bars about the connection and the apps, and the live region.
+// Short notices: toasts, the bars about the connection and the app, and the live region.
 
 import { Refusal } from "./api.js";
 import { button, iconButton } from "./controls.js";
@@ -12,13 +12,8 @@ const MOST_TOASTS = 4;
 export function toast(text, { error = false } = {}) {
   const box = document.getElementById("toasts");
   const close = iconButton("close", "Dismiss", () => item.remove());
-  const item = h(
-    "div",
-    { class: `toast${error ? " error" : ""}`, role: error ? "alert" : "status" },
-    icon(error ? "alert" : "info"),
-    h("span", {}, text),
-    close,
-  );
+  const props = { class: `toast${error ? " error" : ""}`, role: error ? "alert" : "status" };
+  const item = h("div", props, icon(error ? "alert" : "info"), h("span", {}, text), close);
   box.append(item);
   while (box.children.length > MOST_TOASTS) box.firstElementChild.remove();
   if (!error) setTimeout(() => item.remove(), TOAST_MS);
@@ -45,31 +40,14 @@ export function announce(text) {
 export function showConnection(lost, retry) {
   const bar = document.getElementById("connection-bar");
   bar.hidden = !lost;
-  if (!lost) return;
-  const again = button("Try now", retry, "small");
-  fill(
-    bar,
-    icon("alert"),
-    h("span", {}, "Connection lost. New messages do not arrive; trying again…"),
-    again,
-  );
+  const words = "Connection lost. New messages do not arrive; trying again…";
+  if (lost) fill(bar, icon("alert"), h("span", {}, words), button("Try now", retry, "small"));
 }
 
-/** Shows or hides the bar about apps that are not connected. */
-export function showApps(apps) {
-  const bar = document.getElementById("apps-bar");
-  const away = apps.filter((app) => !app.connected).map((app) => app.name);
-  bar.hidden = away.length === 0;
-  if (away.length === 0) return;
-  const verb = away.length === 1 ? "is" : "are";
-  fill(
-    bar,
-    icon("bolt"),
-    h(
-      "span",
-      {},
-      h("strong", {}, away.join(", ")),
-      ` ${verb} not connected: commands and buttons get no answer.`,
-    ),
-  );
+/** Shows or hides the bar about an app that is not connected. */
+export function showApp({ name, connected }) {
+  const bar = document.getElementById("app-bar");
+  bar.hidden = connected;
+  const words = " is not connected: commands and buttons get no answer.";
+  if (!connected) fill(bar, icon("bolt"), h("span", {}, h("strong", {}, name), words));
 }

@@ -3,10 +3,7 @@
 /** Whether there is room for one pane only. */
 export const PHONE = matchMedia("(max-width: 760px)");
 
-/**
- * Says which pane the reader is in, for the eye and for screen readers.
- * @param {"sidebar" | "main" | "thread"} pane
- */
+/** Says which pane the reader is in, for the eye and for screen readers: "sidebar", "main" or "thread". */
 export function showPane(pane) {
   document.body.dataset.pane = pane;
   markLandmarks();

@@ -7,11 +7,6 @@ import { excerpt } from "./message.js";
 
 /** Draws and keeps the strip; `reveal(ts)` brings a pinned message into view. */
 export class PinnedStrip {
-  /**
-   * @param {object} ctx drawing context
-   * @param {string} channel
-   * @param {(ts: string) => void} reveal
-   */
   constructor(ctx, channel, reveal) {
     this.ctx = ctx;
     this.channel = channel;
@@ -24,22 +19,14 @@ export class PinnedStrip {
     const pins = this.ctx.store.pins.get(this.channel) ?? [];
     this.node.hidden = pins.length === 0;
     const newest = this.ctx.store.find(this.channel, pins[0]);
-    fill(
-      this.node,
-      h(
-        "summary",
-        { class: "pinned-row" },
-        icon("pin"),
-        h("strong", {}, `${pins.length} pinned`),
-        h("span", { class: "pinned-words" }, newest && excerpt(newest, this.ctx)),
-        icon("chevron"),
-      ),
-      h(
-        "ul",
-        {},
-        pins.map((ts) => h("li", {}, this.#row(ts))),
-      ),
-    );
+    const head = [
+      icon("pin"),
+      h("strong", {}, `${pins.length} pinned`),
+      h("span", { class: "pinned-words" }, newest && excerpt(newest, this.ctx)),
+      icon("chevron"),
+    ];
+    const rows = pins.map((ts) => h("li", {}, this.#row(ts)));
+    fill(this.node, h("summary", { class: "pinned-row" }, head), h("ul", {}, rows));
   }
 
   #row(ts) {

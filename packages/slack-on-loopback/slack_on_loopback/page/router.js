@@ -1,16 +1,11 @@
-// Addresses inside the page: `#/C1`, `#/C1/<thread ts>`, `#/C1?m=<ts>`, `#/C1?m=<ts>&button`, `#/home/A1`.
+// Addresses inside the page: `#/C1`, `#/C1/<thread ts>`, `#/C1?m=<ts>`, `#/C1?m=<ts>&button`, `#/home`.
 
-/** @typedef {{channel?: string, thread?: string, message?: string, button?: boolean, home?: string}} Route */
+/** @typedef {{channel?: string, thread?: string, message?: string, button?: boolean, home?: boolean}} Route */
 
-/**
- * Reads the address.
- * @param {string} hash
- * @returns {Route}
- */
 function readRoute(hash) {
   const [path, query = ""] = hash.replace(/^#\/?/, "").split("?");
   const [first, second] = path.split("/").map(decodeURIComponent);
-  if (first === "home") return { home: second };
+  if (first === "home") return { home: true };
   if (!first) return {};
   const wanted = new URLSearchParams(query);
   return {
@@ -21,10 +16,7 @@ function readRoute(hash) {
   };
 }
 
-/**
- * The address inside the page for one of Slack's permalinks, or null.
- * @param {string} href "/archives/C1/p1700000000000100?thread_ts=…"
- */
+/** The address inside the page for one of Slack's permalinks ("/archives/C1/p1700000000000100"), or null. */
 function routeOfPermalink(href) {
   const url = new URL(href, location.href);
   const match = url.pathname.match(/\/archives\/(\w+)\/p(\d{6,})$/);
@@ -33,16 +25,6 @@ function routeOfPermalink(href) {
   const ts = `${digits.slice(0, -6)}.${digits.slice(-6)}`;
   const thread = url.searchParams.get("thread_ts");
   return thread ? `#/${channel}/${thread}` : `#/${channel}?m=${ts}`;
-}
-
-/** Turns `?channel=…&ts=…` (where the server sends a permalink) into an address inside the page. */
-export function followPermalink() {
-  const url = new URL(location.href);
-  const { channel, ts, thread_ts: thread } = Object.fromEntries(url.searchParams);
-  if (!channel || !ts) return;
-  for (const name of ["channel", "ts", "thread_ts"]) url.searchParams.delete(name);
-  url.hash = thread ? `#/${channel}/${thread}` : `#/${channel}?m=${ts}`;
-  history.replaceState(null, "", url);
 }
 
 /** Calls `changed(route)` now and on every change, and keeps permalinks inside the page. */

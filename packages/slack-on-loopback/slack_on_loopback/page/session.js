@@ -1,5 +1,6 @@
 // An agent's session above a thread's composer: its title, its status, and Stop while it works.
 
+import { button } from "./controls.js";
 import { fill, h } from "./dom.js";
 import { attempt } from "./notices.js";
 
@@ -14,11 +15,6 @@ const WORDS = {
 export class SessionBar {
   #shown = "";
 
-  /**
-   * @param {object} ctx drawing context
-   * @param {string} channel
-   * @param {string} ts of the thread's root
-   */
   constructor(ctx, channel, ts) {
     this.node = h("div", { class: "session", role: "status", hidden: true });
     this.stop = () => attempt(() => ctx.api.post("session/stop", { channel, ts }));
@@ -32,15 +28,9 @@ export class SessionBar {
     this.#shown = now;
     this.node.hidden = !session;
     if (!session) return;
-    const words = h(
-      "span",
-      { class: "session-words" },
-      h("strong", {}, WORDS[session.status] ?? session.status),
-      session.title && [" · ", session.title],
-    );
-    const button =
-      session.status === "processing" &&
-      h("button", { class: "button", type: "button", on: { click: this.stop } }, "Stop");
-    fill(this.node, words, button);
+    const status = h("strong", {}, WORDS[session.status]);
+    const title = session.title && [" · ", session.title];
+    const stop = session.status === "processing" && button("Stop", this.stop);
+    fill(this.node, h("span", { class: "session-words" }, status, title), stop);
   }
 }

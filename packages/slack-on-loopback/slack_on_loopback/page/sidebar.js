@@ -1,4 +1,4 @@
-// The sidebar: team, channels, direct messages and apps, and who you act as.
+// The sidebar: team, channels, direct messages, the app, and who you act as.
 
 import { symbolOf, titleOf } from "./channel_names.js";
 import { fill, h } from "./dom.js";
@@ -10,15 +10,11 @@ import { PHONE } from "./panes.js";
 export class Sidebar {
   #route = {};
 
-  /**
-   * @param {HTMLElement} node
-   * @param {object} ctx drawing context
-   */
   constructor(node, ctx) {
     this.ctx = ctx;
     this.lists = h("nav", { class: "sidebar-lists", "aria-label": "Channels and apps" });
     fill(node, this.#drawTop(), this.lists, this.#drawFoot());
-    for (const name of ["channels", "apps", "unread"]) ctx.store.on(name, () => this.#draw());
+    for (const name of ["channels", "app", "unread"]) ctx.store.on(name, () => this.#draw());
     this.#draw();
   }
 
@@ -30,17 +26,10 @@ export class Sidebar {
 
   #drawTop() {
     const name = this.ctx.store.team?.name ?? "Workspace";
-    return h(
-      "header",
-      { class: "sidebar-top" },
-      h("span", { class: "team-mark", "aria-hidden": "true" }, name[0]),
-      h(
-        "div",
-        {},
-        h(PHONE.matches ? "h1" : "strong", { class: "team-name" }, name),
-        h("small", {}, "Local workspace"),
-      ),
-    );
+    const mark = h("span", { class: "team-mark", "aria-hidden": "true" }, name[0]);
+    const title = h(PHONE.matches ? "h1" : "strong", { class: "team-name" }, name);
+    const box = h("div", {}, title, h("small", {}, "Local workspace"));
+    return h("header", { class: "sidebar-top" }, mark, box);
   }
 
   #drawFoot() {
@@ -58,20 +47,17 @@ export class Sidebar {
     const channels = [...this.ctx.store.channels.values()];
     channels.sort((a, b) => a.name.localeCompare(b.name));
     const open = channels.filter((channel) => !channel.is_im && !channel.is_archived);
-    const apps = [...this.ctx.store.apps.values()].filter((app) => app.has_home);
+    const { app } = this.ctx.store;
     const groups = {
       Channels: open.filter((channel) => channel.is_member),
       "Not joined": open.filter((channel) => !channel.is_member),
       "Direct messages": channels.filter((channel) => channel.is_im),
       Archived: channels.filter((channel) => channel.is_archived),
     };
-    fill(
-      this.lists,
-      ...Object.entries(groups).map(([title, some]) =>
-        drawSection(title, some.map((channel) => this.#channel(channel))),
-      ),
-      drawSection("Apps", apps.map((app) => this.#app(app))),
+    const sections = Object.entries(groups).map(([title, some]) =>
+      drawSection(title, some.map((channel) => this.#channel(channel))),
     );
+    fill(this.lists, sections, app.has_home && drawSection("Apps", [this.#app(app)]));
   }
 
   #channel(channel) {
@@ -94,7 +80,7 @@ export class Sidebar {
 
   #app(app) {
     const state = app.connected ? "connected" : "not connected";
-    return drawLink(`#/home/${app.id}`, this.#route.home === app.id, [
+    return drawLink("#/home", this.#route.home, [
       h("span", { class: `presence${app.connected ? " on" : ""}`, title: state }),
       h("span", { class: "nav-name" }, app.name),
       h("span", { class: "visually-hidden" }, `, ${state}`),
@@ -104,16 +90,8 @@ export class Sidebar {
 
 function drawSection(title, links) {
   if (!links.length) return null;
-  return h(
-    "section",
-    {},
-    h("h2", { class: "section-title" }, title),
-    h(
-      "ul",
-      {},
-      links.map((link) => h("li", {}, link)),
-    ),
-  );
+  const list = h("ul", {}, links.map((link) => h("li", {}, link)));
+  return h("section", {}, h("h2", { class: "section-title" }, title), list);
 }
 
 function drawLink(href, isHere, content) {

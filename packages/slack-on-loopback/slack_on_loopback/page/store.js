@@ -10,18 +10,18 @@ export function isReply(message) {
   return Boolean(message.thread_ts) && message.thread_ts !== message.ts;
 }
 
-/** State plus listeners: `on(name, fn)` for "row", "list", "pins", "channels", "apps", "unread", "home". */
+/** State plus listeners: `on(name, fn)` for "row", "list", "pins", "channels", "app", "unread", "home". */
 export class Store {
   team = null;
   me = "";
   users = new Map();
   channels = new Map();
-  apps = new Map();
+  app = {};
   emoji = {};
   lists = new Map();
   pins = new Map();
   unread = new Map();
-  homes = new Map();
+  home = null;
   active = "";
   #listeners = new Map();
   #loads = new Set();
@@ -44,16 +44,12 @@ export class Store {
     this.team = state.team;
     this.me = state.me;
     this.users = byId(state.users);
-    this.emoji = state.emoji ?? {};
+    this.emoji = state.emoji;
     this.#setChannels(state.channels);
-    this.#setApps(state.apps);
+    this.#setApp(state.app);
   }
 
-  /**
-   * Fetches a channel or thread. The answer may be older than the live events that overtook it: they are applied again.
-   * @param {string} key of the list
-   * @param {() => Promise<{messages: object[], pins?: string[]}>} fetchAnswer
-   */
+  /** Fetches a channel or thread. Live events may overtake the answer: they are applied again. */
   async load(key, fetchAnswer) {
     const meanwhile = [];
     const number = (this.#begun += 1);
@@ -69,8 +65,7 @@ export class Store {
 
   #show(key, number, { messages, pins }) {
     this.#shown.set(key, number);
-    const all = [...messages].sort((a, b) => compareTs(a.ts, b.ts));
-    this.lists.set(key, new Map(all.map((message) => [message.ts, message])));
+    this.lists.set(key, new Map(messages.map((message) => [message.ts, message])));
     this.#emit("list", key);
     if (pins) this.setPins(key, pins);
   }
@@ -102,22 +97,21 @@ export class Store {
 
   #handlers = {
     message: ({ message }) => this.#added(message),
-    message_changed: ({ message }) => this.#put(message, "changed"),
+    message_changed: ({ message }) => this.#put(message),
     message_deleted: ({ channel, ts }) => this.#remove(channel, ts),
-    ephemeral: ({ message }) => this.#put({ ...message, is_ephemeral: true }, "added"),
-    reaction: ({ channel, ts, reactions }) => this.#patch(channel, ts, { reactions }),
+    ephemeral: ({ message }) => this.#put(message),
     pins: ({ channel, pins }) => this.setPins(channel, pins),
     channels: ({ channels }) => this.#setChannels(channels),
-    apps: ({ apps }) => this.#setApps(apps),
-    home: ({ app, view }) => this.setHome(app, view),
+    app: ({ app }) => this.#setApp(app),
+    home: ({ view }) => this.setHome(view),
   };
 
   // A message that is applied twice is counted as unread once.
-  #again = { ...this.#handlers, message: ({ message }) => this.#put(message, "added") };
+  #again = { ...this.#handlers, message: ({ message }) => this.#put(message) };
 
-  setHome(app, view) {
-    this.homes.set(app, view);
-    this.#emit("home", app);
+  setHome(view) {
+    this.home = view;
+    this.#emit("home");
   }
 
   #setChannels(channels) {
@@ -125,38 +119,32 @@ export class Store {
     this.#emit("channels");
   }
 
-  #setApps(apps) {
-    this.apps = byId(apps);
-    this.#emit("apps");
+  #setApp(app) {
+    this.app = app;
+    this.#emit("app");
   }
 
   #added(message) {
-    this.#put(message, "added");
-    if (isHidden(message)) return;
+    this.#put(message);
+    if (!keysOf(message).includes(message.channel)) return;
     if (message.channel === this.active || message.user === this.me) return;
     this.unread.set(message.channel, (this.unread.get(message.channel) ?? 0) + 1);
     this.#emit("unread", message.channel);
   }
 
-  #put(message, change) {
+  #put(message) {
     for (const key of keysOf(message)) {
       const list = this.lists.get(key);
       if (!list) continue;
-      const known = list.get(message.ts);
       list.set(message.ts, message);
-      this.#emit("row", { key, message, change: known ? "changed" : "added" });
+      this.#emit("row", { key, message });
     }
-  }
-
-  #patch(channel, ts, fields) {
-    const message = this.find(channel, ts);
-    if (message) this.#put({ ...message, ...fields }, "changed");
   }
 
   #remove(channel, ts) {
     for (const [key, list] of this.lists) {
       if (key.split("/")[0] !== channel || !list.delete(ts)) continue;
-      this.#emit("row", { key, message: { channel, ts }, change: "removed" });
+      this.#emit("row", { key, message: { channel, ts }, isRemoved: true });
     }
   }
 }
@@ -168,19 +156,11 @@ function keysOf(message) {
   return [message.channel, thread];
 }
 
-function isHidden(message) {
-  return isReply(message) && message.subtype !== "thread_broadcast";
-}
-
 function byId(items) {
-  return new Map((items ?? []).map((item) => [item.id, item]));
+  return new Map(items.map((item) => [item.id, item]));
 }
 
-/** Orders Slack ts strings. */
+/** Orders Slack ts strings, which all have the same length. */
 export function compareTs(a, b) {
-  return a.length === b.length
-    ? a < b
-      ? -1
-      : Number(a > b)
-    : Number.parseFloat(a) - Number.parseFloat(b);
+  return a < b ? -1 : Number(a > b);
 }

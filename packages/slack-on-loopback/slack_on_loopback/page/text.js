@@ -3,16 +3,12 @@
 import { unescape, withEmoji } from "./mentions.js";
 import { drawMrkdwn } from "./mrkdwn.js";
 
-/**
- * Draws a text object (or a bare string, as plain text).
- * @param {object|string|undefined} text
- * @param {object} ctx drawing context
- */
+/** Draws a text object, or a bare string as plain text. */
 export function drawText(text, ctx) {
   if (!text) return null;
   if (typeof text === "string") return withEmoji(unescape(text), ctx);
   if (text.type === "mrkdwn") return drawMrkdwn(text.text, ctx);
-  return text.emoji === false ? unescape(text.text) : withEmoji(unescape(text.text), ctx);
+  return withEmoji(unescape(text.text), ctx);
 }
 
 /** The characters of a text object, for labels and searching. */

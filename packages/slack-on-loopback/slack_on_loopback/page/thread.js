@@ -11,55 +11,35 @@ import { listKey } from "./store.js";
 
 /** One thread on screen. */
 export class ThreadPane {
-  /**
-   * @param {object} ctx drawing context
-   * @param {string} channel
-   * @param {string} ts of the root
-   */
   constructor(ctx, channel, ts) {
     this.ctx = ctx;
     this.channel = channel;
     this.ts = ts;
     this.key = listKey(channel, ts);
     this.list = new MessageList(ctx, { inThread: true, label: "Thread" });
-    this.composer = new Composer(ctx, {
-      key: this.key,
-      label: "Reply in thread",
-      channel,
-      threadTs: ts,
-    });
+    const place = { key: this.key, label: "Reply in thread", channel, threadTs: ts };
+    this.composer = new Composer(ctx, place);
     this.session = new SessionBar(ctx, channel, ts);
-    const archived = ctx.store.channels.get(channel)?.is_archived;
-    this.node = h(
-      "div",
-      { class: "pane thread-pane" },
-      this.#drawHead(),
-      this.list.node,
-      h("div", { class: "pane-foot" }, this.session.node, archived ? null : this.composer.node),
-    );
+    const composer = ctx.store.channels.get(channel).is_archived ? null : this.composer.node;
+    const foot = h("div", { class: "pane-foot" }, this.session.node, composer);
+    this.node = h("div", { class: "pane thread-pane" }, this.#drawHead(), this.list.node, foot);
     this.node.addEventListener("keydown", (event) => this.#key(event));
     this.stops = [
       ctx.store.on("row", (change) => change.key === this.key && this.#rowChanged(change)),
-      ctx.store.on(
-        "list",
-        (key) => key === this.key && this.#load([...ctx.store.lists.get(key).values()]),
-      ),
+      ctx.store.on("list", (key) => key === this.key && this.#load()),
       ctx.store.on("pins", (id) => id === channel && this.list.setPins(ctx.store.pins.get(id))),
     ];
   }
 
   #drawHead() {
     const channel = this.ctx.store.channels.get(this.channel);
+    const title = h(PHONE.matches ? "h1" : "h2", {}, "Thread");
+    const topic = h("p", { class: "topic" }, addressOf(channel, this.ctx));
     return h(
       "header",
       { class: "pane-head" },
       iconLink("back", "Back to the channel", `#/${this.channel}`, "only-phone"),
-      h(
-        "div",
-        { class: "pane-title" },
-        h(PHONE.matches ? "h1" : "h2", {}, "Thread"),
-        h("p", { class: "topic" }, channel && addressOf(channel, this.ctx)),
-      ),
+      h("div", { class: "pane-title" }, title, topic),
       iconLink("close", "Close thread", `#/${this.channel}`, "not-phone"),
     );
   }
@@ -69,14 +49,15 @@ export class ThreadPane {
     await this.ctx.store.load(this.key, () => this.ctx.api.thread(this.channel, this.ts));
   }
 
-  #load(messages) {
-    this.list.load(messages);
-    this.session.draw(messages.find((one) => one.ts === this.ts));
+  #load() {
+    const messages = this.ctx.store.lists.get(this.key);
+    this.list.load([...messages.values()]);
+    this.session.draw(messages.get(this.ts));
   }
 
-  #rowChanged({ message, change }) {
-    if (message.ts === this.ts && change !== "removed") this.session.draw(message);
-    if (change === "removed") this.list.remove(message.ts);
+  #rowChanged({ message, isRemoved }) {
+    if (message.ts === this.ts) this.session.draw(message);
+    if (isRemoved) this.list.remove(message.ts);
     else this.list.upsert(message);
   }
 

@@ -55,34 +55,23 @@ export function ago(date) {
     ["minute", 60],
     ["second", 1],
   ];
-  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];
-  return new Intl.RelativeTimeFormat(undefined, { numeric: "auto" }).format(
-    Math.round(seconds / size),
-    unit,
-  );
+  const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? steps.at(-1);
+  const words = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  return words.format(Math.round(seconds / size), unit);
 }
 
-const SHORT = { year: "numeric", month: "short", day: "numeric" };
-const PLAIN = { year: "numeric", month: "long", day: "numeric" };
-
 const TOKENS = {
-  date: (date) => format(date, PLAIN),
-  date_pretty: (date) => prettyOr(date, format(date, PLAIN)),
-  date_short: (date) => format(date, SHORT),
-  date_short_pretty: (date) => prettyOr(date, format(date, SHORT)),
-  date_long: (date) => format(date, { weekday: "long", ...PLAIN }),
-  time: (date) => clock(date),
+  date_short_pretty: (date) =>
+    prettyOr(date, format(date, { year: "numeric", month: "short", day: "numeric" })),
+  time: clock,
 };
 
 /**
- * Fills Slack's date tokens ("{date_num} at {time}").
+ * Fills two of Slack's date tokens: "{date_short_pretty} {time}".
  * https://docs.slack.dev/messaging/formatting-message-text#date-formatting
- * @param {string|number} seconds Unix time
+ * @param {Date} date
  * @param {string} template
- * @param {string} fallback shown when the time cannot be read
  */
-export function slackDate(seconds, template, fallback) {
-  const date = dateOf(seconds);
-  if (Number.isNaN(date.getTime())) return fallback;
+export function slackDate(date, template) {
   return template.replace(/\{(\w+)\}/g, (token, name) => TOKENS[name]?.(date) ?? token);
 }

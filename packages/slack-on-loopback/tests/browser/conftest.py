@@ -1,11 +1,13 @@
-"""A browser, the page's stand-in server, and a way to open the page."""
+"""A browser, a workspace to look at, and a way to open its page."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, ViewportSize, async_playwright
 
-from tests.browser.page_server import PageServer
+from slack_on_loopback.workspace import run_workspace
+from tests.bots import Recorder, bolt_app, on_socket, slack_client
+from tests.browser.sample import CONFIG, Sample
 from tests.chromium import CHROMIUM
 
 FLAGS = [
@@ -18,6 +20,7 @@ FLAGS = [
     "--disable-sync",
 ]
 DESKTOP: ViewportSize = {"width": 1360, "height": 860}
+PHONE: ViewportSize = {"width": 360, "height": 740}
 Open = Callable[..., Awaitable[Page]]
 
 
@@ -30,28 +33,30 @@ async def browser() -> AsyncIterator[Browser]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def server() -> AsyncIterator[PageServer]:
-    running = PageServer()
-    await running.start()
-    yield running
-    await running.stop()
+async def sample() -> AsyncIterator[Sample]:
+    async with run_workspace(CONFIG) as ws:
+        filled = Sample(ws, slack_client(ws.bot_token, base_url=ws.api_url))
+        await filled.fill()
+        yield filled
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def open_page(browser: Browser, server: PageServer) -> AsyncIterator[Open]:
+async def bot(sample: Sample) -> AsyncIterator[Recorder]:
+    """The app, connected: it keeps what it hears."""
+    recorder = Recorder(bolt_app(sample.ws, sample.client))
+    async with on_socket(sample.ws, recorder.app):
+        yield recorder
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def open_page(browser: Browser, sample: Sample) -> AsyncIterator[Open]:
     """Opens the page at an address; the test fails on any error the page throws."""
     contexts: list[BrowserContext] = []
     broken: list[str] = []
 
-    async def start(
-        address: str = "#/C1",
-        size: ViewportSize = DESKTOP,
-        *,
-        phone: bool = False,
-        dark: bool = False,
-    ) -> Page:
+    async def start(address: str = "", *, phone: bool = False, dark: bool = False) -> Page:
         context = await browser.new_context(
-            viewport={"width": 360, "height": 740} if phone else size,
+            viewport=PHONE if phone else DESKTOP,
             has_touch=phone,
             is_mobile=phone,
             color_scheme="dark" if dark else "light",
@@ -59,9 +64,10 @@ async def open_page(browser: Browser, server: PageServer) -> AsyncIterator[Open]
         contexts.append(context)
         page = await context.new_page()
         page.on("pageerror", lambda error: broken.append(str(error)))
-        await page.goto(f"{server.url}/{address}")
+        await page.goto(f"{sample.ws.url}{address}")
         await page.locator(".sidebar-top").wait_for(state="attached")
-        await server.until_live()
+        # What is sent before the page listens reaches nobody.
+        await sample.ws.wait_for(lambda: len(sample.ws.runtime.feed.viewers) == len(contexts))
         return page
 
     yield start

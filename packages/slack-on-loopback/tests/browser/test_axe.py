@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page
 
-from tests.browser import sample
 from tests.browser.conftest import Open
-from tests.browser.page_server import PageServer
+from tests.browser.sample import Sample
 
 pytestmark = [
     pytest.mark.browser,
@@ -17,14 +16,7 @@ pytestmark = [
 #: axe-core 4.14.1 as released, under the Mozilla Public License 2.0.
 AXE = Path(__file__).with_name("axe.min.js")
 GRAVE = {"moderate", "serious", "critical"}
-PLACES = {
-    "channels": "",
-    "channel": "#/C1",
-    "gallery": "#/C2",
-    "thread": f"#/C1/{sample.BOARD_TS}",
-    "home": "#/home/A1",
-    "form": "#/C1",
-}
+PLACES = ("channels", "channel", "gallery", "thread", "home", "form")
 
 
 async def violations(page: Page) -> list[str]:
@@ -46,11 +38,17 @@ async def violations(page: Page) -> list[str]:
 )
 @pytest.mark.parametrize("place", PLACES)
 async def test_axe_finds_nothing_that_is_moderate_or_worse(
-    open_page: Open, server: PageServer, place: str, *, phone: bool, dark: bool
+    open_page: Open, sample: Sample, place: str, *, phone: bool, dark: bool
 ) -> None:
-    page = await open_page(PLACES[place], phone=phone, dark=dark)
+    addresses = {
+        "channels": "",
+        "gallery": sample.address("architecture"),
+        "thread": sample.thread,
+        "home": "#/home",
+    }
+    page = await open_page(addresses.get(place, sample.address()), phone=phone, dark=dark)
     await page.wait_for_load_state("networkidle")
     if place == "form":
-        await server.open_view(sample.MODAL)
+        sample.open_form()
         await page.locator("dialog").wait_for()
     assert await violations(page) == []

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
-from tests.browser.page_server import PageServer
+from slack_on_loopback.workspace import run_workspace
 
 pytestmark = [
     pytest.mark.browser,
@@ -28,13 +28,11 @@ DRAW = """async (text) => {
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    server = PageServer()
-    await server.start()
-    opened = await browser.new_page()
-    await opened.goto(server.url)
-    yield opened
-    await opened.close()
-    await server.stop()
+    async with run_workspace() as ws:
+        opened = await browser.new_page()
+        await opened.goto(ws.url)
+        yield opened
+        await opened.close()
 
 
 async def draw(page: Page, text: str) -> str:
