@@ -1,7 +1,7 @@
 """Real Bolt apps, connected to a workspace over Socket Mode or HTTP."""
 
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace
@@ -32,6 +33,24 @@ def slack_client(token: str | None = None, **options: Any) -> Client:
 def bolt_app(ws: Workspace, client: Client) -> AsyncApp:
     """An app that has heard nothing yet."""
     return AsyncApp(client=client, signing_secret=ws.signing_secret)
+
+
+def manifest_of(
+    scopes: Collection[str] = (),
+    events: Collection[str] = (),
+    without: Collection[str] = (),
+    **features: Any,
+) -> Json:
+    """The default manifest with more scopes, events and features, or without some scopes."""
+    base: Json = {**DEFAULT_MANIFEST}
+    subscribed = {"bot_events": [*base["settings"]["event_subscriptions"]["bot_events"], *events]}
+    bot = [scope for scope in (*BOT_SCOPES, *scopes) if scope not in without]
+    return {
+        **base,
+        "features": {**base["features"], **features},
+        "oauth_config": {"scopes": {"bot": bot}},
+        "settings": {**base["settings"], "event_subscriptions": subscribed},
+    }
 
 
 @asynccontextmanager
@@ -127,10 +146,6 @@ class Listener:
 
     def __init__(self) -> None:
         self.heard: list[Json] = []
-
-    def of(self, test: Callable[[Json], bool]) -> list[Json]:
-        """Return what passes a test."""
-        return [message for message in self.heard if test(message)]
 
     def kinds(self) -> list[str]:
         """Return the types, with the subtype where there is one."""

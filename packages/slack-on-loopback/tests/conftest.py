@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -37,8 +38,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.fixture
-def config() -> WorkspaceConfig:
-    return WorkspaceConfig(pace=PATIENT)
+def config(request: pytest.FixtureRequest) -> WorkspaceConfig:
+    """What the test's workspace is started with: the keywords of its mark `workspace`."""
+    mark = request.node.get_closest_marker("workspace")
+    return replace(WorkspaceConfig(pace=PATIENT), **(mark.kwargs if mark else {}))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ async def test_a_private_channel_without_the_bot_does_not_exist(
     assert (await client.conversations_info(channel=secret))["channel"]["is_private"]
 
 
-async def test_members_come_page_by_page(ws: Workspace, client: Client) -> None:
+async def test_members_come_page_by_page_999_at_once(ws: Workspace, client: Client) -> None:
     channel, members, cursor = ws.channel("general").id, list[str](), ""
     for _ in range(3):
         page = await client.conversations_members(channel=channel, limit=2, cursor=cursor)
@@ -23,6 +23,8 @@ async def test_members_come_page_by_page(ws: Workspace, client: Client) -> None:
         cursor = page["response_metadata"]["next_cursor"]
     assert members == ws.channel("general").members
     assert cursor == ""
+    whole = await client.conversations_members(channel=channel, limit=999)
+    assert whole["members"] == members
 
 
 async def test_history_is_newest_first_without_replies(ws: Workspace, client: Client) -> None:
@@ -74,24 +76,11 @@ async def test_replies_come_with_their_root_page_by_page(ws: Workspace, client: 
     assert texts == ["root", "0", "1", "2"]
 
 
-async def test_the_bots_own_channels(ws: Workspace, client: Client) -> None:
-    own = await client.users_conversations()
-    assert {channel["name"] for channel in own["channels"]} == {"general", "architecture"}
-
-
-async def test_a_persons_channels_are_those_shared_with_the_bot(
-    ws: Workspace, client: Client
-) -> None:
-    danas = await client.users_conversations(
-        user=ws.user("dana").id, types="public_channel,private_channel"
-    )
-    assert {dana["name"] for dana in danas["channels"]} == {"general", "architecture"}
-
-
-async def test_999_are_listed_at_once(ws: Workspace, client: Client) -> None:
-    channel = ws.channel("general").id
-    assert (await client.users_conversations(limit=999))["ok"]
-    assert (await client.conversations_members(channel=channel, limit=999))["ok"]
+async def test_channels_are_those_shared_with_the_bot(ws: Workspace, client: Client) -> None:
+    everywhere = {"user": ws.user("dana").id, "types": "public_channel,private_channel"}
+    for arguments in ({}, everywhere, {"limit": 999}):
+        channels = (await client.users_conversations(**arguments))["channels"]
+        assert {channel["name"] for channel in channels} == {"general", "architecture"}
 
 
 async def test_who_is_deactivated_is_in_no_channel(ws: Workspace, client: Client) -> None:

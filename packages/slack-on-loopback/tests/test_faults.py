@@ -1,17 +1,15 @@
 """Rates and what goes wrong on purpose."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import replace
+from typing import Any
 
 import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
 
-from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.faults import Faults
-from slack_on_loopback.rates import QUICK, SlackPace
-from slack_on_loopback.workspace import Workspace, run_workspace
+from slack_on_loopback.rates import SlackPace
+from slack_on_loopback.workspace import Workspace
 from tests.bots import Client, error_of, refused, slack_client
 
 
@@ -25,62 +23,70 @@ class StandingClock:
         return self.now
 
 
-@pytest.fixture
-def clock() -> StandingClock:
-    return StandingClock()
-
-
-@pytest.fixture
-async def slow(config: WorkspaceConfig, clock: StandingClock) -> AsyncIterator[Workspace]:
+def at_slacks_pace(**changes: Any) -> pytest.MarkDecorator:
     """A workspace at Slack's real pace, on a clock that stands still."""
-    async with run_workspace(replace(config, pace=SlackPace(), clock=clock)) as workspace:
-        yield workspace
+    return pytest.mark.workspace(pace=SlackPace(**changes), clock=StandingClock())
 
 
+def clock_of(ws: Workspace) -> StandingClock:
+    clock = ws.runtime.config.clock
+    assert isinstance(clock, StandingClock)
+    return clock
+
+
+@at_slacks_pace()
 async def test_posts_to_a_channel_are_one_a_second_after_a_burst(
-    slow: Workspace, http: aiohttp.ClientSession, clock: StandingClock
+    ws: Workspace, client: Client
 ) -> None:
-    client = slack_client(slow.bot_token, base_url=slow.api_url, session=http)
-    general, other = slow.channel("general").id, slow.channel("architecture").id
+    general, other = ws.channel("general").id, ws.channel("architecture").id
     for n in range(4):
         await client.chat_postMessage(channel=general, text=str(n))
     answer = await refused(client.chat_postMessage(channel=general, text="too fast"))
     assert (answer.status_code, answer["error"]) == (429, "ratelimited")
     assert answer.headers["Retry-After"] == "1"
     await client.chat_postMessage(channel=other, text="another channel")
-    clock.now += 1
+    clock_of(ws).now += 1
     await client.chat_postMessage(channel=general, text="in time")
-    assert [message["text"] for message in slow.messages("general")] == [
-        "0",
-        "1",
-        "2",
-        "3",
-        "in time",
-    ]
+    texts = [message["text"] for message in ws.messages("general")]
+    assert texts == ["0", "1", "2", "3", "in time"]
 
 
-async def test_a_tier_is_counted_per_method(
-    slow: Workspace, http: aiohttp.ClientSession, clock: StandingClock
-) -> None:
-    client = slack_client(slow.bot_token, base_url=slow.api_url, session=http)
-    general = slow.channel("general").id
-    pin = {"channel": general, "timestamp": (await slow.say("dana", "general", "x"))["ts"]}
-    for _ in range(10):
-        await client.pins_add(**pin)
-        await client.pins_remove(**pin)
-    for _ in range(10):
+@at_slacks_pace()
+async def test_a_tier_is_counted_per_method(ws: Workspace, client: Client) -> None:
+    general = ws.channel("general").id
+    pin = {"channel": general, "timestamp": (await ws.say("dana", "general", "x"))["ts"]}
+    for _ in range(20):
         assert await error_of(client.pins_remove(**pin)) == "no_pin"
     answer = await refused(client.pins_remove(**pin))
     assert answer.headers["Retry-After"] == "3"
     await client.pins_add(**pin)
-    clock.now += 3
+    clock_of(ws).now += 3
     await client.pins_remove(**pin)
+
+
+@at_slacks_pace(page=15, history_tier=1)
+async def test_a_newer_app_reads_15_messages_a_minute(ws: Workspace, client: Client) -> None:
+    general = ws.channel("general").id
+    root = (await ws.say("dana", "general", "root"))["ts"]
+    for n in range(20):
+        await ws.say("dana", "general", str(n))
+        await ws.say("dana", "general", str(n), root)
+    read = await client.conversations_history(channel=general, limit=100)
+    assert (len(read["messages"]), read["has_more"]) == (15, True)
+    replies = await client.conversations_replies(channel=general, ts=root)
+    assert len(replies["messages"]) == 15
+    answer = await refused(client.conversations_history(channel=general))
+    assert answer.headers["Retry-After"] == "60"
+    clock_of(ws).now += 60
+    await client.conversations_history(channel=general)
 
 
 async def test_an_answer_can_be_lost_after_the_post_was_taken(
     ws: Workspace, client: Client
 ) -> None:
     ws.faults.drop_after("chat.postMessage")
+    # A refused call does not use the switch up.
+    assert await error_of(client.chat_postMessage(channel="C404", text="x")) == "channel_not_found"
     with pytest.raises(aiohttp.ServerDisconnectedError):
         await client.chat_postMessage(channel=ws.channel("general").id, text="once")
     assert [message["text"] for message in ws.messages("general")] == ["once"]
@@ -88,34 +94,27 @@ async def test_an_answer_can_be_lost_after_the_post_was_taken(
     assert len(ws.messages("general")) == 2
 
 
-async def test_the_sdks_silent_retry_doubles_a_lost_post(
-    ws: Workspace, http: aiohttp.ClientSession
-) -> None:
-    client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-    ws.faults.drop_after("chat.postMessage")
-    await client.chat_postMessage(channel=ws.channel("general").id, text="twice")
-    assert [message["text"] for message in ws.messages("general")] == ["twice", "twice"]
+async def test_a_call_can_fail_in_other_ways(ws: Workspace, client: Client) -> None:
+    general = ws.channel("general").id
 
+    async def post(text: str) -> Any:
+        return await client.chat_postMessage(channel=general, text=text)
 
-async def test_a_refused_call_does_not_use_the_switch_up(ws: Workspace, client: Client) -> None:
-    ws.faults.drop_after("chat.postMessage")
-    assert await error_of(client.chat_postMessage(channel="C404", text="x")) == "channel_not_found"
-    with pytest.raises(aiohttp.ServerDisconnectedError):
-        await client.chat_postMessage(channel=ws.channel("general").id, text="x")
-
-
-async def test_a_request_can_be_lost_before_anything_happens(ws: Workspace, client: Client) -> None:
     ws.faults.drop_before("chat.postMessage")
     with pytest.raises(aiohttp.ServerDisconnectedError):
-        await client.chat_postMessage(channel=ws.channel("general").id, text="x")
-    assert ws.messages("general") == []
-
-
-async def test_an_error_page_is_no_json(ws: Workspace, client: Client) -> None:
-    ws.faults.server_error("auth.test", status=502)
+        await post("lost")
+    ws.faults.server_error("chat.postMessage", status=502)
     with pytest.raises(SlackApiError) as caught:
-        await client.auth_test()
+        await post("an error page is no JSON")
     assert caught.value.response.status_code == 502
+    ws.faults.rate_limit("chat.postMessage", seconds=7)
+    answer = await refused(post("too fast"))
+    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
+    ws.faults.refuse("chat.postMessage", "restricted_action", times=1, containing="no")
+    await post("yes")
+    assert await error_of(post("no")) == "restricted_action"
+    await post("no")
+    assert [message["text"] for message in ws.messages("general")] == ["yes", "no"]
 
 
 async def test_a_late_answer_outlasts_the_clients_patience(ws: Workspace) -> None:
@@ -126,21 +125,6 @@ async def test_a_late_answer_outlasts_the_clients_patience(ws: Workspace) -> Non
         await client.chat_postMessage(channel=ws.channel("general").id, text="late")
     await ws.wait_for(lambda: ws.messages("general"))
     assert [message["text"] for message in ws.messages("general")] == ["late"]
-
-
-async def test_a_rate_limit_can_be_switched_on(ws: Workspace, client: Client) -> None:
-    ws.faults.rate_limit("chat.update", seconds=7)
-    answer = await refused(client.chat_update(channel="C1", ts="1.0", text="x"))
-    assert (answer.status_code, answer.headers["Retry-After"]) == (429, "7")
-
-
-async def test_a_call_can_be_refused_with_a_code_of_slacks(ws: Workspace, client: Client) -> None:
-    channel = ws.channel("general").id
-    ws.faults.refuse("chat.postMessage", "restricted_action", times=1, containing="no")
-    await client.chat_postMessage(channel=channel, text="yes")
-    answer = await refused(client.chat_postMessage(channel=channel, text="no"))
-    assert answer["error"] == "restricted_action"
-    await client.chat_postMessage(channel=channel, text="no")
 
 
 async def test_a_workspace_can_lack_a_type_of_blocks(ws: Workspace, client: Client) -> None:
@@ -194,24 +178,3 @@ async def test_a_reply_to_a_deleted_message_can_go_into_the_channel(
     await client.chat_postMessage(**reply)
     (message,) = ws.messages("general")
     assert (message["text"], "thread_ts" in message) == ("lost", False)
-
-
-async def test_a_newer_app_reads_15_messages_a_minute(
-    config: WorkspaceConfig, http: aiohttp.ClientSession, clock: StandingClock
-) -> None:
-    pace = replace(QUICK, speed=1.0, page=15, history_tier=1)
-    async with run_workspace(replace(config, pace=pace, clock=clock)) as ws:
-        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        general = ws.channel("general").id
-        root = (await ws.say("dana", "general", "root"))["ts"]
-        for n in range(20):
-            await ws.say("dana", "general", str(n))
-            await ws.say("dana", "general", str(n), root)
-        read = await client.conversations_history(channel=general, limit=100)
-        assert (len(read["messages"]), read["has_more"]) == (15, True)
-        replies = await client.conversations_replies(channel=general, ts=root)
-        assert len(replies["messages"]) == 15
-        answer = await refused(client.conversations_history(channel=general))
-        assert answer.headers["Retry-After"] == "60"
-        clock.now += 60
-        await client.conversations_history(channel=general)

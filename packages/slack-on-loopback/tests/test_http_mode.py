@@ -2,16 +2,14 @@
 
 from dataclasses import replace
 
-import aiohttp
 import pytest
 from aiohttp import web
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.signature import SignatureVerifier
 
-from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.errors import PersonRefusal
 from slack_on_loopback.rates import QUICK
-from slack_on_loopback.workspace import Workspace, run_workspace
+from slack_on_loopback.workspace import Workspace
 from tests.bots import Client, bolt_app, on_http
 
 
@@ -79,10 +77,8 @@ async def test_slacks_own_verifier_accepts_the_signature(ws: Workspace) -> None:
     assert not SignatureVerifier("wrong").is_valid_request(body, headers)
 
 
-async def test_an_app_that_is_down_is_no_answer(http: aiohttp.ClientSession) -> None:
-    config = WorkspaceConfig(pace=replace(QUICK, ack_seconds=0.5))
-    async with run_workspace(config) as ws:
-        ws.app.request_url = "http://127.0.0.1:9/"
-        with pytest.raises(PersonRefusal) as refused:
-            await ws.command("dana", "general", "/echo", "x")
-    assert refused.value.code == "command_failed"
+@pytest.mark.workspace(pace=replace(QUICK, ack_seconds=0.5))
+async def test_an_app_that_is_down_is_no_answer(ws: Workspace) -> None:
+    ws.app.request_url = "http://127.0.0.1:9/"
+    with pytest.raises(PersonRefusal, match="command_failed"):
+        await ws.command("dana", "general", "/echo", "x")

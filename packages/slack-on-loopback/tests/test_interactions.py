@@ -6,21 +6,17 @@ import aiohttp
 import pytest
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json
-from slack_on_loopback.workspace import Workspace, run_workspace, typed
+from slack_on_loopback.workspace import Workspace, typed
 from tests.bots import (
     PATIENT,
     Client,
     Recorder,
     actions,
-    bolt_app,
     button,
     error_of,
     modal,
-    on_socket,
-    slack_client,
     text_input,
     text_section,
 )
@@ -29,16 +25,7 @@ OPTIONS = [
     {"text": {"type": "plain_text", "text": letter}, "value": letter} for letter in ("a", "b")
 ]
 
-
-@pytest.fixture
-def ack_seconds() -> float:
-    """How long the app may take; a test in which it never answers asks for less."""
-    return PATIENT.ack_seconds
-
-
-@pytest.fixture
-def config(ack_seconds: float) -> WorkspaceConfig:
-    return WorkspaceConfig(pace=replace(PATIENT, ack_seconds=ack_seconds))
+ANSWER = typed(q__text="x")
 
 
 async def posted(ws: Workspace, client: Client, *blocks: Json) -> str:
@@ -69,13 +56,7 @@ async def test_a_command_brings_all_its_fields(ws: Workspace, bot: Recorder) -> 
     assert bot.last["channel_name"] == "privategroup"
 
 
-async def test_an_unknown_command_is_refused(ws: Workspace, bot: Recorder) -> None:
-    with pytest.raises(PersonRefusal, match="unknown_command"):
-        await ws.command("dana", "general", "/dance")
-    assert bot.bodies == []
-
-
-@pytest.mark.parametrize("ack_seconds", [0.5])
+@pytest.mark.workspace(pace=replace(PATIENT, ack_seconds=0.5))
 async def test_a_command_that_is_not_acknowledged_has_failed(
     ws: Workspace, bot: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -90,6 +71,8 @@ async def test_without_an_app_a_command_has_failed(ws: Workspace) -> None:
     with pytest.raises(PersonRefusal) as refused:
         await ws.command("dana", "general", "/echo", "x")
     assert refused.value.words == "/echo failed: the app is not connected"
+    with pytest.raises(PersonRefusal, match="unknown_command"):
+        await ws.command("dana", "general", "/dance")
 
 
 # Clicks
@@ -139,7 +122,7 @@ async def test_who_may_not_see_a_channel_may_not_click_there(
 # response_url
 
 
-async def test_a_response_url_answers_five_times(
+async def test_a_response_url_answers_five_times_and_dies_after_half_an_hour(
     ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
 ) -> None:
     await ws.command("dana", "general", "/echo", "x")
@@ -148,12 +131,6 @@ async def test_a_response_url_answers_five_times(
         assert (await webhook.send(text=str(n))).status_code == 200
     assert (await webhook.send(text="6")).status_code == 404
     assert [message["text"] for message in ws.ephemeral("dana")] == ["0", "1", "2", "3", "4"]
-
-
-async def test_a_response_url_dies_after_half_an_hour(
-    ws: Workspace, bot: Recorder, http: aiohttp.ClientSession
-) -> None:
-    await ws.command("dana", "general", "/echo", "x")
     name = bot.last["response_url"].rsplit("/", 1)[1]
     with pytest.raises(SlackRefusal, match="expired_url"):
         ws.runtime.response_urls.use(name, ws.runtime.now() + 1801)
@@ -195,11 +172,21 @@ async def test_what_a_response_url_takes(
     assert [message["thread_ts"] for message in ws.ephemeral("dana")] == [root]
 
 
-async def test_a_bad_answer_to_a_command_is_told_and_logged(ws: Workspace, bot: Recorder) -> None:
+async def test_a_bad_answer_to_a_command_or_a_form_is_told_and_logged(
+    ws: Workspace, client: Client, bot: Recorder
+) -> None:
+    view_id = await opened(ws, client, bot, modal())
     bot.acks["command"] = {"text": "x", "blocks": [{"type": "nothing"}]}
     with pytest.raises(PersonRefusal, match="invalid_response"):
         await ws.command("dana", "general", "/echo")
+    bot.acks["submission"] = {"response_action": "errors", "errors": {"elsewhere": "no"}}
+    with pytest.raises(PersonRefusal, match="invalid_response"):
+        await ws.submit("dana", view_id, ANSWER)
     assert ws.calls.of("ack:slash_commands", "invalid_blocks")
+    assert ws.calls.of("ack:view_submission", "invalid_errors")
+    await ws.close_view("dana", view_id)
+    with pytest.raises(PersonRefusal, match="not_found"):
+        await ws.submit("dana", view_id, ANSWER)
 
 
 # Trigger ids
@@ -208,6 +195,9 @@ async def test_a_bad_answer_to_a_command_is_told_and_logged(ws: Workspace, bot: 
 async def test_a_trigger_works_once(ws: Workspace, client: Client, bot: Recorder) -> None:
     await ws.command("dana", "general", "/echo")
     trigger = bot.last["trigger_id"]
+    # A refused view does not use it up.
+    bad = client.views_open(trigger_id=trigger, view=modal(private_metadata="x" * 3001))
+    assert await error_of(bad) == "invalid_arguments"
     await client.views_open(trigger_id=trigger, view=modal())
     again = client.views_open(trigger_id=trigger, view=modal())
     assert await error_of(again) == "exchanged_trigger_id"
@@ -215,29 +205,14 @@ async def test_a_trigger_works_once(ws: Workspace, client: Client, bot: Recorder
     assert await error_of(wrong) == "invalid_trigger_id"
 
 
-async def test_a_trigger_that_is_too_old_opens_nothing(config: WorkspaceConfig) -> None:
-    now = [1_800_000_000.0]
-    async with run_workspace(replace(config, clock=lambda: now[0])) as ws:
-        client = slack_client(ws.bot_token, base_url=ws.api_url)
-        recorder = Recorder(bolt_app(ws, client))
-        async with on_socket(ws, recorder.app):
-            await ws.command("dana", "general", "/echo")
-            trigger = recorder.last["trigger_id"]
-            now[0] += config.pace.trigger_seconds + 0.01
-            late = client.views_open(trigger_id=trigger, view=modal())
-            assert await error_of(late) == "expired_trigger_id"
-            now[0] -= 0.02
-            await client.views_open(trigger_id=trigger, view=modal())
-
-
-async def test_a_refused_view_does_not_use_the_trigger_up(
+async def test_a_trigger_that_is_too_old_opens_nothing(
     ws: Workspace, client: Client, bot: Recorder
 ) -> None:
     await ws.command("dana", "general", "/echo")
-    trigger = bot.last["trigger_id"]
-    bad = client.views_open(trigger_id=trigger, view=modal(private_metadata="x" * 3001))
-    assert await error_of(bad) == "invalid_arguments"
-    await client.views_open(trigger_id=trigger, view=modal())
+    (trigger,) = ws.runtime.triggers.issued.values()
+    trigger.expires = 0
+    late = client.views_open(trigger_id=bot.last["trigger_id"], view=modal())
+    assert await error_of(late) == "expired_trigger_id"
 
 
 # Forms
@@ -289,21 +264,8 @@ async def test_the_form_itself_refuses_what_is_not_filled_in(
     assert len(bot.bodies) == count
 
 
-ANSWER = typed(q__text="x")
-
-
-async def test_errors_must_name_blocks_of_the_form(
-    ws: Workspace, client: Client, bot: Recorder
-) -> None:
-    bot.acks["submission"] = {"response_action": "errors", "errors": {"elsewhere": "no"}}
-    view_id = await opened(ws, client, bot, modal())
-    with pytest.raises(PersonRefusal, match="invalid_response"):
-        await ws.submit("dana", view_id, ANSWER)
-    assert ws.calls.entries[-1].outcome == "invalid_errors"
-
-
 # The app still has to answer the command that opens the form.
-@pytest.mark.parametrize("ack_seconds", [5.0])
+@pytest.mark.workspace(pace=replace(PATIENT, ack_seconds=5.0))
 async def test_a_form_that_is_not_acknowledged_stays_open(
     ws: Workspace, client: Client, bot: Recorder, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -314,22 +276,14 @@ async def test_a_form_that_is_not_acknowledged_stays_open(
     assert len(ws.views("dana")) == 1
 
 
-async def test_a_click_in_a_form_brings_the_view_and_what_is_typed(
+async def test_a_click_in_a_form_brings_what_is_typed_and_an_update_keeps_it(
     ws: Workspace, client: Client, bot: Recorder
 ) -> None:
     view_id = await opened(ws, client, bot, modal(actions(button()), text_input()))
-    await ws.click_view("dana", view_id, "go", values={"q": {"text": {"value": "half"}}})
-    body = bot.last
-    assert body["container"] == {"type": "view", "view_id": view_id}
-    assert body["view"]["state"]["values"]["q"]["text"]["value"] == "half"
-    assert "channel" not in body
-
-
-async def test_an_updated_view_keeps_what_was_typed(
-    ws: Workspace, client: Client, bot: Recorder
-) -> None:
-    view_id = await opened(ws, client, bot, modal(actions(button()), text_input()))
-    await ws.click_view("dana", view_id, "go", values={"q": {"text": {"value": "half"}}})
+    await ws.click_view("dana", view_id, "go", values=typed(q__text="half"))
+    assert bot.last["container"] == {"type": "view", "view_id": view_id}
+    assert bot.last["view"]["state"]["values"]["q"]["text"]["value"] == "half"
+    assert "channel" not in bot.last
     old = ws.views("dana")[0]["hash"]
     more = modal(actions(button()), text_input(), text_section("more"))
     await client.views_update(view_id=view_id, hash=old, view=more)
@@ -339,13 +293,6 @@ async def test_an_updated_view_keeps_what_was_typed(
     assert await error_of(stale) == "hash_conflict"
     lost = client.views_update(view_id="V404", view=modal())
     assert await error_of(lost) == "not_found"
-
-
-async def test_a_closed_form_cannot_be_sent(ws: Workspace, client: Client, bot: Recorder) -> None:
-    view_id = await opened(ws, client, bot, modal())
-    await ws.close_view("dana", view_id)
-    with pytest.raises(PersonRefusal, match="not_found"):
-        await ws.submit("dana", view_id, ANSWER)
 
 
 # Shortcuts and Home
@@ -374,10 +321,6 @@ async def test_home_is_published_per_person(ws: Workspace, client: Client, bot: 
     assert again["view"]["id"] == first["view"]["id"]
     stale = client.views_publish(user_id=ws.user("dana").id, view=view, hash=first["view"]["hash"])
     assert await error_of(stale) == "hash_conflict"
-
-
-async def test_a_home_needs_its_feature(ws: Workspace, client: Client) -> None:
     ws.app.has_home = False
-    view: Json = {"type": "home", "blocks": []}
     call = client.views_publish(user_id=ws.user("dana").id, view=view)
     assert await error_of(call) == "not_enabled"

@@ -1,26 +1,18 @@
 """Posting, editing, deleting, threads, pins, reactions, files."""
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
 import pytest
 
-from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
-from slack_on_loopback.json_values import Json
-from slack_on_loopback.workspace import Workspace, run_workspace
-from tests.bots import Client, error_of, slack_client, text_section
+from slack_on_loopback.workspace import Workspace
+from tests.bots import Client, error_of, manifest_of, text_section
 
 
 @pytest.fixture
 def general(ws: Workspace) -> str:
     return ws.channel("general").id
-
-
-def manifest_of(*scopes: str) -> Json:
-    return {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": list(scopes)}}}
 
 
 async def post(client: Client, channel: str, text: str = "hi", **more: Any) -> str:
@@ -48,28 +40,19 @@ async def test_a_custom_name_makes_a_bot_message(
     assert message["attachments"] == [alert]
 
 
-@pytest.mark.parametrize("name", ["username", "icon_emoji"])
-async def test_a_custom_name_needs_its_scope(
-    config: WorkspaceConfig, http: aiohttp.ClientSession, name: str
-) -> None:
-    scopes = [scope for scope in BOT_SCOPES if scope != "chat:write.customize"]
-    async with run_workspace(replace(config, manifest=manifest_of(*scopes))) as ws:
-        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        call = client.chat_postMessage(channel="general", text="x", **{name: "y"})
+@pytest.mark.workspace(manifest=manifest_of(without={"chat:write.customize"}))
+async def test_a_custom_name_needs_its_scope(client: Client, general: str) -> None:
+    for name in ("username", "icon_emoji"):
+        call = client.chat_postMessage(channel=general, text="x", **{name: "y"})
         assert await error_of(call) == "missing_scope"
 
 
-async def test_a_scope_opens_public_channels_for_posts_only(
-    config: WorkspaceConfig, http: aiohttp.ClientSession
-) -> None:
-    manifest = manifest_of(*BOT_SCOPES, "chat:write.public")
-    async with run_workspace(replace(config, manifest=manifest)) as ws:
-        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        channel = ws.channel("random").id
-        ts = await post(client, channel)
-        assert await error_of(client.pins_add(channel=channel, timestamp=ts)) == "not_in_channel"
-        history = client.conversations_history(channel=channel)
-        assert await error_of(history) == "not_in_channel"
+@pytest.mark.workspace(manifest=manifest_of(scopes={"chat:write.public"}))
+async def test_a_scope_opens_public_channels_for_posts_only(ws: Workspace, client: Client) -> None:
+    channel = ws.channel("random").id
+    ts = await post(client, channel)
+    assert await error_of(client.pins_add(channel=channel, timestamp=ts)) == "not_in_channel"
+    assert await error_of(client.conversations_history(channel=channel)) == "not_in_channel"
 
 
 async def test_long_text_and_blocks_without_text_bring_warnings(
@@ -96,6 +79,8 @@ async def test_an_update_with_text_alone_takes_the_blocks_away(
     assert "blocks" not in message
     assert message["edited"]["user"] == ws.app.bot_user
     assert message["metadata"] == metadata
+    await client.chat_update(channel=general, ts=ts, text="new", metadata={})
+    assert "metadata" not in ws.messages("general")[0]
 
 
 async def test_an_update_with_blocks_shows_no_edited_mark(
@@ -106,13 +91,6 @@ async def test_an_update_with_blocks_shows_no_edited_mark(
     message = ws.messages("general")[0]
     assert "edited" not in message
     assert message["username"] == "Ann"
-
-
-async def test_empty_metadata_removes_it(ws: Workspace, client: Client, general: str) -> None:
-    metadata: Json = {"event_type": "x", "event_payload": {}}
-    ts = await post(client, general, metadata=metadata)
-    await client.chat_update(channel=general, ts=ts, text="new", metadata={})
-    assert "metadata" not in ws.messages("general")[0]
 
 
 async def test_a_reply_counts_at_its_root(ws: Workspace, client: Client, general: str) -> None:
@@ -216,34 +194,26 @@ async def test_a_file_is_uploaded_once_before_it_can_be_shared(
     assert ws.messages("general")[0]["files"][0]["channels"] == [general]
 
 
-@pytest.mark.parametrize("scopes", [BOT_SCOPES, [s for s in BOT_SCOPES if s != "files:read"]])
 async def test_an_app_reads_a_file_that_it_may_see_with_its_token(
-    config: WorkspaceConfig, http: aiohttp.ClientSession, scopes: Sequence[str]
+    ws: Workspace, client: Client, http: aiohttp.ClientSession
 ) -> None:
-    async with run_workspace(replace(config, manifest=manifest_of(*scopes))) as ws:
-        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        root = await ws.say("dana", "general", "look")
-        shared = await ws.share_file(
-            "dana", "general", "a b.md", b"# a", text="here", thread_ts=root["ts"]
-        )
-        hidden = await ws.share_file("dana", "security-review", "b.md", b"# b")
-        (file,), (secret,) = shared["files"], hidden["files"]
-        assert ws.thread("general", root["ts"])[1]["files"] == [file]
-        assert (file["channels"], secret["groups"]) == (
-            [shared["channel"]],
-            [hidden["channel"]],
-        )
+    root = await ws.say("dana", "general", "look")
+    shared = await ws.share_file("dana", "general", "a b.md", b"# a", thread_ts=root["ts"])
+    hidden = await ws.share_file("dana", "security-review", "b.md", b"# b")
+    (file,), (secret,) = shared["files"], hidden["files"]
+    assert ws.thread("general", root["ts"])[1]["files"] == [file]
+    assert (file["channels"], secret["groups"]) == ([shared["channel"]], [hidden["channel"]])
+    assert (await client.files_info(file=file["id"]))["file"]["preview"] == "# a"
+    assert await error_of(client.files_info(file=secret["id"])) == "file_not_found"
 
-        async def get(url: str, token: str) -> tuple[int, bytes]:
-            headers = {"Authorization": f"Bearer {token}"}
-            async with http.get(url, headers=headers, allow_redirects=False) as answer:
-                return answer.status, await answer.read() if answer.status == 200 else b""
+    async def get(url: str, token: str = ws.bot_token) -> tuple[int, bytes]:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with http.get(url, headers=headers, allow_redirects=False) as answer:
+            return answer.status, await answer.read() if answer.status == 200 else b""
 
-        whole = (200, b"# a") if "files:read" in scopes else (302, b"")
-        assert await get(file["url_private"], ws.bot_token) == whole
-        assert await get(file["url_private_download"], ws.bot_token) == whole
-        assert (await get(file["url_private"], "xoxb-else"))[0] == 302
-        assert (await get(secret["url_private"], ws.bot_token))[0] == 302
-        if "files:read" in scopes:
-            assert (await client.files_info(file=file["id"]))["file"]["preview"] == "# a"
-            assert await error_of(client.files_info(file=secret["id"])) == "file_not_found"
+    assert await get(file["url_private"]) == (200, b"# a")
+    assert await get(file["url_private_download"]) == (200, b"# a")
+    assert await get(file["url_private"], "xoxb-else") == (302, b"")
+    assert await get(secret["url_private"]) == (302, b"")
+    ws.app.scopes.remove("files:read")
+    assert await get(file["url_private"]) == (302, b"")

@@ -10,7 +10,7 @@ from slack_on_loopback import GuideButton, GuideLine
 from slack_on_loopback.errors import PersonRefusal, SlackRefusal
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.workspace import Workspace
-from tests.bots import Client, Page, Recorder, modal
+from tests.bots import Client, Page
 
 
 @pytest.fixture
@@ -47,16 +47,6 @@ async def live(ws: Workspace, http: aiohttp.ClientSession, user: str) -> Live:
     return Live(socket)
 
 
-async def test_somebody_who_opens_the_page_is_waited_for(
-    ws: Workspace, http: aiohttp.ClientSession
-) -> None:
-    waiting = asyncio.create_task(ws.until_watched())
-    await asyncio.sleep(0.05)
-    assert not waiting.done()
-    await live(ws, http, "dana")
-    await asyncio.wait_for(waiting, 300)
-
-
 async def test_the_state_draws_the_page(dana: Page, ws: Workspace) -> None:
     state = await dana.get("state")
     assert (state["ok"], state["me"], state["team"]["name"]) == (True, dana.user, "Riverside")
@@ -90,27 +80,6 @@ async def test_live_events_reach_only_who_may_see_them(
     assert (await alexs.first())["message"]["text"] == "for all"
 
 
-async def test_a_command_in_a_thread_is_refused(dana: Page, ws: Workspace) -> None:
-    channel = ws.channel("general").id
-    root = (await dana.post("say", channel=channel, text="root"))["message"]["ts"]
-    refused = await dana.post("say", channel=channel, text="/echo x", thread_ts=root)
-    assert refused == {
-        "ok": False,
-        "error": "command_in_thread",
-        "message": "Slack runs commands in channels only, not in threads.",
-    }
-
-
-async def test_a_failed_command_is_told_on_the_page(
-    dana: Page, ws: Workspace, http: aiohttp.ClientSession
-) -> None:
-    page = await live(ws, http, "dana")
-    answer = await dana.post("say", channel=ws.channel("general").id, text="/echo x")
-    assert answer["error"] == "command_failed"
-    message = await page.next("command_failed")
-    assert message["text"] == "/echo failed: the app is not connected"
-
-
 async def test_ephemeral_messages_are_the_viewers_own(
     ws: Workspace, client: Client, http: aiohttp.ClientSession, dana: Page
 ) -> None:
@@ -122,22 +91,6 @@ async def test_ephemeral_messages_are_the_viewers_own(
     assert (await alexs.first())["message"]["text"] == "for all"
     assert len((await dana.get(f"channels/{channel}"))["messages"]) == 1
     assert (await Page(ws, http, "alex").get(f"channels/{channel}"))["messages"] == []
-
-
-async def test_reactions_and_pins_are_told(
-    ws: Workspace, client: Client, http: aiohttp.ClientSession, dana: Page
-) -> None:
-    message = await ws.say("dana", "general", "x")
-    where = {"channel": message["channel"], "timestamp": message["ts"]}
-    page = await live(ws, http, "alex")
-    await client.reactions_add(**where, name="eyes")
-    reactions = (await page.next("message_changed"))["message"]["reactions"]
-    assert reactions == [{"name": "eyes", "users": [ws.app.bot_user], "count": 1}]
-    await client.pins_add(**where)
-    assert (await page.next("pins"))["pins"] == [message["ts"]]
-    assert (await dana.get(f"channels/{message['channel']}"))["pins"] == [message["ts"]]
-    await client.pins_remove(**where)
-    assert (await page.next("pins"))["pins"] == []
 
 
 async def test_people_edit_and_delete_their_own_messages(ws: Workspace) -> None:
@@ -195,18 +148,6 @@ async def test_direct_messages_follow_the_manifest(
     assert refused["error"] == "messages_tab_read_only"
 
 
-async def test_the_page_can_use_shortcuts_and_forms(
-    ws: Workspace, client: Client, bot: Recorder, dana: Page
-) -> None:
-    message = await ws.say("alex", "general", "A or B?")
-    where = {"channel": message["channel"], "message_ts": message["ts"]}
-    assert (await dana.post("shortcut", callback_id="echo_this", **where))["ok"]
-    view = (await client.views_open(trigger_id=bot.last["trigger_id"], view=modal()))["view"]
-    assert (await dana.get("state"))["view"]["id"] == view["id"]
-    assert (await dana.post("view/close", view_id=view["id"]))["ok"]
-    assert ws.views("dana") == []
-
-
 async def test_what_is_not_a_request_is_refused_in_words(
     ws: Workspace, http: aiohttp.ClientSession, dana: Page
 ) -> None:
@@ -226,22 +167,11 @@ async def test_only_files_of_the_page_are_served(
         assert answer.status == 404
 
 
-async def test_the_page_itself_is_served(ws: Workspace, http: aiohttp.ClientSession) -> None:
-    async with http.get(ws.url) as answer:
-        assert (answer.status, answer.content_type) == (200, "text/html")
-
-
-async def test_the_guide_is_told_to_open_pages_and_its_buttons_are_heard(
-    dana: Page, ws: Workspace, http: aiohttp.ClientSession
-) -> None:
+async def test_the_guide_is_told_and_only_its_buttons_are_heard(dana: Page, ws: Workspace) -> None:
     assert (await dana.get("state"))["guide"] is None
-    page = await live(ws, http, "dana")
-    buttons = [GuideButton(label="Watch another", name="another", shows=("C1", "1.0"))]
-    ws.show_guide(GuideLine(text="Look.", thread=("C1", "1.0"), buttons=buttons))
-    event = await page.next("guide")
-    assert event["guide"] == (await dana.get("state"))["guide"]
-    assert (event["guide"]["text"], event["guide"]["thread"]) == ("Look.", ["C1", "1.0"])
-    assert event["guide"]["buttons"][0]["shows"] == "#/C1?m=1.0&button"
+    buttons = [GuideButton(label="Watch another", name="another")]
+    ws.show_guide(GuideLine(text="Look.", buttons=buttons))
+    assert (await dana.get("state"))["guide"]["text"] == "Look."
     assert (await dana.post("guide", name="other"))["error"] == "no_button"
     assert (await dana.post("guide", name="another"))["ok"]
     assert await asyncio.wait_for(ws.guide_pressed(), 300) == "another"

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slack_on_loopback.errors import SlackRefusal
+from slack_on_loopback.json_values import Json, copy
 from slack_on_loopback.rates import Rate, draw, full
 from slack_on_loopback.rules import as_typed, check_channel_name, check_metadata, mentions
 
@@ -95,3 +96,12 @@ def test_no_more_calls_pass_than_burst_and_time_allow(gaps: list[float]) -> None
         bucket, wait = draw(bucket, rate, now)
         passed += wait == 0
     assert passed <= 3 + now + 1e-6
+
+
+def test_a_copy_is_equal_and_shares_nothing_that_can_change() -> None:
+    value: Json = {"blocks": [{"elements": [{"value": None}]}], "n": [1, [2.5, True]]}
+    copied = copy(value)
+    assert copied == value
+    copied["blocks"][0]["elements"][0]["value"] = "changed"
+    copied["n"][1].append(3)
+    assert value == {"blocks": [{"elements": [{"value": None}]}], "n": [1, [2.5, True]]}

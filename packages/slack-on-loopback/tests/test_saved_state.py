@@ -72,27 +72,29 @@ def test_tokens_differ_from_start_to_start() -> None:
     assert first.app_token.startswith("xapp-")
 
 
-async def test_a_wait_that_is_in_vain_ends(config: WorkspaceConfig) -> None:
-    async with run_workspace(config) as ws:
-        with pytest.raises(TimeoutError):
-            await ws.wait_for(lambda: False, 0.05)
+async def test_a_wait_that_is_in_vain_ends(ws: Workspace) -> None:
+    with pytest.raises(TimeoutError):
+        await ws.wait_for(lambda: False, 0.05)
 
 
-async def test_a_manifest_makes_the_app(config: WorkspaceConfig) -> None:
-    manifest = {
-        "display_information": {"name": "Lunch"},
-        "features": {
-            "app_home": {"home_tab_enabled": True},
-            "bot_user": {"display_name": "Lunch Bot"},
-            "slash_commands": [{"command": "/lunch", "description": "What is for lunch"}],
-        },
-        "oauth_config": {"scopes": {"bot": ["chat:write", "commands"]}},
-        "settings": {"socket_mode_enabled": True},
-    }
-    async with run_workspace(replace(config, manifest=manifest)) as ws:
-        assert ws.app.name == "Lunch"
-        assert ws.user("lunch-bot").is_bot
-        assert ws.app.scopes == ["chat:write", "commands"]
-        assert [command["command"] for command in ws.app.commands] == ["/lunch"]
-        assert ws.app.has_home
-        assert ws.app.request_url == ""
+LUNCH = {
+    "display_information": {"name": "Lunch"},
+    "features": {
+        "app_home": {"home_tab_enabled": True},
+        "bot_user": {"display_name": "Lunch Bot"},
+        "slash_commands": [{"command": "/lunch", "description": "What is for lunch"}],
+    },
+    "oauth_config": {"scopes": {"bot": ["chat:write", "commands"]}},
+    "settings": {"socket_mode_enabled": True},
+}
+
+
+@pytest.mark.workspace(manifest=LUNCH)
+def test_a_manifest_makes_the_app(config: WorkspaceConfig) -> None:
+    ws = Workspace(config)
+    assert ws.app.name == "Lunch"
+    assert ws.user("lunch-bot").is_bot
+    assert ws.app.scopes == ["chat:write", "commands"]
+    assert [command["command"] for command in ws.app.commands] == ["/lunch"]
+    assert ws.app.has_home
+    assert ws.app.request_url == ""

@@ -8,11 +8,16 @@ import aiohttp
 import pytest
 from slack_bolt.async_app import AsyncApp
 
-from slack_on_loopback.config import WorkspaceConfig
+from slack_on_loopback.config import DEFAULT_MANIFEST, WorkspaceConfig
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.rates import QUICK
 from slack_on_loopback.workspace import Workspace, run_workspace
 from tests.bots import Client, Listener, bolt_app, error_of, on_socket, slack_client
+
+ONLY_MENTIONS = {
+    "event_subscriptions": {"bot_events": ["app_mention"]},
+    "socket_mode_enabled": True,
+}
 
 
 def listening(app: AsyncApp, *kinds: str) -> Listener:
@@ -77,19 +82,13 @@ async def test_events_come_only_from_channels_the_bot_is_in(ws: Workspace, app: 
     assert [message["text"] for message in listener.heard] == ["here"]
 
 
-async def test_an_app_hears_only_what_it_subscribed_to(
-    config: WorkspaceConfig, http: aiohttp.ClientSession
-) -> None:
-    settings: Json = {**config.manifest["settings"]}
-    settings["event_subscriptions"] = {"bot_events": ["app_mention"]}
-    changes = replace(config, manifest={**config.manifest, "settings": settings})
-    async with run_workspace(changes) as ws:
-        app = bolt_app(ws, slack_client(ws.bot_token, base_url=ws.api_url, session=http))
-        listener = listening(app)
-        async with on_socket(ws, app):
-            await ws.say("dana", "general", "just talk")
-            await ws.say("dana", "general", "@echo go")
-            await ws.wait_for(lambda: listener.heard)
+@pytest.mark.workspace(manifest={**DEFAULT_MANIFEST, "settings": ONLY_MENTIONS})
+async def test_an_app_hears_only_what_it_subscribed_to(ws: Workspace, app: AsyncApp) -> None:
+    listener = listening(app)
+    async with on_socket(ws, app):
+        await ws.say("dana", "general", "just talk")
+        await ws.say("dana", "general", "@echo go")
+        await ws.wait_for(lambda: listener.heard)
     assert listener.kinds() == ["app_mention"]
 
 
@@ -164,19 +163,13 @@ async def raw_socket(ws: Workspace, http: aiohttp.ClientSession) -> RawSocket:
     return socket
 
 
-@pytest.fixture
-def impatient() -> WorkspaceConfig:
-    return WorkspaceConfig(pace=replace(QUICK, ack_seconds=0.1))
-
-
+@pytest.mark.workspace(pace=replace(QUICK, ack_seconds=0.1))
 async def test_an_event_that_is_not_acknowledged_comes_again(
-    impatient: WorkspaceConfig, http: aiohttp.ClientSession
+    ws: Workspace, http: aiohttp.ClientSession
 ) -> None:
-    async with run_workspace(impatient) as ws:
-        socket = await raw_socket(ws, http)
-        await ws.say("dana", "general", "hello")
-        tries = [await socket.receive() for _ in range(4)]
-        await ws.wait_for(lambda: len(ws.deliveries) == 4)
+    socket = await raw_socket(ws, http)
+    await ws.say("dana", "general", "hello")
+    tries = [await socket.receive() for _ in range(4)]
     assert [attempt["retry_attempt"] for attempt in tries] == [0, 1, 2, 3]
     assert [attempt["retry_reason"] for attempt in tries] == ["", "timeout", "timeout", "timeout"]
     assert len({attempt["payload"]["event_id"] for attempt in tries}) == 1
@@ -202,20 +195,19 @@ async def test_each_payload_goes_to_one_of_several_sockets(
     assert sorted(message["payload"]["event"]["text"] for message in messages) == ["one", "two"]
 
 
-async def test_an_app_has_ten_sockets_at_most(ws: Workspace, http: aiohttp.ClientSession) -> None:
-    sockets = [await raw_socket(ws, http) for _ in range(10)]
-    assert ws.sockets == len(sockets)
-    client = slack_client(base_url=ws.api_url, session=http)
-    opened = client.apps_connections_open(app_token=ws.app_token)
-    assert await error_of(opened) == "too_many_websockets"
-
-
-async def test_a_ticket_opens_one_socket(ws: Workspace, http: aiohttp.ClientSession) -> None:
+async def test_an_app_has_ten_sockets_at_most_and_a_ticket_opens_one(
+    ws: Workspace, http: aiohttp.ClientSession
+) -> None:
+    sockets = [await raw_socket(ws, http) for _ in range(9)]
     client = slack_client(base_url=ws.api_url, session=http)
     url = (await client.apps_connections_open(app_token=ws.app_token))["url"]
-    await http.ws_connect(url)
+    tenth = await http.ws_connect(url)
     with pytest.raises(aiohttp.WSServerHandshakeError):
         await http.ws_connect(url)
+    await ws.wait_for(lambda: ws.sockets == len(sockets) + 1)
+    opened = client.apps_connections_open(app_token=ws.app_token)
+    assert await error_of(opened) == "too_many_websockets"
+    assert not tenth.closed
 
 
 async def test_a_warned_socket_gets_nothing_new_and_closes(

@@ -2,75 +2,47 @@
 
 import inspect
 import json
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
 import pytest
 
 from slack_on_loopback.arguments import TAKEN
-from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.web_api import METHODS
-from slack_on_loopback.workspace import Workspace, run_workspace
-from tests.bots import Client, error_of, refused, slack_client, text_section
+from slack_on_loopback.workspace import Workspace
+from tests.bots import Client, error_of, manifest_of, refused, text_section
 
 
-def manifest_without(*scopes: str) -> Mapping[str, Any]:
-    remaining = [scope for scope in BOT_SCOPES if scope not in scopes]
-    return {**DEFAULT_MANIFEST, "oauth_config": {"scopes": {"bot": remaining}}}
+async def test_tokens_say_who_calls(ws: Workspace, http: aiohttp.ClientSession) -> None:
+    async def answer(method: str, bearer: str = "", **body: str) -> Json:
+        headers = {"Authorization": f"Bearer {bearer}"} if bearer else {}
+        async with http.post(f"{ws.api_url}{method}", headers=headers, data=body) as response:
+            return await response.json()
 
-
-async def test_auth_test_says_who_the_bot_is(ws: Workspace, client: Client) -> None:
-    answer = await client.auth_test()
-    assert answer["user_id"] == ws.app.bot_user
-    assert answer["bot_id"] == ws.app.bot_id
-    assert answer["team"] == "Riverside"
-
-
-@pytest.mark.parametrize(("token", "error"), [(None, "not_authed"), ("xoxb-wrong", "invalid_auth")])
-async def test_a_missing_or_wrong_token_is_refused(
-    ws: Workspace, http: aiohttp.ClientSession, token: str | None, error: str
-) -> None:
-    client = slack_client(token, base_url=ws.api_url, session=http)
-    assert await error_of(client.auth_test()) == error
-
-
-async def test_a_revoked_token_is_refused(ws: Workspace, client: Client) -> None:
+    assert (await answer("auth.test"))["error"] == "not_authed"
+    assert (await answer("auth.test", "xoxb-wrong"))["error"] == "invalid_auth"
+    assert (await answer("auth.test", ws.app_token))["error"] == "not_allowed_token_type"
+    assert (await answer("apps.connections.open", ws.bot_token))[
+        "error"
+    ] == "not_allowed_token_type"
+    who = await answer("auth.test", token=ws.bot_token)
+    assert (who["user_id"], who["bot_id"]) == (ws.app.bot_user, ws.app.bot_id)
+    assert ws.calls.of("auth.test", "ok")[0].args == {}
     ws.revoke_token()
-    assert await error_of(client.auth_test()) == "token_revoked"
+    assert (await answer("auth.test", ws.bot_token))["error"] == "token_revoked"
     ws.restore_token()
-    assert (await client.auth_test())["ok"]
+    assert (await answer("auth.test", ws.bot_token))["ok"]
 
 
-async def test_each_kind_of_token_has_its_methods(ws: Workspace, client: Client) -> None:
-    by_app = client.api_call("auth.test", headers={"Authorization": f"Bearer {ws.app_token}"})
-    by_bot = client.apps_connections_open(app_token=ws.bot_token)
-    assert await error_of(by_app) == "not_allowed_token_type"
-    assert await error_of(by_bot) == "not_allowed_token_type"
-
-
-async def test_a_missing_scope_is_named(
-    config: WorkspaceConfig, http: aiohttp.ClientSession
-) -> None:
-    async with run_workspace(replace(config, manifest=manifest_without("pins:write"))) as ws:
-        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        answer = await refused(client.pins_add(channel=ws.channel("general").id, timestamp="1.0"))
-    assert answer["error"] == "missing_scope"
-    assert answer["needed"] == "pins:write"
+@pytest.mark.workspace(manifest=manifest_of(without={"pins:write", "groups:history"}))
+async def test_a_missing_scope_is_named(ws: Workspace, client: Client) -> None:
+    channel = await ws.channel_action("dana", "invite", channel="security-review", member="echo")
+    answer = await refused(client.pins_add(channel=channel.id, timestamp="1.0"))
+    assert (answer["error"], answer["needed"]) == ("missing_scope", "pins:write")
     assert "chat:write" in answer["provided"].split(",")
-
-
-async def test_the_scope_of_a_private_channel_is_its_own(
-    config: WorkspaceConfig, http: aiohttp.ClientSession
-) -> None:
-    async with run_workspace(replace(config, manifest=manifest_without("groups:history"))) as ws:
-        channel = await ws.channel_action(
-            "dana", "invite", channel="security-review", member="echo"
-        )
-        client = slack_client(ws.bot_token, base_url=ws.api_url, session=http)
-        answer = await refused(client.conversations_history(channel=channel.id))
+    # That of a private channel is its own.
+    answer = await refused(client.conversations_history(channel=channel.id))
     assert (answer["error"], answer["needed"]) == ("missing_scope", "groups:history")
 
 
@@ -99,12 +71,6 @@ async def test_every_encoding_of_arguments_is_understood(
     assert ws.messages("general")[0]["blocks"][0]["text"]["text"] == "hi"
 
 
-async def test_the_token_may_be_an_argument(ws: Workspace, http: aiohttp.ClientSession) -> None:
-    async with http.post(f"{ws.api_url}auth.test", data={"token": ws.bot_token}) as answer:
-        assert (await answer.json())["ok"]
-    assert ws.calls.of("auth.test")[0].args == {}
-
-
 @pytest.mark.parametrize(("body", "error"), [("{", "invalid_json"), ("[1]", "json_not_object")])
 async def test_broken_json_is_refused(
     ws: Workspace, http: aiohttp.ClientSession, body: str, error: str
@@ -113,15 +79,6 @@ async def test_broken_json_is_refused(
     async with http.post(f"{ws.api_url}auth.test", data=body, headers=headers) as answer:
         assert answer.status == 200
         assert (await answer.json())["error"] == error
-
-
-async def test_a_refusal_says_which_block_is_wrong(ws: Workspace, client: Client) -> None:
-    call = client.chat_postMessage(
-        channel=ws.channel("general").id, text="x", blocks=[text_section("x" * 3001)]
-    )
-    answer = await refused(call)
-    assert answer["error"] == "invalid_blocks"
-    assert "/blocks/0/text/text" in answer["response_metadata"]["messages"][0]
 
 
 async def test_every_call_is_logged_with_its_outcome(ws: Workspace, client: Client) -> None:
@@ -144,11 +101,6 @@ async def test_another_web_page_may_not_call_the_workspace(
         assert answer.status == 403
     async with http.get(url, headers={"Origin": ws.url.rstrip("/")}) as answer:
         assert answer.status == 200
-
-
-async def test_who_is_who(ws: Workspace, client: Client) -> None:
-    dana = (await client.users_info(user=ws.user("dana").id))["user"]
-    assert (dana["real_name"], dana["is_bot"]) == ("Dana", False)
 
 
 async def test_arguments_that_a_method_does_not_know_are_refused(

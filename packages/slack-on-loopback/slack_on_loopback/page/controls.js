@@ -9,9 +9,9 @@ export function button(label, click, style = "") {
 }
 
 /** A button that is only an icon; the label is read out and shown on hover. */
-export function iconButton(name, label, click, props = {}) {
+export function iconButton(name, label, click) {
   const named = { type: "button", "aria-label": label, title: label, on: { click } };
-  return h("button", { class: "icon-button", ...named, ...props }, icon(name));
+  return h("button", { class: "icon-button", ...named }, icon(name));
 }
 
 /** A link that is only an icon, for going back or closing a pane. */

@@ -163,28 +163,23 @@ export class MessageList {
     const node = event.target.closest(".row");
     if (!node || (event.type === "pointerover" && this.toolbar.contains(document.activeElement)))
       return;
-    if (event.type === "focusin") this.#setTabStop(node);
+    if (event.type === "focusin") {
+      for (const stop of this.list.querySelectorAll(':scope > [tabindex="0"]')) stop.tabIndex = -1;
+      node.tabIndex = 0;
+    }
     if (this.#current === node.dataset.ts && node.contains(this.toolbar)) return;
     this.#current = node.dataset.ts;
     this.#rows.get(this.#current).content.append(this.toolbar);
   }
 
-  #setTabStop(node) {
-    for (const other of this.list.querySelectorAll(':scope > [tabindex="0"]')) other.tabIndex = -1;
-    node.tabIndex = 0;
-  }
-
   #key(event) {
     const node = event.target.closest(".row");
     if (event.defaultPrevented || !node) return;
-    if (event.target !== node) this.#keyInside(event, node);
-    else this.#keyOnRow(event, node);
-  }
-
-  #keyInside(event, node) {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    node.focus();
+    if (event.target === node) this.#keyOnRow(event, node);
+    else if (event.key === "Escape") {
+      event.preventDefault();
+      node.focus();
+    }
   }
 
   #keyOnRow(event, node) {

@@ -88,14 +88,7 @@ function readCode(text, i) {
   const end = text.indexOf("`", i + 1);
   const inner = text.slice(i + 1, end);
   if (end < 0 || !inner.trim() || inner.includes("\n")) return null;
-  return { node: { kind: "code", text: unescape(plainAngles(inner)) }, end: end + 1 };
-}
-
-// Slack keeps links alive in code as their plain label.
-function plainAngles(text) {
-  return text
-    .replace(/<(?:https?:|mailto:)[^<>|]*\|([^<>]*)>/g, "$1")
-    .replace(/<((?:https?:|mailto:)[^<>|]*)>/g, "$1");
+  return { node: { kind: "code", text: unescape(inner) }, end: end + 1 };
 }
 
 function readAngle(text, i) {

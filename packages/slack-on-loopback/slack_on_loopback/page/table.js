@@ -14,6 +14,6 @@ export function drawTable(block, ctx) {
 }
 
 function drawCell(cell, isHead, settings, ctx) {
-  const props = { class: `align-${settings?.align ?? "left"}`, scope: isHead ? "col" : null };
+  const props = { class: settings && `align-${settings.align}`, scope: isHead ? "col" : null };
   return h(isHead ? "th" : "td", props, withEmoji(cell.text, ctx));
 }

@@ -3,24 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from slack_on_loopback.config import BOT_SCOPES, DEFAULT_MANIFEST, WorkspaceConfig
+from slack_on_loopback.config import WorkspaceConfig
 from slack_on_loopback.json_values import Json
 from slack_on_loopback.modals import new_view, show
 from slack_on_loopback.workspace import Workspace
-from tests.bots import PATIENT, Client, actions, modal
+from tests.bots import PATIENT, Client, actions, manifest_of, modal
 
-CONFIG = WorkspaceConfig(
-    pace=PATIENT,
-    manifest={
-        **DEFAULT_MANIFEST,
-        "features": {**DEFAULT_MANIFEST["features"], "agent_view": {}},
-        "oauth_config": {"scopes": {"bot": [*BOT_SCOPES, "assistant:write"]}},
-        "settings": {
-            **DEFAULT_MANIFEST["settings"],
-            "event_subscriptions": {"bot_events": ["agent_session_stopped", "message.channels"]},
-        },
-    },
-)
+MANIFEST = manifest_of(scopes={"assistant:write"}, events={"agent_session_stopped"}, agent_view={})
+CONFIG = WorkspaceConfig(pace=PATIENT, manifest=MANIFEST)
 PROPOSAL = """*Proposal: PostgreSQL with JSONB*
 Orders are *relational at heart*: they have lines, payments and shipments.
 • One primary, two replicas
