@@ -233,16 +233,20 @@ async def _lines(
             raise too_long(vendor, size(_LONGEST_EVENT))
         for line in lines:
             if _data_of(line).startswith(b"[DONE]"):
-                # What follows is read, so that the connection can be used again.
-                with suppress(TimeoutError, httpx2.HTTPError):
-                    async with asyncio.timeout(_DRAIN_SECONDS):
-                        async for _ in pieces:
-                            pass
+                await _drain(pieces)
                 return
             yield line
         came()
     if not _data_of(rest).startswith(b"[DONE]"):
         yield rest
+
+
+async def _drain(pieces: AsyncIterator[bytes]) -> None:
+    """Read what follows a whole reply, so that its connection can be used again."""
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            async for _ in pieces:
+                pass
 
 
 def _data_of(line: bytearray) -> bytearray:
