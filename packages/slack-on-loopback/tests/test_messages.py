@@ -112,6 +112,10 @@ async def test_a_deleted_root_leaves_a_tombstone_and_a_deleted_reply_is_not_coun
     await post(client, general, thread_ts=root)
     await client.chat_delete(channel=general, ts=root)
     assert ws.messages("general")[0]["subtype"] == "tombstone"
+    pinned = await post(client, general)
+    await client.pins_add(channel=general, timestamp=pinned)
+    await client.chat_delete(channel=general, ts=pinned)
+    assert ws.pins("general") == []
 
 
 async def test_an_ephemeral_message_is_for_one_member(

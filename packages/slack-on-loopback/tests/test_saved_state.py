@@ -1,5 +1,6 @@
 """A workspace that is saved and started again."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,6 +42,19 @@ async def test_everything_that_matters_survives(
         assert again.bot_token == token
         later = await again.say("dana", "general", "next")
         assert later["ts"] > shared["ts"]
+
+
+def test_a_file_of_an_earlier_version_is_read(saved: WorkspaceConfig) -> None:
+    fresh = Workspace(saved)
+    old = fresh.state.model_dump(mode="json")
+    app, dana = old.pop("app"), fresh.user("dana").id
+    old |= {"apps": {app["id"]: app}, "homes": {f"{app['id']}:{dana}": {"type": "home"}}}
+    assert saved.state_file is not None
+    saved.state_file.parent.mkdir()
+    saved.state_file.write_text(json.dumps(old), "utf-8")
+    again = Workspace(saved)
+    assert again.app.bot_user == fresh.app.bot_user
+    assert again.home("dana") == {"type": "home"}
 
 
 async def test_it_is_saved_while_it_runs(saved: WorkspaceConfig) -> None:

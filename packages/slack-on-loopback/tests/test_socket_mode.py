@@ -83,13 +83,18 @@ async def test_events_come_only_from_channels_the_bot_is_in(ws: Workspace, app: 
 
 
 @pytest.mark.workspace(manifest={**DEFAULT_MANIFEST, "settings": ONLY_MENTIONS})
-async def test_an_app_hears_only_what_it_subscribed_to(ws: Workspace, app: AsyncApp) -> None:
+async def test_an_app_hears_only_what_it_subscribed_to(
+    ws: Workspace, app: AsyncApp, client: Client
+) -> None:
     listener = listening(app)
     async with on_socket(ws, app):
         await ws.say("dana", "general", "just talk")
+        # It does not mention itself.
+        await client.chat_postMessage(channel="general", text=f"<@{ws.app.bot_user}>")
         await ws.say("dana", "general", "@echo go")
         await ws.wait_for(lambda: listener.heard)
-    assert listener.kinds() == ["app_mention"]
+    assert [event["user"] for event in listener.heard] == [ws.user("dana").id]
+    assert [delivery.name for delivery in ws.deliveries] == ["app_mention"]
 
 
 async def test_what_else_happens_is_told(ws: Workspace, app: AsyncApp) -> None:
