@@ -13,7 +13,7 @@ from slack_on_loopback.modals import close, replace_view
 from slack_on_loopback.posting import pin, post
 from tests.bots import Recorder, actions
 from tests.browser.conftest import Open
-from tests.browser.sample import FORM, HOME, Sample, button, option, plain, section
+from tests.browser.sample import BOARD, FORM, HOME, Sample, button, option, plain, section
 
 pytestmark = [
     pytest.mark.browser,
@@ -215,6 +215,18 @@ async def test_a_button_with_a_confirmation_asks_first(
     await sample.ws.wait_for(lambda: bot.bodies)
     assert bot.last["actions"][0]["action_id"] == "stop"
     assert bot.last["message"]["ts"] == sample.board
+
+
+async def test_a_message_that_changes_keeps_the_focus_on_its_button(
+    open_page: Open, sample: Sample
+) -> None:
+    page = await open_page(sample.address())
+    pause = row(page, sample.board).get_by_role("button", name="Pause")
+    await pause.focus()
+    where = {"channel": sample.ws.channel("general").id, "ts": sample.board}
+    await sample.client.chat_update(**where, text="Poll", blocks=[section("Round 3"), BOARD[-1]])
+    await expect(row(page, sample.board)).to_contain_text("Round 3")
+    await expect(pause).to_be_focused()
 
 
 async def test_every_block_is_drawn_and_feedback_is_sent(
