@@ -21,7 +21,7 @@ from sqlalchemy.util.concurrency import in_greenlet
 #: Seconds until what is held back is looked at again.
 _GLANCE = 0.002
 #: What people do in the local Slack.
-DEEDS = ("say", "edit", "delete", "react", "command", "shortcut", "click", "click_view", "submit")
+DEEDS = ("say", "edit", "delete", "command", "shortcut", "click", "click_view", "submit")
 
 
 def by_chance(seed: str) -> Callable[[], float]:
