@@ -18,7 +18,8 @@ def asked_back(
     argument is missing. `origin`, the command or message, starts one debate, however often the
     button is pressed; `ts` and `thread` are those of the message, if it was one.
     """
-    missing = "" if command else f" The command is `/debate {form}`."
+    # Slack takes no commands in threads.
+    missing = "" if command or thread else f" The command is `/debate {form}`."
     command = command or ("list" if "ID" in form.split() else "help")
     return _with_buttons(
         f"“{_shown(typed)}”: nothing was started yet. What did you mean?{missing}",

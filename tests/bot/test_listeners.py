@@ -25,3 +25,10 @@ def test_names_that_people_typed_ping_nobody_in_an_answer():
     assert "<!channel>" not in answers.start_answer("dabcd234", ['There is no role "<!channel>"'])
     assert "<!channel>" not in asked_back("<!channel>", "help", "help", origin="t").text
     assert "<!channel>" not in preview("<!channel> all of you", origin="t", ts="1.2").text
+
+
+def test_a_command_is_named_only_where_slack_takes_it():
+    typed = asked_back("shwo", "show ID", "", origin="t")
+    assert "`/debate show ID`" in typed.text
+    in_thread = asked_back("shwo", "show ID", "", origin="t", ts="2.0", thread="1.0")
+    assert "`/debate" not in in_thread.text
