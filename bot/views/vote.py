@@ -149,7 +149,8 @@ def each_ballot(debate: Debate, tally: Tally) -> Sequence[str]:
         share_text = f"{share_text}; " if share_text else ""
         ballots.append(f"{name_of(debate, ballot.voter)}: {share_text}ranked {ranking}")
     own = ", the voter's own left out" if debate.setup.vote.exclude_self else ""
-    return [item_list(ballots, _BALLOTS_LIMIT), f"{MEAN_PROBABILITY} {_BY_TEXT}".format(own=own)]
+    rules = [*([MEAN_PROBABILITY] if tally.options else []), _BY_TEXT.format(own=own)]
+    return [item_list(ballots, _BALLOTS_LIMIT), " ".join(rules)]
 
 
 def _options_table(debate: Debate, tally: Tally) -> list[Block]:

@@ -195,7 +195,7 @@ def test_a_debate_of_an_older_version_says_nothing_of_options(second: float, *, 
     view = vote(older, tally)
     assert f"Architect won the vote (Architect 4, Security {second}" in view.text
     assert ("the top two are within one point" in view.text) is close
-    assert "ption" not in payloads_text(board(older), headline(older, older.verdict))
+    assert "ption" not in payloads_text(view, board(older), headline(older, older.verdict))
 
 
 def test_a_vote_without_ballots_says_why_each_is_missing_and_counts_none_from_before():
