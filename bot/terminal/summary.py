@@ -20,10 +20,11 @@ from core.transcript.words import (
 
 
 def verbose_summary(debate: Debate) -> str:
-    lines = list[str]()
+    lines, number = list[str](), None
     for contribution in debate.contributions.values():
-        if (heading := f"Round {contribution.turn.round}") not in lines:
-            lines.append(heading)
+        if contribution.turn.round != number:  # rounds overlap
+            number = contribution.turn.round
+            lines.append(f"Round {number}")
         call = contribution.call
         figures = (
             f"{duration(call.latency_ms / 1000)}, "
