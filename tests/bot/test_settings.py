@@ -120,6 +120,17 @@ def test_secrets_never_show_in_the_settings_text() -> None:
     assert set(values.secrets) == {BOT, "sk-verysecret", "1a, 2b", "1a", "2b"}
 
 
+def test_plugins_read_their_own_variables_and_programs_keys_alone() -> None:
+    values = settings()
+    values.take_variables(
+        {"MOOT_PLUGIN_URL": "here", "DOCS_KEY": "a-docs-key", "PIN_KEY": "12", "NOTE": "private"}
+    )
+    assert values.plugin_variable("MOOT_PLUGIN_URL") == "here"
+    with pytest.raises(ConfigurationBroken, match="may only read MOOT_PLUGIN_"):
+        values.plugin_variable("DOCS_KEY")
+    assert values.for_program(("DOCS_KEY", "PIN_KEY", "NOTE")) == {"DOCS_KEY": "a-docs-key"}
+
+
 def test_with_a_client_id_workspaces_install_the_app_themselves() -> None:
     values = slack_access(settings(**OAUTH), mode_of(settings(**OAUTH)))
     assert (values.bot_token, values.app_token, values.signing_secret) == ("", "", SIGNING)
