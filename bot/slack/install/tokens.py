@@ -227,9 +227,13 @@ class Tokens(AsyncInstallationStore):
         if rotated is None:
             return bot
 
+        def again_later(error: StoreError, wait: float) -> float:
+            _log.warning("rotated token not saved yet", reason=str(error))
+            return wait
+
         # Patiently: the one in the database cannot be rotated any more.
         save = partial(self.async_save_bot, rotated)
-        await retry(save, _SAVE_RETRIES, asyncio.sleep, on=StoreError)
+        await retry(save, _SAVE_RETRIES, asyncio.sleep, on=StoreError, again=again_later)
         _log.info("token rotated", team=where.team)
         return rotated
 
