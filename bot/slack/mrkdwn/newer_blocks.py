@@ -18,7 +18,7 @@ PLAN = "progress/"
 #: Begins the `block_id` of a chart; the rest says what its values are.
 CHART = "chart/"
 #: What a chart's values are.
-POINTS, PERCENT = "points", "percent"
+PERCENT = "percent"
 #: What Slack says where it does not know a block.
 REFUSAL = "invalid_blocks"
 _BUTTON = "read-all"
