@@ -36,7 +36,7 @@ from core.debate.turn import Act, Turn, turn_of
 from core.debate.turn_events import VerdictDrafted, VerdictReached
 from core.debate.verdict import Audit, Verdict, VerdictSource
 from core.errors import CallFailed
-from core.figures import percent
+from core.figures import percent, quantity
 from core.llm.availability import is_outage
 from core.llm.call import ModelCalls
 from core.llm.call_options import CallOptions, ModelRef
@@ -213,8 +213,10 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
 def _winners_position(debate: Debate) -> Verdict:
     best = best_holder(debate)
     position = format_of(debate).positions(debate)[best]
-    is_voted = debate.tally and debate.tally.winners
-    why = "is the best by the vote" if is_voted else "came first, as nobody voted"
+    level = len(voting.best_texts(debate.tally)) - 1 if debate.tally else -1
+    why = "is the best by the vote" if level == 0 else "came first, as nobody voted"
+    if level > 0:
+        why = f"is level with {quantity(level, 'other')} in the vote"
     warning = (
         f"No judge gave a verdict: this is the position of {name_of(debate, best)}, which {why}."
     )
