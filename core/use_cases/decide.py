@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, tzinfo
+from datetime import UTC, date, timedelta, tzinfo
 
 from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback
 from core.debate.people import Person
@@ -24,6 +24,8 @@ from core.use_cases.fact_log import FactLog
 
 #: Newer debates that are offered to stand in an older one's place.
 _MOST_NEWER = 50
+#: Looking into more of them ends after this once there is one: a form opens within 3 seconds.
+_LOOKED_FOR = timedelta(seconds=1)
 #: A ballot needs something to choose from.
 _FEWEST_OPTIONS = 2
 
@@ -115,8 +117,12 @@ class DecideOnVerdict:
             return clean
 
     async def newer_than(self, debate: Debate) -> Mapping[str, str]:
-        """Return the questions of the channel's later debates that decided something, by id."""
-        place = debate.setup.place
+        """Return the questions of the channel's later debates that decided something, by id.
+
+        The newest is first; the oldest are left out where reading takes longer than `_LOOKED_FOR`.
+        """
+        place, clock = debate.setup.place, self.facts.clock
+        ends = clock.now() + _LOOKED_FOR
         filters = DebateFilter(
             workspace=place.workspace,
             channels=(place.channel,),
@@ -128,6 +134,8 @@ class DecideOnVerdict:
         for row in entries:
             if row.started_at <= debate.started_at or row.status != Status.CONCLUDED:
                 continue
+            if decided and clock.now() >= ends:
+                break
             try:
                 candidate = await self.facts.debate(row.debate_id)
             except (DebateUnknown, LogBroken):
