@@ -1,11 +1,13 @@
 """How a debate stands, what ended it and what is missing: the same words on every surface."""
 
+from itertools import permutations
+
 import pytest
 
 from bot.mcp import results
 from bot.views.board import board
 from bot.views.lists import status_words
-from core.debate.contributions import Failure
+from core.debate.contributions import Contribution, Failure
 from core.debate.debate_events import (
     DebateConcluded,
     DebateFailed,
@@ -17,8 +19,8 @@ from core.debate.log import Event, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import DebatePaused, StopRequested, StopWithdrawn, VoteCalled
 from core.debate.state import Debate
-from core.debate.turn import JUDGE, Act, Turn
-from core.debate.turn_events import TurnFailed, VerdictReached
+from core.debate.turn import JUDGE, Act, Turn, turn_of
+from core.debate.turn_events import ContributionMade, TurnFailed, VerdictReached
 from core.debate.verdict import Verdict
 from core.rules.degradations import degradations
 from core.rules.ending import (
@@ -27,12 +29,13 @@ from core.rules.ending import (
     cut_reason,
     cut_words,
     ending_sentences,
+    rounds_words,
     state_of,
     state_words,
 )
 from core.testing import log_of
 from core.transcript.report import report
-from tests.core.transcript.splits import drafts, split_setup
+from tests.core.transcript.splits import AGENTS, a_call, drafts, split_setup
 
 DANA = Person(id="U1", name="Dana")
 STOP = StopRequested(stop=Stop(by=DANA))
@@ -104,6 +107,30 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
 
     assert (cut_reason(debate), cut_words(debate)) == (reason, sentence)
     assert ending_sentences(debate) == ((sentence,) if sentence else ())
+
+
+@pytest.mark.parametrize(
+    ("rounds", "last", "words"),
+    [
+        (3, 1, "1 of 3 rounds was held, but not finished"),
+        (3, 2, "2 of 3 rounds were held, the last one not to its end"),
+        (2, 2, "all 2 rounds were held, the last one not to its end"),
+    ],
+)
+def test_a_stop_in_a_round_leaves_no_doubt_of_the_rounds_before(
+    rounds: int, last: int, words: str
+) -> None:
+    said = [
+        ContributionMade(contribution=Contribution(turn=turn, text="PostgreSQL.", call=a_call()))
+        for number in range(1, last + 1)
+        for turn in (
+            *(turn_of(Act.CRITIQUE, number, a, b) for a, b in permutations(AGENTS, 2)),
+            *(turn_of(Act.REFINEMENT, number, agent) for agent in AGENTS),
+        )
+    ]
+    setup = split_setup(rounds)
+    log = [DebateStarted(setup=setup), *drafts()[:3], *said[:-1], STOP, CUT, DebateConcluded()]
+    assert rounds_words(fold(log_of(log))) == words
 
 
 def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
