@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from textwrap import shorten
 
 from core.debate.agents import Role
 from core.debate.state import Debate
@@ -116,7 +115,9 @@ def held_to_rules(
     roles: dict[str, CastRole] = {}
     for role in suggestions:
         if role.role in role_ids:
-            reason = shorten(role.reason, _REASON_CHARS, placeholder="…")
+            reason = " ".join(role.reason.split())
+            if len(reason) > _REASON_CHARS:  # not at a word's end: some scripts have no spaces
+                reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
             roles.setdefault(role.role, CastRole(role.role, reason))
     return _complete_cast(list(roles.values()), most) if roles else ()
 

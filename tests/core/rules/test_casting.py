@@ -40,3 +40,5 @@ def test_a_models_cast_is_held_to_the_rules() -> None:
     assert [role.role for role in cast] == roles
     assert all(0 < len(role.reason) <= 120 for role in cast)
     assert cast[0].reason.endswith("…")
+    (without_spaces, *_) = held_to_rules([CastRole("data", "データの移行を見る。" * 50)], ROLES)
+    assert without_spaces.reason.startswith("データの移行")
