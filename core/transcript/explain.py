@@ -131,9 +131,9 @@ def _turn_meant(
         return fitting[0]
     near = [step.span.turn.key for step in fitting] or get_close_matches(query, by_key, cutoff=0.3)
     like = f" Turns like it: {', '.join(near[:_MOST_NAMED])}." if near else ""
+    how = "fits several turns" if fitting else "is no turn"
     raise BadInput(
-        f"{query!r} names no turn of debate {debate.id}, or several.{like} "
-        f"`moot explain {debate.id}` lists all."
+        f"{query!r} {how} of debate {debate.id}.{like} `moot explain {debate.id}` lists all."
     )
 
 

@@ -49,8 +49,9 @@ async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:
     assert text.startswith("Architect: critique of Security, round 1  [r1/critique/architect/")
     for words in ("asked scripted/", "prompt: built-in", "1 request"):
         assert words in text
-    for unclear in ("critique", "r1/critique/architect/securty"):
-        with pytest.raises(BadInput, match="r1/critique/architect/security"):
+    wrong = {"critique": "fits several turns", "r1/critique/architect/securty": "is no turn"}
+    for unclear, how in wrong.items():
+        with pytest.raises(BadInput, match=rf"{how} .*r1/critique/architect/security"):
             turn_explanation(log, unclear)
 
 
