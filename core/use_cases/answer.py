@@ -88,6 +88,7 @@ class AnswerQuestions:
             is_note = any(note.id == reply.origin for note in debate.notes)
             return ReplyOutcome.UNCLEAR if is_note and parsed.is_unclear else ReplyOutcome.TAKEN
         check_size(reply.text, self.bounds)
+        _check_numbers(debate, parsed)
         late = [
             answer
             for answer in parsed.answers
@@ -119,6 +120,7 @@ class AnswerQuestions:
             return ReplyOutcome.TAKEN
         check_size(reply.text, self.bounds)
         parsed = _parsed(debate, reply.text)
+        _check_numbers(debate, parsed)
         noted = next((note for note in debate.all_notes if note.id == reply.origin), None)
         answers, rest = _said_now(debate, reply, parsed, note=noted.text if noted else "")
         late = await self._correct(debate, reply, answers)
@@ -303,14 +305,21 @@ def _parsed(debate: Debate, text: str) -> ParsedReply:
     questions = {item.number: item.question for item in items}
     unanswered = open_numbers(debate)
     parsed = parse_reply(text, questions, unanswered or sorted(questions))
-    if parsed.unknown:
-        still = ", ".join(map(str, unanswered)) or "none"
-        number = parsed.unknown[0]
-        raise BadInput(f"There is no question {number}. Still open: {still}. Nothing was recorded.")
     if not unanswered and questions and parsed.is_unclear:
         return ParsedReply(rest=text)
     parts = [parsed.rest, *(_about(debate, referral) for referral in parsed.referrals)]
     return replace(parsed, rest="\n".join(filter(None, parts)))
+
+
+def _check_numbers(debate: Debate, parsed: ParsedReply) -> None:
+    if parsed.unknown:
+        numbers = open_numbers(debate)
+        still = ", ".join(map(str, numbers)) or "none"
+        example = f" Write for example “{numbers[0]}: your answer”." if numbers else ""
+        raise BadInput(
+            f"There is no question {parsed.unknown[0]}. Still open: {still}. Nothing was recorded."
+            f"{example}"
+        )
 
 
 def _answered_by(debate: Debate, origin: str) -> Mapping[int, str]:

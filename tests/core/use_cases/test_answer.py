@@ -172,6 +172,22 @@ async def test_a_form_is_taken_once_or_not_at_all() -> None:
     assert (await thread.answers(), await thread.notes()) == ({1: "Ten", 2: ""}, [])
 
 
+async def test_a_number_that_no_question_has_is_refused_but_not_in_a_note_delivered_again() -> None:
+    log = Recording()
+    await log.begin()
+    thread, list_of_two = Thread(log), "1) We are three.\n2) It is late."
+    await thread.says(list_of_two)
+    await log.facts.record(DEBATE, questions(1))
+    before = await thread.debate()
+    assert await thread.says(list_of_two) is ReplyOutcome.TAKEN
+    told = r"no question 2\. Still open: 1\. Nothing was recorded\. Write for example “1: your"
+    with pytest.raises(BadInput, match=told):
+        await thread.says("2: Ten", "m2")
+    with pytest.raises(BadInput, match=told):
+        await thread.says("2: Ten", edited="5")
+    assert await thread.debate() == before
+
+
 async def test_a_note_whose_answer_was_edited_away_can_be_chosen_for_that_question() -> None:
     thread = await a_thread(2)
     await thread.says("As many as last year.\n1: Ten")
