@@ -330,9 +330,9 @@ def _savings(gate: Gate) -> str:
 
 def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
     """A split or a move with the figures of all ballots; it can be recorded before the last one."""
-    whole = _weighed(debate, gate.turn.round)
     is_early = gate.reason in {GateReason.SPLIT, GateReason.MOVED}
-    if not is_early or whole is None or whole.reason is not gate.reason:
+    whole = _weighed(debate, gate.turn.round) if is_early else None
+    if whole is None or whole.reason is not gate.reason:
         return gate
     figures = ("option", "spread", "moved", "lowest", "highest", "lead")
     return gate.model_copy(update={name: getattr(whole, name) for name in figures})
