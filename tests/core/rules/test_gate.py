@@ -84,6 +84,9 @@ def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
 
     assert ready(debate) == {"critique"}
     assert "hard to undo, so it is debated all the same" in gate.in_words(debate, found)
+    one_model = ONE_MODEL.model_copy(update={"hard_to_undo": True})
+    debate, _ = passed(one_model, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7))
+    assert ready(debate) == {"critique"}, "its vote does not stand"
 
 
 @pytest.mark.parametrize(

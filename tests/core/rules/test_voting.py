@@ -95,6 +95,13 @@ def test_a_tie_of_positions_goes_to_the_one_with_more_first_places() -> None:
     assert tally.winners == ("ann",)
 
 
+def test_weights_multiply_a_voters_points() -> None:
+    ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
+    rules = VoteRules(weights={"bob": 3}, exclude_self=False)
+    best = tallied(("ann", "bob"), ballots, rules).scores[0]
+    assert (best.position, best.points) == ("bob", 3)
+
+
 def test_level_texts_go_to_the_likelier_option() -> None:
     ballots = [
         a_ballot("ann", "ann", "bob", o1=0.9, o2=0.1),
