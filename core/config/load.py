@@ -3,10 +3,11 @@
 import json
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path as FilePath
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -82,31 +83,36 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
     values = in_snake_case(source, source.values, SettingsFile)
     notices = [*translate(values, source)]
     values = {key: value for key, value in values.items() if value is not None}
+    # As JSON: there strict types accept a text for an enum and a list for a tuple.
+    plain = json.dumps(values, default=str)
+    problems, file = list[str](), None
     try:
-        file = SettingsFile.model_validate_json(
-            # As JSON: there strict types accept a text for an enum and a list for a tuple.
-            json.dumps(values, default=str),
-            strict=True,
-            extra="forbid",
-            context=IN_FILE,
-            by_alias=True,
-            by_name=False,
-        )
+        file = _file(plain, extra="forbid")
     except ValidationError as error:
         errors = error.errors(include_url=False)
         # A list whose items are wrong counts as empty.
         wrong = {it["loc"][:count] for it in errors for count in range(len(it["loc"]))}
         errors = [it for it in errors if it["type"] != "too_short" or it["loc"] not in wrong]
-        problems = [in_words(source, error, SettingsFile) for error in errors]
+        problems += [in_words(source, error, SettingsFile) for error in errors]
         if {"name", "title"} <= values.keys():
             problems.append("Is it a playbook? Check that with: moot playbook check FILE")
-        raise _in_order(problems, name) from None
-    if problems := [*faults(file, source, defaults.settings, defaults.providers)]:
+        if all(error["type"] == "extra_forbidden" for error in errors):
+            with suppress(ValidationError):  # a key that is misspelt may be missed
+                file = _file(plain, extra="ignore")
+    if file:
+        problems += faults(file, source, defaults.settings, defaults.providers)
+    if problems or file is None:
         raise _in_order(problems, name)
     return LoadedFile(
         settings=_FileCompletion(defaults, read).settings(file),
         notices=(*notices, *doubts(file, source)),
         file=file,
+    )
+
+
+def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:
+    return SettingsFile.model_validate_json(
+        plain, strict=True, extra=extra, context=IN_FILE, by_alias=True, by_name=False
     )
 
 

@@ -265,6 +265,14 @@ def test_problems_stand_in_the_order_of_their_lines() -> None:
     ]
 
 
+def test_a_misspelt_key_hides_no_other_problem() -> None:
+    lines = problems("debate:\n  rouns: 2\n  format: cirtique\ndefault_model: {provider: openia}")
+
+    assert [line.split(":")[0] for line in lines] == [
+        f"moot.yaml, line {number}" for number in (2, 3, 4)
+    ]
+
+
 SERVER = "name: a, channels: ['*'], tools: [{name: t}]"
 LOG = "name: a, url: https://x, secret_variable: A_SECRET"
 #: The section, what it holds, and words of its first problem.
