@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from core.errors import ProviderDown
+from core.llm.providers.errors import first_cause
 from core.llm.providers.openai import OPENAI, openai_client
 from core.values import Value
 
@@ -58,7 +59,7 @@ class OpenAIEmbedder:
                 by_place = {vector.index: vector.embedding for vector in answer.data}
                 vectors += [by_place[at] for at in range(len(part))]
         except Exception as error:
-            reason = type(error).__name__
+            reason = type(first_cause(error)).__name__
             raise ProviderDown(f"The server for embeddings does not answer ({reason}).") from error
         return vectors
 

@@ -243,12 +243,9 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
     if answer is not None:
         wait, status = wait_in(answer.headers), answer.status_code
         return from_body(vendor, status, answer.text, wait=wait, key=key, prompt=prompt)
-    # The SDKs call every failed connection of aiohttp a time-out: what they were raised for tells.
-    first = error
-    while not isinstance(first, TimeoutError) and (cause := first.__cause__):
-        first = cause
+    first = first_cause(error)
     kind = type(first).__name__
-    if isinstance(first, TimeoutError):
+    if isinstance(first, TimeoutError) or "Timeout" in kind:  # httpx2's name no TimeoutError
         return ProviderSilent(f"{vendor} stopped answering.")
     if isinstance(error, httpx2.RequestError) or re.search(
         "Connection|Timeout", type(error).__name__
@@ -257,6 +254,13 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
     if isinstance(error, _OUR_FAULTS):
         _log.warning("reply not read", vendor=vendor, exc_info=error)
     return ProviderDown(f"{vendor} sent something that cannot be read ({kind}).")
+
+
+def first_cause(error: BaseException) -> BaseException:
+    """What an error was raised for: the SDKs call every failed connection of aiohttp a time-out."""
+    while not isinstance(error, TimeoutError) and (cause := error.__cause__):
+        error = cause
+    return error
 
 
 def answer_in(error: Exception) -> httpx2.Response | None:

@@ -65,6 +65,8 @@ async def test_decisions_are_found_by_meaning_and_by_words_where_nobody_answers(
         await register.anywhere("Why Postgres with sk-proj-abcdefghijklmnop1234?")
         assert vendor.asked[-1].body["input"] == ["Why Postgres with [redacted]?"]
         vendor.go_away()
+        with pytest.raises(ProviderDown, match=r"\((Connection|Server)\w+Error\)"):
+            await embedder.embed(["a queue"])
         assert not await register.anywhere(question)
         assert await register.anywhere("Why Postgres as a queue?")
         await embedder.close()
