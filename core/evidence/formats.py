@@ -70,7 +70,10 @@ _OPENING = 5000
 #: Mails within mails that are read.
 _MOST_NESTED = 5
 _HIDDEN_PART = re.compile(
-    r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none)", re.IGNORECASE
+    # CDATA is no text in HTML, other than in storage markup of Confluence; scripts comment it out.
+    r"<\w{1,30}\b[^<>]{0,2000}?(?:\shidden(?=[\s>=/])|display\s{0,5}:\s{0,5}none)"
+    r"|(?<![/*])(?<![/*]\s)<!\[CDATA\[",
+    re.IGNORECASE,
 )
 #: Pages that stand in for another one are short, in characters.
 _LONGEST_STUB = 1500
@@ -304,7 +307,7 @@ def _notebook(text: str) -> Extract:
             for at, cell in enumerate(json.loads(text)["cells"], 1)
         ]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Unreadable("the notebook is damaged") from None
+        raise Unreadable("the notebook is damaged, or older than version 4") from None
     pictures = len(re.findall(r'"image/[\w+.-]{1,40}"\s{0,5}:', text))
     left_out = f"{quantity(pictures, 'picture')} left out"
     return Extract(sections, [left_out] if pictures else [])

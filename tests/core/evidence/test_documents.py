@@ -204,6 +204,16 @@ CASES = [
         ("Unseen",),
         ("2 hidden parts of the page left out",),
     ),
+    Case(
+        "stored.html",
+        text(
+            "<html><script>// <![CDATA[\nf() //]]></script><p>Shown: 5.</p>"
+            "<ac:plain-text-body><![CDATA[SELECT 1]]></ac:plain-text-body></html>"
+        ),
+        ("Shown: 5.",),
+        ("f()",),
+        ("1 hidden part of the page left out",),
+    ),
     *(
         Case(f"{name}.html", text(page), holds, warnings=(doubt,))
         for name, page, holds, doubt in (
@@ -358,7 +368,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
         ("a.heic", b"\x00\x00\x00\x18ftypheic" + bytes(200), "a picture or film"),
         ("a.rtf", rb"{\rtf1 We take {\deleted Kafka}}", "deleted or hidden words"),
         ("a.rtf", rb"{\rtf1 We take {\v Kafka}}", "deleted or hidden words"),
-        ("a.ipynb", b'{"cells": 5}', "the notebook is damaged"),
+        ("a.ipynb", b'{"cells": 5}', "the notebook is damaged, or older than version 4"),
         (
             "spa.html",
             b"<html><script src=a.js></script><div id=root></div>",
