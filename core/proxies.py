@@ -35,7 +35,7 @@ def proxy_of(url: str) -> str:
 
 def names_socks() -> bool:
     """Whether the environment names a SOCKS proxy, to which aiohttp cannot speak."""
-    return any(address.startswith("socks") for address in proxies().values())
+    return any(address.casefold().startswith("socks") for address in proxies().values())
 
 
 def check_proxies() -> None:

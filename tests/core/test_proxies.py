@@ -10,7 +10,7 @@ from bot.slack.client import slack_client
 from core.debate.turn import Act
 from core.errors import ConfigurationBroken, ProviderDown
 from core.llm.providers.factory import build, build_server
-from core.proxies import check_proxies, proxy_of
+from core.proxies import check_proxies, names_socks, proxy_of
 from core.request import ModelRequest, Part, PartKind
 from core.settings import ModelServer
 from tests.vendors.server import Vendor
@@ -83,6 +83,13 @@ def test_the_bot_on_this_machine_is_asked_for_its_health_without_the_proxy(
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 
     assert answer.result().healthy
+
+
+def test_a_socks_proxy_is_known_however_its_scheme_is_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "SOCKS5://127.0.0.1:1")
+    assert names_socks()
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1", "http://127.0.0.1:1"])
