@@ -40,6 +40,9 @@ _LONGEST_EVENT = 4_000_000
 _LONGEST_ERROR = 16_000
 #: Seconds that are given to what follows a whole reply.
 _DRAIN_SECONDS = 1.0
+#: Over aiohttp `pool` is for all it takes to have a connection: the look-up of the name, which
+#: `connect` leaves out there, and the tunnel of a proxy, too.
+_CONNECTING = httpx2.Timeout(None, connect=10.0, pool=20.0)
 #: The limit of silence is set anew in steps of this share of it: so much sooner it may end.
 _LIMIT_STEP = 0.02
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -288,6 +291,6 @@ def http_client(
     return kind(
         mounts=DIRECT,
         event_hooks={"response": [_bound_error]},
-        timeout=httpx2.Timeout(None, connect=10.0),
+        timeout=_CONNECTING,
         **options,
     )

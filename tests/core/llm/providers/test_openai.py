@@ -1,10 +1,12 @@
 """OpenAI and its like: which endpoint is asked, and what is sent to whom."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import httpx2
 import pytest
 
 from core.errors import (
@@ -12,10 +14,12 @@ from core.errors import (
     ProviderBusy,
     ProviderDown,
     ProviderError,
+    ProviderSilent,
     ReplyCutOff,
     ReplyUnusable,
     RequestRejected,
 )
+from core.llm.providers import reading
 from core.llm.providers.chat import Dialect
 from core.llm.providers.factory import build_server
 from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
@@ -244,6 +248,22 @@ async def test_openrouter_names_the_price_of_a_call(vendor: Vendor, request_: Mo
     provider = a_provider(vendor, OPENROUTER)
 
     assert str((await provider.complete(request_)).usage.cost) == "0.00123"
+    await provider.close()
+
+
+async def test_a_name_that_is_looked_up_for_ever_is_silence(
+    request_: ModelRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(*_: object, **__: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
+    monkeypatch.setattr(reading, "_CONNECTING", httpx2.Timeout(None, connect=10.0, pool=0.1))
+    provider = build_server(ModelServer(name="far", base_url="http://models.test/v1"))
+
+    with pytest.raises(ProviderSilent):
+        async with asyncio.timeout(5):
+            await provider.complete(request_)
     await provider.close()
 
 
