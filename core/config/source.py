@@ -1,5 +1,6 @@
 """YAML or JSON text → plain values that remember the line each key was written on (pure)."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -13,6 +14,15 @@ Path = tuple[str | int, ...]
 
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
+
+
+class _JSONLoader(yaml.SafeLoader):
+    """Reads 1e3 as a number."""
+
+
+_JSONLoader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType] - stubs
+    "tag:yaml.org,2002:float", re.compile(r"-?\d+(?:\.\d+)?[eE][-+]?\d+$"), [*"-0123456789"]
+)
 
 
 @dataclass(frozen=True)
@@ -59,10 +69,10 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
     Raises:
         ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
     """
-    if name.lower().endswith(".json"):
-        text = text.replace("\t", " ")  # apart from tabs between its values JSON is YAML
+    is_json = name.lower().endswith(".json")
     try:
-        loader = yaml.SafeLoader(text)
+        # Apart from tabs between its values and 1e3 JSON is YAML.
+        loader = _JSONLoader(text.replace("\t", " ")) if is_json else yaml.SafeLoader(text)
         node = loader.get_single_node()
         if node is None:
             return WrittenFile(name, {})

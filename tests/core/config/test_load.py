@@ -265,6 +265,14 @@ def test_problems_stand_in_the_order_of_their_lines() -> None:
     ]
 
 
+def test_a_number_of_json_is_one() -> None:
+    text = '{"stall": {"first_token": 1.2e2, "between_tokens": 3E1}}'
+
+    stall = loaded(text, "moot.json").settings.stall
+
+    assert (stall.first_token, stall.between_tokens) == (120, 30)
+
+
 def test_a_misspelt_key_hides_no_other_problem() -> None:
     lines = problems("debate:\n  rouns: 2\n  format: cirtique\ndefault_model: {provider: openia}")
 
