@@ -149,27 +149,28 @@ async def test_a_cap_too_small_for_any_call_ends_the_debate_with_words(
 
 
 @pytest.mark.parametrize(
-    ("setting", "whose", "other"),
+    ("setting", "whose", "other", "binds"),
     [
-        ("person_day_cost", "Dana", {"asked_by": Person(id="U2")}),
-        ("token_day_cost", "this token", {"token": ""}),
-        ("day_cost", "all debates", None),
+        ("person_day_cost", "Dana", {"asked_by": Person(id="U2")}, False),
+        ("token_day_cost", "this token", {"token": ""}, False),
+        ("day_cost", "all debates", {"asked_by": Person(id="U2")}, True),
     ],
 )
 async def test_debates_of_a_day_share_a_cap(
-    vendor: Vendor, setting: str, whose: str, other: Mapping[str, object] | None
+    vendor: Vendor, setting: str, whose: str, other: Mapping[str, object], *, binds: bool
 ) -> None:
     vendor.script = costly
     house = House(vendor, Caps(**{setting: Decimal(1)}))
     setup = on_claude().model_copy(update={"token": "aa" if "token" in setting else ""})
     first = await house.hold(setup, "dmoney23")
-    second = await house.hold(setup, "dmoney24")
+    elsewhere = setup.model_copy(update=other)
+    second = await house.hold(elsewhere if binds else setup, "dmoney24")
 
     assert (first.usage.cost or 0) + (second.usage.cost or 0) <= Decimal(1)
     assert f"The cost cap for {whose} today is $1.00" in second.failure + warnings_of(second)
     assert f"limits.{setting}" in second.failure + warnings_of(second)
-    if other is not None:  # whom it does not bind
-        third = await house.hold(setup.model_copy(update=other), "dmoney25")
+    if not binds:
+        third = await house.hold(elsewhere, "dmoney25")
         assert third.usage.cost
         assert third.usage.cost > 4 * COST
     await house.calls.close()
