@@ -35,6 +35,11 @@ def test_text_cannot_end_its_own_quotation(text: str) -> None:
     assert quoted.lower().count(DELIMITER) == 2
 
 
+def test_a_delimiter_anybody_could_guess_is_refused() -> None:
+    with pytest.raises(ValueError, match="too short"):
+        quote(a_part("text"), "x")
+
+
 @given(st.text(alphabet="ab\u200b ", max_size=30))
 def test_no_text_can_hold_the_delimiter(text: str) -> None:
     assert quote(a_part(text), "abab").count("abab") == 2
