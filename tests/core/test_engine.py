@@ -224,6 +224,18 @@ async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line(seconds: f
     assert len(provider.requests) == 1  # three agents were ready to speak
 
 
+async def test_a_run_that_was_taken_over_stops_and_writes_nothing_more() -> None:
+    bench = Bench(ScriptedProvider(latency=0.05))
+    await bench.start()
+    running = asyncio.create_task(bench.engine.run(DEBATE))
+    await asyncio.sleep(0.01)
+    await bench.store.claim(DEBATE)
+
+    with pytest.raises(RunLost):
+        await running
+    assert len(await bench.store.events(DEBATE)) == 1
+
+
 async def test_a_judge_at_work_is_not_asked_anew_when_the_debate_is_stopped() -> None:
     bench = Bench(ScriptedProvider(latency=0.02))
     await bench.start(a_setup(rounds=1))
