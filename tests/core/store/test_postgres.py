@@ -66,6 +66,22 @@ async def test_a_restart_of_the_server_fails_nobody(
     assert len({recorded.event.key for recorded in log}) == 41
 
 
+async def test_a_connection_that_the_server_ended_is_replaced_before_it_is_used(
+    on_postgres: str,
+) -> None:
+    # No transaction is repeated here: the first one must come to a connection that lives.
+    engine, elsewhere = (postgres_engine(make_url(on_postgres)) for _ in range(2))
+    own = text("SELECT pg_backend_pid()")
+    async with engine.begin() as connection:
+        before = (await connection.execute(own)).scalar_one()
+    async with elsewhere.begin() as connection:
+        await connection.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": before})
+    async with engine.begin() as connection:
+        assert (await connection.execute(own)).scalar_one() != before
+    await engine.dispose()
+    await elsewhere.dispose()
+
+
 async def test_many_processes_may_bring_the_tables_up_to_date_at_once(on_postgres: str) -> None:
     async def open_one() -> None:
         async with await Database.open(on_postgres) as database:
