@@ -213,7 +213,14 @@ class _Run:
             await self._append(OutageEnded(origin=self._origin()))
         if is_busy:
             return debate, False
-        # Nobody waits for a summary: the debate ends, or only people or a time can bring it on.
+        await self._end_or_close(debate)
+        return debate, not self._working
+
+    async def _end_or_close(self, debate: Debate) -> None:
+        """Record the end of a debate, or of the time for answers, where either has come.
+
+        Nobody waits for a summary: only people or a time can bring the debate on.
+        """
         ending = schedule.conclusion(debate)
         overdue = schedule.overdue(debate, self._clock.now())
         if ending and self._working:
@@ -222,7 +229,6 @@ class _Run:
             await self._append(ending)
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
-        return debate, not self._working
 
     def _wake_if_failed(self, task: asyncio.Task[None]) -> None:
         """Have the next step raise what a task has raised."""

@@ -125,9 +125,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
     is_sealed = settings.sealed if request.sealed is None else request.sealed
-    # A review reads what it was given; others what words link to, too, as far as there is room.
-    room = 0 if form == REVIEW else max(0, MOST_SOURCES - len(request.references))
-    linked = linked_anew(request.linked, request.references)[:room]
+    linked = _linked_sources(request, form)
     cast_with = _casting_models(roster, summarizer or judge, settings)
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
@@ -170,6 +168,14 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
             *((NOT_SEALED,) if is_sealed and form == REVIEW else ()),
         ),
     )
+
+
+def _linked_sources(request: DebateRequest, form: str) -> Sequence[SourceReference]:
+    """What words link to, as far as there is room; a review reads only what it was given."""
+    if form == REVIEW:
+        return ()
+    room = max(0, MOST_SOURCES - len(request.references))
+    return linked_anew(request.linked, request.references)[:room]
 
 
 def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings]:
@@ -230,12 +236,15 @@ def _with_subject(request: DebateRequest) -> DebateRequest:
             warnings=(*request.warnings, *([TAKEN_OUT] if clean != text else ())),
         )
     if not question or text == question:
-        named = ", ".join(
-            reference.title[:_TITLE_MAX_CHARS] for reference in references[:_MOST_TITLES]
-        )
-        more = ", …" if len(references) > _MOST_TITLES else ""
-        request = replace(request, question=f"Is this ready, and what has to change? {named}{more}")
+        request = replace(request, question=_usual_question(references))
     return request
+
+
+def _usual_question(references: Sequence[SourceReference]) -> str:
+    """What a review of these texts is asked where nobody asks anything else."""
+    named = ", ".join(reference.title[:_TITLE_MAX_CHARS] for reference in references[:_MOST_TITLES])
+    more = ", …" if len(references) > _MOST_TITLES else ""
+    return f"Is this ready, and what has to change? {named}{more}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -200,10 +200,7 @@ def _question(command: DebateCommand) -> str:
     """The question, typed or in a file; empty when a debate is taken up again."""
     typed, file = command.question_text, command.problem_file
     if command.resume is not None:
-        if command.dry_run:
-            raise BadInput("--dry-run shows a debate before it is held: not one to --resume.")
-        if typed is not None or file is not None:
-            raise BadInput("--resume goes on with a debate as it is: leave the question out.")
+        _check_resumed(command)
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
@@ -223,6 +220,14 @@ def _question(command: DebateCommand) -> str:
     if not text.strip():
         raise BadInput(f"{what} is blank. {_HOW}")
     return text
+
+
+def _check_resumed(command: DebateCommand) -> None:
+    """Refuse what makes no sense for a debate that goes on."""
+    if command.dry_run:
+        raise BadInput("--dry-run shows a debate before it is held: not one to --resume.")
+    if command.question_text is not None or command.problem_file is not None:
+        raise BadInput("--resume goes on with a debate as it is: leave the question out.")
 
 
 def _is_file(typed: str) -> bool:

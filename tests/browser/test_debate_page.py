@@ -68,7 +68,7 @@ async def test_axe_finds_nothing_that_is_moderate_or_worse(
     assert complaints == []
     width = await page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert width <= 0
-    await page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    await page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
     for address in (served.page, served.absent):
         if page.url != address:
             await page.goto(address)

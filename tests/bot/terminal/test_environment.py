@@ -22,7 +22,7 @@ unwanted = (
     *("html_to_markdown", "charset_normalizer", "striprtf"),
     *("bot.listeners", "bot.landing", "bot.slack"),
 )
-print([one for one in unwanted if one in sys.modules])
+print([name for name in unwanted if name in sys.modules])
 """
 
 

@@ -24,7 +24,7 @@ export class GuideBar {
     if (!guide) return;
     // Who pressed a button by keyboard stays on the one that takes its place.
     const pressed = [...this.bar.querySelectorAll("button")].indexOf(document.activeElement);
-    const buttons = guide.buttons.map((one) => button(one.label, () => this.#press(one), "small"));
+    const buttons = guide.buttons.map((item) => button(item.label, () => this.#press(item), "small"));
     fill(this.bar, icon("info"), h("span", { role: "status" }, guide.text), buttons);
     this.bar.querySelectorAll("button")[pressed]?.focus();
     this.#open(guide.thread, guide.message);

@@ -189,7 +189,9 @@ def error_of(message: str, **more: object) -> Reject:
 
 def forbidden(*fields: Sequence[str]) -> Reject:
     message = "Extra inputs are not permitted"
-    detail = [{"type": "extra_forbidden", "loc": ["body", *one], "msg": message} for one in fields]
+    detail = [
+        {"type": "extra_forbidden", "loc": ["body", *field], "msg": message} for field in fields
+    ]
     body = {"object": "error", "message": {"detail": detail}, "type": "invalid_request_error"}
     return Reject(status=422, body=json.dumps(body))
 
