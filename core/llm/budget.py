@@ -53,37 +53,38 @@ class Budget:
     @asynccontextmanager
     async def hold(
         self, caps: Sequence[Cap], worst: Decimal, *, seconds: float, attempt: Attempt, clock: Clock
-    ) -> AsyncGenerator[None]:
+    ) -> AsyncGenerator[bool]:
         """Reserve the worst case for as long as the block lasts, then count what it did cost.
 
         Most calls cost far less than their worst case. So a call that only does not fit because
-        of what others hold waits until they have settled. The attempt takes `seconds` at most.
+        of what others hold tries again once they may have settled. The attempt takes `seconds` at
+        most.
+
+        Yields:
+            Whether the money is reserved.
 
         Raises:
             CapReached: A cap could be passed, whatever the others will have cost.
             StoreDown: The database does not answer.
         """
-        name = secrets.token_hex(16)
+        now = clock.now()
+        reservation = Reservation(
+            id=secrets.token_hex(16),
+            debate_id=self.debate_id,
+            turn=self.turn,
+            amount=worst,
+            expires_at=now + timedelta(seconds=seconds),
+        )
         try:
-            while True:
-                now = clock.now()
-                reservation = Reservation(
-                    id=name,
-                    debate_id=self.debate_id,
-                    turn=self.turn,
-                    amount=worst,
-                    expires_at=now + timedelta(seconds=seconds),
-                )
-                current = await self.reservations.reserve(reservation, caps, at=now)
-                if not current:
-                    break
-                check_caps(current, worst)
-                await clock.sleep(LOOK_AGAIN_SECONDS)
-            yield
+            current = await self.reservations.reserve(reservation, caps, at=now)
+            check_caps(current, worst)
+            yield not current
         finally:
             # Also when the reserving was cancelled: it may have been done all the same.
             expires_at = clock.now() + RECORDED_WITHIN
             try:
-                await self.reservations.settle(name, attempt.usage.cost, expires_at=expires_at)
+                await self.reservations.settle(
+                    reservation.id, attempt.usage.cost, expires_at=expires_at
+                )
             except StoreError as error:
                 _log.warning("a reservation is left to expire", reason=str(error))

@@ -31,7 +31,7 @@ from core.errors import (
 )
 from core.figures import duration
 from core.llm.availability import ALL_WAIT_FOR, FAILURES, PROBES, ModelAvailability, is_outage
-from core.llm.budget import Attempt
+from core.llm.budget import LOOK_AGAIN_SECONDS, Attempt
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.call_options import (
     LOCAL_PARALLEL,
@@ -180,7 +180,7 @@ class ModelCalls:
         options = replace(options, caps=(*self._scope.caps, *options.caps), patient=patient)
         so_far = CallUsage(options, agent.temperature, self._clock, self._scope.book)
         try:
-            async with asyncio.timeout(options.seconds):
+            async with so_far.limit(options.seconds):
                 yield so_far
         except TimeoutError:
             text = f"No answer within {duration(options.seconds)}."
@@ -216,7 +216,7 @@ class ModelCalls:
                 continue
             share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
-                async with asyncio.timeout(share):
+                async with so_far.limit(share):
                     reply = await self._reply_after_retries(
                         ref, request, so_far, is_last=ref == refs[-1]
                     )
@@ -287,9 +287,9 @@ class ModelCalls:
     async def _attempt(
         self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
     ) -> ModelReply:
-        """One attempt: fit the request, hold its worst cost, wait for the warm-up and a slot, call.
+        """One attempt: fit the request, wait for a slot and money, warm up, call.
 
-        Money is held first, so that a call waiting for it blocks no slot and leads no warm-up.
+        A call that waits for money that others hold keeps no slot and leads no warm-up.
         """
         provider = self._providers.get(ref.provider)
         if provider is None:
@@ -309,20 +309,23 @@ class ModelCalls:
         worst = self._measure.worst(ref.provider, request, self._prices, at=self._clock.now())
         caps = so_far.options.caps
         check_caps(caps, worst)
+        is_beside = request.act in BESIDE
+        slots = self._beside if is_beside else self._slots
         async with AsyncExitStack() as entered:
-            if self._scope.budget and caps and worst:
-                await entered.enter_async_context(
-                    self._scope.budget.hold(
-                        caps, worst, seconds=so_far.seconds_left, attempt=start, clock=self._clock
-                    )
+            await entered.enter_async_context(so_far.slot(slots[ref.provider]))
+            while self._scope.budget and caps and worst:
+                hold = self._scope.budget.hold(
+                    caps, worst, seconds=so_far.seconds_left, attempt=start, clock=self._clock
                 )
+                if await entered.enter_async_context(hold):
+                    break
+                await entered.aclose()
+                await self._clock.sleep(LOOK_AGAIN_SECONDS)
+                await entered.enter_async_context(so_far.slot(slots[ref.provider]))
             # Nobody waits for what runs beside a debate, so it leads nobody either.
-            is_beside = request.act in BESIDE
             start.warmup = await entered.enter_async_context(
                 self._warmup.turn(beginnings, lifetime, leads=not is_beside)
             )
-            slots = self._beside if is_beside else self._slots
-            await entered.enter_async_context(slots[ref.provider])
             if self._scope.prove:
                 await self._scope.prove()  # only now: it may have waited for long
             return await self._booked_reply(ref, request, so_far, start)

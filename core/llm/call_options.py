@@ -1,6 +1,8 @@
 """Under which conditions models are asked, and what one question has cost so far."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -86,6 +88,33 @@ class CallUsage:
         self.sent: tuple[SentPart, ...] = ()
         self._clock = clock
         self._began = clock.now()
+        self._limits: list[asyncio.Timeout] = []
+
+    @asynccontextmanager
+    async def limit(self, seconds: float) -> AsyncGenerator[None]:
+        """Raise `TimeoutError` after so many seconds, those spent waiting for a slot apart."""
+        async with asyncio.timeout(seconds) as limit:
+            self._limits.append(limit)
+            try:
+                yield
+            finally:
+                self._limits.remove(limit)
+
+    @asynccontextmanager
+    async def slot(self, slots: asyncio.Semaphore) -> AsyncGenerator[None]:
+        """Hold a slot; no limit of time runs while others hold them all."""
+        loop, now = asyncio.get_running_loop(), self._clock.now()
+        left = [(limit, (limit.when() or loop.time()) - loop.time()) for limit in self._limits]
+        for limit, _ in left:
+            limit.reschedule(None)
+        await slots.acquire()
+        try:
+            self._began += self._clock.now() - now
+            for limit, seconds in left:
+                limit.reschedule(loop.time() + seconds)
+            yield
+        finally:
+            slots.release()
 
     def add(self, usage: Usage) -> None:
         self.usage += usage

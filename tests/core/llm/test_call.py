@@ -288,6 +288,17 @@ async def test_who_waits_for_money_keeps_no_slot_from_others(clock: ManualClock)
     assert "Something else?" in str(provider.requests[1].parts)
 
 
+@pytest.mark.leaping
+async def test_waiting_for_a_slot_does_not_count_against_a_calls_time(clock: ManualClock) -> None:
+    provider = ScriptedProvider(latency=100)
+    calls = ModelCalls({"anthropic": provider}, clock, parallel=1)
+    options = CallOptions(seconds=150)
+
+    answers = await asyncio.gather(*(calls.ask(a_request(), ANN, options) for _ in range(4)))
+
+    assert len(answers) == 4
+
+
 async def test_repeated_attempts_count_against_the_cap(calls: ModelCalls, vendor: Vendor) -> None:
     expensive = Say(ending=ReplyEnding.LENGTH, counts=Counts(input=1000, output=9000))
     vendor.script = always(expensive)
