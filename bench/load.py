@@ -1,7 +1,7 @@
 """What one process holds: engine overhead per turn, acks under load, memory and idle CPU.
 
     python -m bench.load [--debates 30] [--seconds 5] [--spread 20] [--parked 1000] [--replicas 0]
-                         [--cold]
+                         [--cold] [--calls-at-once 64]
 
 The workspace and its people run in one process, the bot in another, its models in a third: real
 Bolt, real WebSocket, real SQLite on disk, the vendors' real SDKs, one protocol after the other, and
@@ -36,6 +36,7 @@ from bench.vendor import Manner, a_vendor
 from bot.slack.ids import ActionId
 from bot.slack.manifest import manifest
 from bot.testing import key_of, socket_access
+from core.settings import USUAL_CALLS_AT_ONCE
 from slack_on_loopback import (
     QUICK,
     ChannelSpec,
@@ -70,10 +71,12 @@ class Bot:
 
 
 @asynccontextmanager
-async def a_bot(workspace: Workspace, database: str, vendor: str) -> AsyncGenerator[Bot]:
+async def a_bot(
+    workspace: Workspace, database: str, vendor: str, calls_at_once: int
+) -> AsyncGenerator[Bot]:
     access = json.dumps(asdict(socket_access(workspace)))
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bench.load_bot", access, database, vendor),
+        *(sys.executable, "-m", "bench.load_bot", access, database, vendor, str(calls_at_once)),
         cwd=ROOT,
         stdin=PIPE,
         stdout=PIPE,
@@ -154,6 +157,8 @@ class Wish:
     replicas: int = 0
     #: Whether the first debates count, too.
     cold: bool = False
+    #: By vendor, as the setting of that name; a debate waits where as many are under way.
+    calls_at_once: int = USUAL_CALLS_AT_ONCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,7 +250,7 @@ async def _an_office(
         workspace = await stack.enter_async_context(run_workspace(config))
         vendor = await stack.enter_async_context(a_vendor(Manner(seconds=wish.seconds)))
         bots = [
-            await stack.enter_async_context(a_bot(workspace, database, vendor))
+            await stack.enter_async_context(a_bot(workspace, database, vendor, wish.calls_at_once))
             for _ in range(max(1, wish.replicas))
         ]
         await stack.enter_async_context(
@@ -316,6 +321,7 @@ def main() -> None:
     parser.add_argument("--parked", type=int, default=Wish.parked)
     parser.add_argument("--replicas", type=int, default=Wish.replicas, help="on PostgreSQL")
     parser.add_argument("--cold", action="store_true", help="count the first debates, too")
+    parser.add_argument("--calls-at-once", type=int, default=Wish.calls_at_once, help="by vendor")
     wish = Wish(**vars(parser.parse_args()))
     asyncio.run(measure(wish))
 

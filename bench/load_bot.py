@@ -1,4 +1,4 @@
-"""The bot's process of `bench.load`: `python -m bench.load_bot <access> <database> <vendor>`."""
+"""The bot's process of `bench.load`: `python -m bench.load_bot ACCESS DATABASE VENDOR CALLS`."""
 
 import asyncio
 import gc
@@ -199,7 +199,7 @@ def _resident() -> int:
     return int(pages) * 4096
 
 
-async def main(access: str, database: str, vendor: str) -> None:
+async def main(access: str, database: str, vendor: str, calls_at_once: int) -> None:
     set_up_logs(LogLevel.ERROR, LogFormat.JSON, ())
     vendors = [
         factory.build(protocol.provider, "sk-bench", vendor + protocol.path)
@@ -214,8 +214,7 @@ async def main(access: str, database: str, vendor: str) -> None:
     }
     # What waits for people asks nobody, whoever its models are.
     providers[_SCRIPTED.provider] = ScriptedProvider()
-    # None of hundreds of debates is to wait for another's call (`calls_at_once`, 64 by itself).
-    calls = ModelCalls(providers, SystemClock(), parallel=1000)
+    calls = ModelCalls(providers, SystemClock(), parallel=calls_at_once)
     pace = Pace(post=0.05, edit=0.1, look=0.01, react=0.01, pin=0.01)
     parts = Parts(
         slack=SlackAccess(**json.loads(access)),
@@ -234,4 +233,5 @@ async def main(access: str, database: str, vendor: str) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(main(*sys.argv[1:]))
+    _access, _database, _vendor, _calls = sys.argv[1:]
+    uvloop.run(main(_access, _database, _vendor, int(_calls)))
