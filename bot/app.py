@@ -47,10 +47,16 @@ from bot.reminder_loop import ReminderLoop
 from bot.running.debates import Runner
 from bot.settings import BotSettings, SlackAccess
 from bot.slack.access import Accesses
-from bot.slack.clients import WorkspaceClients
+from bot.slack.client import WorkspaceClients
 from bot.slack.connection.bursts import AtOnce, Bursts
-from bot.slack.connection.error_answers import answer_failures, quiet_logger
-from bot.slack.connection.http import AddRoutes, HttpServer, WebServer, figures_server
+from bot.slack.connection.http import (
+    AddRoutes,
+    HttpServer,
+    WebServer,
+    answer_failures,
+    figures_server,
+    quiet_logger,
+)
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace

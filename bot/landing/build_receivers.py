@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from bot.addresses import fault_of, sends_openly
+from bot.landing.git import RepositoryReceiver
 from bot.landing.receivers import Receiver
 from bot.landing.record_files import FolderReceiver
-from bot.landing.repository_receiver import RepositoryReceiver
 from bot.landing.webhooks import WebhookReceiver, check_address, guard_of, secret_of
 from bot.settings import BotSettings
 from core.errors import BadInput, ConfigurationBroken

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from bot.listeners.subcommands import SUBCOMMANDS
-from bot.listeners.typed import Steering, UnknownOption
+from bot.listeners.typed import SUBCOMMANDS, Steering, UnknownOption
 from bot.operations.doctor.findings import Finding, as_text, is_well
 from bot.slack.access import Standing
 from bot.slack.limits import POST_TEXT
-from bot.slack.mrkdwn.escape import plain
+from bot.slack.mrkdwn import plain
 from bot.views.lists import status_words
 from bot.views.options import how_it_goes, who_stands_where
 from bot.views.verdict import short_text

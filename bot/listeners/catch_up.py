@@ -24,7 +24,7 @@ from bot.presenter.sink import SLACK
 from bot.queue.rate_limits import Pace
 from bot.running.keyed_tasks import KeyedTasks
 from bot.slack.access import UNREACHED
-from bot.slack.clients import NotInstalled
+from bot.slack.client import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outcomes import Rejection, Retry, outcome_of
 from bot.slack.payloads import Page, PostedMessage

@@ -11,13 +11,11 @@ from typing import Any
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
 from bot.listeners import answers
-from bot.listeners.channel_settings import open_settings
 from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.decide import open_outcome
-from bot.listeners.follow_up import share_page, withdraw_page
+from bot.listeners.decide import open_outcome, share_page, withdraw_page
 from bot.listeners.interactions import json_values, on_click
 from bot.listeners.linked import start_with_links
-from bot.listeners.start import open_start_form
+from bot.listeners.start import open_settings, open_start_form
 from bot.listeners.token import end_tokens, list_tokens, make_token
 from bot.listeners.typed import (
     MOST_ORDER_CHARS,

@@ -14,7 +14,7 @@ from bot.presenter.sink import SLACK
 from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
 from bot.slack.access import UNREACHED, Accesses
-from bot.slack.clients import WorkspaceClients
+from bot.slack.client import WorkspaceClients
 from bot.slack.payloads import Interaction, Opener, code_of
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens

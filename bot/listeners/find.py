@@ -12,7 +12,7 @@ from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.rows import Posts
 from bot.slack.access import Accesses, SlackSilent
-from bot.slack.clients import WorkspaceClients
+from bot.slack.client import WorkspaceClients
 from bot.slack.ids import board_key
 from bot.slack.origins import value_at
 from bot.slack.payloads import Command, Interaction

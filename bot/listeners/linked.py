@@ -7,7 +7,7 @@ from dataclasses import replace
 from bot.listeners.context import ListenerContext
 from bot.slack.evidence import WrittenLinks, written_links
 from bot.slack.ids import board_key
-from bot.slack.mrkdwn.escape import plain
+from bot.slack.mrkdwn import plain
 from bot.slack.typed_text import links_in
 from core.debate.people import Person, Place
 from core.debate.state import Debate, Status

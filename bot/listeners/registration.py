@@ -7,15 +7,12 @@ from collections.abc import Callable, Sequence
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import (
-    channel_settings,
     commands,
     decide,
     find,
-    follow_up,
     mentions,
     messages,
     place_gone,
-    question_card,
     start,
     steer,
 )
@@ -25,11 +22,8 @@ from bot.listeners.context import ListenerContext
 LISTENERS: Sequence[Callable[[AsyncApp, ListenerContext], None]] = (
     commands.register,
     steer.register,
-    question_card.register,
     start.register,
-    channel_settings.register,
     decide.register,
-    follow_up.register,
     lambda app, context: find.register(app, context.home),
     messages.register,
     mentions.register,

@@ -1,4 +1,4 @@
-"""The form to start a debate: from the command, a message's shortcut, or a button."""
+"""The forms to start a debate and for a channel's settings: the same menus are in both."""
 
 import asyncio
 import itertools
@@ -16,22 +16,35 @@ from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.interactions import FieldWrong, on_click, on_form
 from bot.listeners.linked import start_with_links
 from bot.log import logger
+from bot.queue.rows import NewPost
 from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.evidence import file_references, linked_references, thread_reference
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT
-from bot.slack.payloads import Click, FormSubmission, FormValues, MessageShortcut, Opener, Page
+from bot.slack.payloads import (
+    Click,
+    Command,
+    FormSubmission,
+    FormValues,
+    MessageShortcut,
+    Opener,
+    Page,
+)
 from bot.slack.typed_text import with_names
 from bot.store.channel import Channel
 from bot.views.forms import Form, message_form
+from bot.views.notices import settings_line
 from bot.views.start_form import (
     AS_USUAL,
+    CHANNEL_BOXES,
     COSTLY,
+    STATES,
     FormDraft,
     FormOptions,
     FormTarget,
     in_fields,
     question_in,
+    settings_form,
     start_form,
 )
 from core.debate.evidence import SourceReference
@@ -42,7 +55,7 @@ from core.estimate import estimate_words
 from core.evidence.earlier import decision_reference
 from core.opening import DebateRequest, check_question
 from core.rules.formats.review import NAME as REVIEW
-from core.use_cases.choices import WAITS, Choices, cost_cap
+from core.use_cases.choices import WAITS, ChannelChoices, Choices, cost_cap
 from core.use_cases.start import StartDebate
 
 _log = logger(__name__)
@@ -64,6 +77,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     for field in COSTLY:
         on_click(app, context, field, show_estimate)
     on_form(app, context, CallbackId.START_FORM, start_from_form)
+    on_form(app, context, CallbackId.SETTINGS_FORM, save_settings)
 
 
 async def open_empty_form(context: ListenerContext, click: Click) -> None:
@@ -381,3 +395,43 @@ def choices_of(
         sealed=bool(form.choices(FieldId.SEALED)),
         debate_cost=cap,
     )
+
+
+async def open_settings(context: ListenerContext, command: Command) -> None:
+    here = place(command.team_id, command.channel_id)
+    await context.check_channel(here)
+    now = await context.records.channels.get(here)
+    options, usual = form_options(context.acts.start), context.acts.start.built_in()
+    is_open = command.team_id in context.operator.open_workspaces
+    form = settings_form(command.channel_id, now, usual, options, is_open=is_open)
+    await context.open(command, form)
+
+
+async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
+    most_cost = context.acts.start.settings().limits.most_debate_cost
+    settings = checked_settings(form, most_cost)
+    here = place(form.team_id, form.metadata.get("channel", ""))
+    await context.check_member(form.user_id, here)
+    await context.check_colleague(form.user_id, here)
+    await context.records.channels.put(here, settings)
+    post = NewPost(
+        key=f"settings/{form.view_id}",
+        workspace=here.workspace,
+        channel=here.channel,
+        method="post",
+        payload=settings_line(person(form), settings).payload,
+    )
+    await context.outbox.post([post])
+
+
+def checked_settings(form: FormValues, most_cost: Decimal | None) -> ChannelChoices:
+    fields = (FieldId.CLARIFY, FieldId.SHADOW, FieldId.OPEN_TO_OTHERS)
+    asks, alone, is_open = (STATES.get(form.choice(field.value)) for field in fields)
+    choices = checked_choices(form, most_cost, clarify=asks)
+    settings = ChannelChoices(
+        choices=choices.model_copy(update={"shadow": alone}),
+        stewards=form.people(FieldId.STEWARDS),
+        open_to_others=is_open,
+    )
+    ticked = {box.id: bool(form.choices(box.id)) for box, _ in CHANNEL_BOXES}
+    return settings.model_copy(update=ticked)

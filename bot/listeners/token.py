@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.typed import Order
-from bot.slack.mrkdwn.escape import literal
+from bot.slack.mrkdwn import literal
 from bot.slack.payloads import Command
 from bot.store.personal_tokens import PersonalToken
 from bot.views.message import MessageView, notice

@@ -27,7 +27,7 @@ from bot.slack.ids import (
     turn_key,
     vote_key,
 )
-from bot.slack.mrkdwn.convert import bare_gist
+from bot.slack.mrkdwn import bare_gist
 from bot.views import notices
 from bot.views.board import board, question_is_whole
 from bot.views.clarifications import card

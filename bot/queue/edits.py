@@ -11,7 +11,7 @@ from bot.log import logger
 from bot.queue.outgoing import NO_CLIENT, Outgoing, digest, with_grace
 from bot.queue.rows import PostRow
 from bot.queue.slack_calls import SESSION, SlackCall, edit
-from bot.slack.clients import NotInstalled
+from bot.slack.client import NotInstalled
 from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Outcome, Rejection, Retry, outcome_of
 from core.errors import DebateUnknown, LogBroken, StoreError
 

@@ -17,7 +17,7 @@ from bot.queue.slack_calls import (
     find_post,
     send,
 )
-from bot.slack.clients import NotInstalled
+from bot.slack.client import NotInstalled
 from bot.slack.limits import UPDATE_TEXT
 from bot.slack.outcomes import PLACE_GONE, Outcome, Rejection, Retry, outcome_of
 from core.errors import DebateUnknown, LogBroken, StoreError

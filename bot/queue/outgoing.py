@@ -16,10 +16,9 @@ from bot.log import logger
 from bot.queue.rate_limits import Pace, RateLimits
 from bot.queue.rows import PostRow, Posts, PostState
 from bot.queue.slack_calls import SESSION, SlackCall
-from bot.slack.client import leaving_before
-from bot.slack.clients import WorkspaceClients
+from bot.slack.blocks import REFUSAL, newer_in, without
+from bot.slack.client import WorkspaceClients, leaving_before
 from bot.slack.ids import address_keys, fill_in
-from bot.slack.mrkdwn.newer_blocks import REFUSAL, newer_in, without
 from bot.slack.outcomes import Outcome, Rejection, Retry
 from bot.slack.payloads import refusal_of
 from bot.store.leases import Leases

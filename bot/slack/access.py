@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.log import logger
-from bot.slack.clients import WorkspaceClients
+from bot.slack.client import WorkspaceClients
 from bot.slack.payloads import (
     ChannelFacts,
     Page,

@@ -4,11 +4,12 @@ The SDK's classes are not used: they take a hundred times as long, and raise whe
 The local Slack of the tests refuses what Slack does.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.limits import BUTTON_TEXT, BUTTON_VALUE
+from bot.slack.mrkdwn import literal
 
 #: One block or element as JSON.
 Block = Mapping[str, Any]
@@ -67,3 +68,74 @@ def actions(block: BlockId | str, *elements: Block) -> Block:
 def row(block: BlockId, elements: Sequence[Block]) -> list[Block]:
     """A row of buttons; no block where there are none."""
     return [actions(block, *elements)] if elements else []
+
+
+READ_ALL = "Read it all"
+#: Begins the `block_id` of a fold; the rest says what is folded away.
+FOLD = "fold/"
+#: Begins the `block_id` of a plan; the rest is done/total, so that it changes as Slack asks for.
+PLAN = "progress/"
+#: Begins the `block_id` of a chart; the rest says what its values are.
+CHART = "chart/"
+#: What a chart's values are.
+PERCENT = "percent"
+#: What Slack says where it does not know a block.
+REFUSAL = "invalid_blocks"
+_BUTTON = "read-all"
+_PLAN_WIDTH = 20
+
+
+def read_all_button(value: str) -> Block:
+    """Return the button that shows everything; its value says of what."""
+    reading = button(READ_ALL, ActionId.READ_ALL, value, label=f"{READ_ALL} of this post")
+    return actions(_BUTTON, reading)
+
+
+def newer_in(payload: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(block["type"] for block in _blocks(payload) if is_newer(block))
+
+
+def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, Any]:
+    """A message with older blocks in place of newer ones of these types.
+
+    Equal blocks are dropped: a message has one button that shows everything.
+    """
+    there, blocks = _blocks(payload), list[Block]()
+    for block in there:
+        if not (is_newer(block) and block["type"] in types):
+            blocks.append(block)
+        elif (instead := older(block)) and instead not in (*there, *blocks):
+            blocks.append(instead)
+    return {**payload, "blocks": blocks}
+
+
+def is_newer(block: Block) -> bool:
+    row = _FALLBACKS.get(str(block.get("type")))
+    return row is not None and str(block.get("block_id", "")).startswith(row[0])
+
+
+def older(block: Block) -> Block | None:
+    """What is shown in the place of a newer block; None: nothing, as what follows says the same."""
+    prefix, make = _FALLBACKS[block["type"]]
+    return make(block, str(block["block_id"]).removeprefix(prefix))
+
+
+def _progress_of(block: Block, value: str) -> Block:
+    count, total = map(int, value.split("/"))
+    full = _PLAN_WIDTH * count // total
+    bar = "█" * full + "░" * (_PLAN_WIDTH - full)
+    text = verbatim(f"*{literal(block['title'])}*\n`{bar}`")
+    return {"expand": True, "text": text, "type": "section"}
+
+
+#: Type of a newer block → how its `block_id` begins, and what makes an older block of it.
+_FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block | None]]] = {
+    "container": (FOLD, lambda _block, value: read_all_button(value)),
+    "plan": (PLAN, _progress_of),
+    # The vote's table has the figures of its chart.
+    "data_visualization": (CHART, lambda _block, _value: None),
+}
+
+
+def _blocks(payload: Mapping[str, Any]) -> Sequence[Block]:
+    return payload.get("blocks") or ()

@@ -14,8 +14,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.links import is_allowed
 from bot.slack.access import UNREACHED, Accesses
-from bot.slack.client import slack_session
-from bot.slack.clients import WorkspaceClient, WorkspaceClients
+from bot.slack.client import WorkspaceClient, WorkspaceClients, slack_session
 from bot.slack.outcomes import Retry, outcome_of
 from bot.slack.payloads import Page, PostedMessage, SharedFile, body_of, code_of
 from bot.slack.typed_text import links_in, mentioned_in, readable

@@ -9,7 +9,7 @@ METADATA_EVENT = "moot_post"
 
 #: Begins what stands for the address of a post of ours; `.invalid` leads nowhere (RFC 2606).
 _ADDRESSES = "https://moot.invalid/post/"
-#: Only where it is a link: `bot/slack/mrkdwn/escape.py` makes none to `.invalid` of foreign text.
+#: Only where it is a link: `bot/slack/mrkdwn.py` makes none to `.invalid` of foreign text.
 #: A lookbehind instead of `<` would be tried at every character, which is 70 times slower.
 _ADDRESS = re.compile(f"<{re.escape(_ADDRESSES)}([A-Za-z0-9/._-]+)(?=[|>])")
 _LINKED_POST = re.compile(f"<{re.escape(_ADDRESSES)}[A-Za-z0-9/._-]+[|]([^<>|]*)>")

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare, link, literal
+from bot.slack.mrkdwn import bare, gist, link, literal
 from bot.views.message import item_list
 from bot.views.words import icon, is_offline, name_of, title
 from core.debate.agents import EXAMPLE, Agent

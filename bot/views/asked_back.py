@@ -4,7 +4,7 @@ import json
 
 from bot.slack.blocks import Block, actions, button
 from bot.slack.ids import ActionId, BlockId
-from bot.slack.mrkdwn.escape import plain
+from bot.slack.mrkdwn import plain
 from bot.views.message import MessageView, sections
 from core.redaction import redact
 

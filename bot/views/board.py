@@ -5,9 +5,7 @@ from enum import StrEnum
 
 from bot.slack.blocks import button, confirmation, row
 from bot.slack.ids import ActionId, BlockId, address_of, board_key
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import literal, plain
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import gist, literal, plain, split
 from bot.views.agents import agent_list, finding_counts, subject_line
 from bot.views.decision import standing
 from bot.views.group_post import answer_of

@@ -6,8 +6,7 @@ from datetime import datetime
 from bot.slack.blocks import actions, button, verbatim
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
 from bot.slack.limits import ROW_ELEMENTS
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare
+from bot.slack.mrkdwn import bare, gist
 from bot.views.agents import card_head
 from bot.views.forms import Field, Form, checkbox, form, text_input
 from bot.views.message import Block, MessageView, context, header, item_list, sections

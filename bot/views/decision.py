@@ -6,8 +6,7 @@ from datetime import date, timedelta
 from bot.slack.blocks import actions, button, row
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
 from bot.slack.limits import BUTTON_TEXT, OPTION_TEXT
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare, plain
+from bot.slack.mrkdwn import bare, gist, plain
 from bot.views.forms import Field, Form, field_block, form, select, text_input
 from bot.views.message import Block, MessageView, notice, sections
 from bot.views.words import moment, person

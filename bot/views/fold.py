@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.slack.blocks import plain_text
+from bot.slack.blocks import FOLD, plain_text, read_all_button
 from bot.slack.ids import without_addresses
 from bot.slack.limits import FOLD_BLOCKS, FOLD_TITLE, MESSAGE_JSON, SECTION_TEXT
-from bot.slack.mrkdwn.newer_blocks import FOLD, read_all_button
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import split
 from bot.views.message import Block, sections
 
 #: Stands in a fold's value for the verdict; else the key of a turn does.

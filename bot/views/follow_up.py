@@ -4,8 +4,7 @@ import json
 
 from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, address_of, headline_key
-from bot.slack.mrkdwn.convert import gist, mrkdwn
-from bot.slack.mrkdwn.escape import literal, plain
+from bot.slack.mrkdwn import gist, literal, mrkdwn, plain
 from bot.views.forms import Field, Form, form, text_input
 from bot.views.message import Block, MessageView, context, in_pages, notice, sections
 from bot.views.turn_groups import post_key

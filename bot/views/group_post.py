@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from bot.slack.mrkdwn.convert import gist, mrkdwn
+from bot.slack.mrkdwn import gist, mrkdwn
 from bot.views.agents import finding_lines
 from bot.views.fold import FoldedBlock, folded, pieces_of
 from bot.views.message import MessageView, context, pages, sections

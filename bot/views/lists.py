@@ -6,8 +6,7 @@ from typing import Any
 
 from bot.slack.blocks import actions, button
 from bot.slack.ids import ActionId, BlockId
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import literal
+from bot.slack.mrkdwn import gist, literal
 from bot.views.message import Block, MessageView, context, header, item_list, notice, sections
 from bot.views.options import decided_on
 from bot.views.words import moment, person

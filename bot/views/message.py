@@ -6,9 +6,7 @@ from typing import Any
 
 from bot.slack.blocks import Block, verbatim
 from bot.slack.limits import CONTEXT_ELEMENTS, HEADER_TEXT, SECTION_TEXT
-from bot.slack.mrkdwn.convert import mrkdwn
-from bot.slack.mrkdwn.escape import bare
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import bare, mrkdwn, split
 from bot.views.words import icon, title
 from core.debate.agents import Agent
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import link, literal, plain
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import gist, link, literal, plain, split
 from bot.views.decision import standing
 from bot.views.lists import DebateRow
 from bot.views.message import PAGE_LIMIT, MessageView, context, header, item_list, notice, sections

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from bot.slack.blocks import actions, button, confirmation
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.limits import OPTION_TEXT
-from bot.slack.mrkdwn.convert import bare_gist, gist
+from bot.slack.mrkdwn import bare_gist, gist
 from bot.views.message import Block, item_list
 from bot.views.words import name_of
 from core.debate.gate import GateReason

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.slack.ids import CallbackId, FieldId, name_field
-from bot.slack.mrkdwn.convert import gist
+from bot.slack.mrkdwn import gist
 from bot.slack.payloads import FormSubmission
 from bot.views.forms import Field, Form, form, select, text_input
 from bot.views.message import sections

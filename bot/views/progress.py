@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.slack.mrkdwn.newer_blocks import PLAN
+from bot.slack.blocks import PLAN
 from bot.views.message import Block
 from core.debate.rules import Ending
 from core.debate.state import Debate, Status, once_per_debate

@@ -1,7 +1,7 @@
 """Sections and lines of a result on Slack (pure)."""
 
 from bot.slack.ids import address_of
-from bot.slack.mrkdwn.convert import gist, mrkdwn
+from bot.slack.mrkdwn import gist, mrkdwn
 from bot.views.message import item_list
 from bot.views.turn_groups import post_key
 from bot.views.words import name_of, person

@@ -12,8 +12,7 @@ from pydantic import NonNegativeInt
 
 from bot.slack.ids import CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT, OPTIONS
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare
+from bot.slack.mrkdwn import bare, gist
 from bot.views.forms import (
     Field,
     Form,

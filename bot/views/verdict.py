@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from bot.slack.limits import SECTION_TEXT
-from bot.slack.mrkdwn.convert import gist, mrkdwn
-from bot.slack.mrkdwn.escape import literal
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import gist, literal, mrkdwn, split
 from bot.views.agents import finding_line, findings_in_short
 from bot.views.decision import decision_buttons, earlier_buttons, standing
 from bot.views.fold import VERDICT, FoldedBlock, folded, has_room

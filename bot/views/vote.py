@@ -2,13 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from bot.slack.blocks import actions, button
+from bot.slack.blocks import CHART, PERCENT, actions, button
 from bot.slack.ids import ActionId, BlockId, CallbackId, rank_field
 from bot.slack.limits import CHART_BARS, CHART_LABEL
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare
-from bot.slack.mrkdwn.newer_blocks import CHART, PERCENT
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import bare, gist, split
 from bot.views.forms import Field, Form, form, select
 from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, item_list, sections
 from bot.views.options import option_labels, option_name

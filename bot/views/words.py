@@ -6,8 +6,7 @@ Money, spans of time, counts and dates are said as everywhere: `core.transcript.
 import re
 from datetime import datetime
 
-from bot.slack.mrkdwn.convert import gist
-from bot.slack.mrkdwn.escape import bare, literal
+from bot.slack.mrkdwn import bare, gist, literal
 from core.debate.agents import EXAMPLE, OFFLINE, Agent
 from core.debate.contributions import Contribution, Summary
 from core.debate.people import Person

@@ -4,9 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from bot.listeners.channel_settings import checked_settings
 from bot.listeners.interactions import FieldWrong
-from bot.listeners.start import checked_draft
+from bot.listeners.start import checked_draft, checked_settings
 from bot.slack.ids import FieldId
 from bot.slack.payloads import FormValues
 from core.debate.rules import USUAL_DEBATE_COST

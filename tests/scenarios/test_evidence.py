@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from bot.slack.access import Accesses
-from bot.slack.client import slack_client
-from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_client
 from bot.slack.evidence import SlackSources, file_references, thread_reference
 from bot.slack.manifest import manifest
 from bot.slack.payloads import Identity, SharedFile, body_of

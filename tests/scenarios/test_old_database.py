@@ -20,8 +20,7 @@ import bot.store.tables
 import core.store.tables
 from bot.landing.receivers import LandedRecord, Landing
 from bot.slack.ids import board_key
-from bot.slack.install.token_cipher import Cipher
-from bot.slack.install.tokens import token_tables
+from bot.slack.install.tokens import Cipher, token_tables
 from bot.store.records import ChannelSettings, Organisations, Reminders
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot

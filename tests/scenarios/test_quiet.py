@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.slack.blocks import READ_ALL
 from bot.slack.ids import ActionId
-from bot.slack.mrkdwn.newer_blocks import READ_ALL
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
 from core.debate.turn import Act
 from core.request import ModelRequest

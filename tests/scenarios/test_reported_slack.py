@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.listeners.typed import Order, TypedQuestion, read
-from bot.slack.mrkdwn.convert import mrkdwn
+from bot.slack.mrkdwn import mrkdwn
 from bot.slack.typed_text import readable, told_bot
 from bot.testing import BotSpec, Message, Team, team_at_work
 from core.debate.log import fold

@@ -28,8 +28,7 @@ import httpx2
 from bot.debate_page.page import html
 from bot.listeners import typed
 from bot.slack import ids, payloads
-from bot.slack.mrkdwn import convert, escape
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import convert, escape, split
 from bot.slack.typed_text import readable
 from bot.terminal.screen import news
 from bot.views.start_form import question_in

@@ -5,9 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
-from bot.slack.mrkdwn.escape import bare, plain
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import bare, bare_gist, gist, mrkdwn, plain, split
 
 #: What Slack obeys: mentions, channels, groups, dates; and the words that ping without brackets.
 ACTIVE = re.compile(r"<[!@#]|(?<![\w])@(?:channel|here|everyone|group)(?![a-z0-9])", re.IGNORECASE)

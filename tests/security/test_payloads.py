@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.listeners import typed
-from bot.listeners.channel_settings import checked_settings
 from bot.listeners.interactions import FieldWrong
-from bot.listeners.start import channel_of, checked_draft, draft_of, target_of
+from bot.listeners.start import channel_of, checked_draft, checked_settings, draft_of, target_of
 from bot.slack import payloads
 from bot.slack.payloads import FormValues, Payload
 from core.errors import BadInput

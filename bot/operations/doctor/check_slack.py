@@ -10,7 +10,7 @@ from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
 from bot.slack.access import UNREACHED
 from bot.slack.client import slack_client
-from bot.slack.install.token_cipher import Cipher
+from bot.slack.install.tokens import Cipher
 from bot.slack.manifest import manifest
 from bot.slack.payloads import Identity, refusal_of
 from core.errors import ConfigurationBroken

@@ -15,11 +15,15 @@ from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.settings import INSTALL_PATH, REDIRECT_PATH, SLACK_API_URL, OAuthAccess, SlackAccess
-from bot.slack.client import slack_client, slack_session
-from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient, WorkspaceClients
+from bot.slack.client import (
+    SingleWorkspaceClient,
+    WorkspaceClient,
+    WorkspaceClients,
+    slack_client,
+    slack_session,
+)
 from bot.slack.connection.socket import AT_START, identify
-from bot.slack.install.token_cipher import Cipher
-from bot.slack.install.tokens import Tokens, token_tables
+from bot.slack.install.tokens import Cipher, Tokens, token_tables
 from bot.slack.manifest import manifest
 from bot.slack.origins import installation_of
 from bot.store.expiry import deleting_daily

@@ -9,7 +9,7 @@ import asyncio
 import sys
 
 import core.store.tables
-from bot.landing.repository_receiver import RepositoryReceiver
+from bot.landing.git import RepositoryReceiver
 from bot.store.tables import prepare
 from core.clock import SystemClock
 from core.landing import RecordPlace

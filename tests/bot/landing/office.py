@@ -13,7 +13,7 @@ from bot.queue.landings import LandingBacklog, Landings
 from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing
 from bot.queue.rows import Posts
-from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.client import SingleWorkspaceClient, WorkspaceClient
 from bot.slack.payloads import Identity
 from bot.store.leases import Leases
 from bot.store.tables import QUEUE, prepare

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from bot.landing.git_program import Git, GitFailed
+from bot.landing.git import Git, GitFailed
 from bot.landing.receivers import LandingFailed
 
 TOKEN = "ghs-of-a-test-0123456789"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.landing.repository_receiver import RepositoryReceiver, suggested_link
+from bot.landing.git import RepositoryReceiver, suggested_link
 from core.debate.follow_up import DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import fold
 from core.debate.people_events import OutcomeGiven

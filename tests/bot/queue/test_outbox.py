@@ -17,8 +17,7 @@ from bot.queue.outbox import Outbox
 from bot.queue.outgoing import Outgoing, RenderedPosts
 from bot.queue.rate_limits import FAST, Pace, RateLimits
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
-from bot.slack.client import slack_client, slack_session
-from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_client, slack_session
 from bot.slack.ids import METADATA_EVENT
 from bot.slack.payloads import Identity
 from bot.store.leases import Leases

@@ -10,8 +10,7 @@ from aiohttp.test_utils import TestServer
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.slack.access import Accesses
-from bot.slack.client import slack_client, slack_session
-from bot.slack.clients import SingleWorkspaceClient, WorkspaceClient
+from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_client, slack_session
 from bot.slack.evidence import (
     SlackSources,
     WrittenLinks,

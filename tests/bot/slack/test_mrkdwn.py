@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.slack.ids import address_keys, address_of
-from bot.slack.mrkdwn.convert import bare_gist, gist, mrkdwn
-from bot.slack.mrkdwn.escape import GAP, bare, clean, link, plain
-from bot.slack.mrkdwn.split import split
+from bot.slack.mrkdwn import GAP, bare, bare_gist, clean, gist, link, mrkdwn, plain, split
 from core import redaction
 
 CODE = "```\ndef f(a):\n    return a &lt; 3\n```"

@@ -4,7 +4,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 
-from bot.slack.install.token_cipher import Cipher, TokenUnreadable
+from bot.slack.install.tokens import Cipher, TokenUnreadable
 from core.errors import ConfigurationBroken
 
 TOKEN = "xoxb-1234567890-abc"

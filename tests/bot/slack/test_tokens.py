@@ -18,8 +18,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from bot.app import running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.client import slack_client
-from bot.slack.install.token_cipher import Cipher
-from bot.slack.install.tokens import STATE_SECONDS, States, Tokens, token_tables
+from bot.slack.install.tokens import STATE_SECONDS, Cipher, States, Tokens, token_tables
 from bot.store.records import Organisations
 from bot.store.tables import prepare
 from bot.testing import BotSpec, quick_workspace

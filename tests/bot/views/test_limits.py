@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import position_after
-from bot.slack.mrkdwn.newer_blocks import newer_in, without
+from bot.slack.blocks import newer_in, without
 from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import outcome_form, outcome_post

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from bot.mcp.results import verdict as verdict_for_programs
-from bot.slack.mrkdwn.escape import literal
+from bot.slack.mrkdwn import literal
 from bot.views.verdict import headline
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
 from core.debate.debate_events import DebateConcluded, DebateStarted

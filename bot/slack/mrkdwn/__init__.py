@@ -1,1 +1,0 @@
-"""Text of unknown origin → safe Slack text within its limits (pure)."""
