@@ -1,42 +1,130 @@
-"""A model's Markdown → Slack's mrkdwn, safe to post (pure).
+"""Text of unknown origin → safe Slack text within its limits (pure).
+
+Everything that Slack could read as a command is escaped, mentions of groups are broken up, signs
+that nobody sees are dropped, and links are made only where their label tells where they lead.
 
 Posts use `mrkdwn` sections with `verbatim`, not Slack's `markdown` block: only for mrkdwn is it
 documented how to write a literal `<!channel>`. Slack has no headings, tables or images in mrkdwn:
 they become bold lines, aligned code (or lists, when wide) and words.
 
-Source: https://docs.slack.dev/messaging/formatting-message-text
+Sources: https://docs.slack.dev/messaging/formatting-message-text (escaping, links, mentions);
+OWASP Top 10 for LLM Applications (invisible characters).
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from itertools import islice, zip_longest
 from urllib.parse import urlsplit
 
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
 
-from core.redaction import SPELLING_JOINER
-from core.transcript.markdown import SIGN, bare_words, misleads, parse, plain_line
+from core.redaction import clean
+from core.transcript.markdown import bare_words, misleads, parse, plain_line
 
+#: Breaks up what Slack would otherwise read as one word or sign; nobody sees it.
+GAP = "\u200b"
+#: A link that was made here: `<https://…>` or `<https://…|label>`.
+_LINK = re.compile(r"<(?:https?://|mailto:)[^<>|\s]+(?:\|[^<>\n]*)?>")
+_FENCE = "```"
+#: Longer addresses stay text. Longer words for a link stand beside its address, where nobody takes
+#: them for one.
+_LONGEST_URL, _LONGEST_LABEL = 500, 300
+_GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))", re.IGNORECASE)
+# The same where a cut may follow, which would make "@everyone" of "@everyone00".
+_BEGUN_GROUP_MENTION = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
+_BARE_URL = re.compile(r"https?://[^\s<>|\"`]+", re.IGNORECASE)
+_AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
 _MARKS = {"strong": "*", "em": "_", "s": "~"}
 _MARKED = frozenset({*_MARKS, "code_inline"})
 _BULLETS = "•◦▪"
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 #: Wider tables wrap on a laptop and are unreadable as code.
 _WIDEST_TABLE = 88
-_FENCE = "```"
 _LISTS = frozenset({"bullet_list", "ordered_list"})
-#: Characters of Markdown that are read for one character of a gist, and signs for a whole one.
-_GIST_SOURCE, _GIST_SIGNS = 12, 400
+#: Characters of Markdown that are read for one character of a gist.
+_GIST_SOURCE = 12
 
 _Node = SyntaxTreeNode
 
 
-def mrkdwn(text: str) -> str:
-    tree = _tree(text)
-    return plain(text) if tree is None else _blocks(tree.children).strip("\n")
+def literal(text: str) -> str:
+    """Clean text as mrkdwn that shows it as it is and pings nobody.
+
+    Every `&`, `<` and `>` becomes an entity, so `<!channel>`, `<@U…>` and `<!subteam^…>` are only
+    letters; `@here` and the like are broken up; three backticks do not open a block of code.
+    """
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _GROUP_MENTION.sub(f"@{GAP}", text).replace("``", f"`{GAP}`")
+
+
+def bare(text: str, limit: int) -> str:
+    """One line for places where Slack shows signs as they are (names, cells).
+
+    Nothing is escaped there, so angle brackets are left out. `limit` is at least 1.
+    """
+    line = " ".join(clean(text).replace("<", " ").replace(">", " ").split())
+    line = _BEGUN_GROUP_MENTION.sub(f"@{GAP}", line)
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def plain(text: str) -> str:
+    """What a person typed as safe mrkdwn; addresses become links, blocks of code stay."""
+    *pieces, last = clean(text).split(_FENCE)
+    if len(pieces) % 2:  # the last fence closes nothing: it is only a sign
+        last = _FENCE.join((pieces.pop(), last))
+    texts = [
+        _code(piece.strip("\n")) if index % 2 else with_links(piece).strip()
+        for index, piece in enumerate((*pieces, last))
+    ]
+    return "\n".join(filter(None, texts))
+
+
+def with_links(text: str) -> str:
+    """Clean text as safe mrkdwn in which bare addresses are links."""
+    end, result = 0, ""
+    for match in _BARE_URL.finditer(text):
+        url = match.group()
+        # What ends the sentence around it is not part of the address.
+        while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
+            url = url[:-1]
+        result += literal(text[end : match.start()]) + link(url)
+        end = match.start() + len(url)
+    return result + literal(text[end:])
+
+
+def link(url: str, label: str = "") -> str:
+    """A link that leads where it says; text where that cannot be had. `label` is clean text.
+
+    Only http, https and mailto become links; none to a host under `.invalid`, with which links
+    to posts of ours begin until they are filled in. A label that names another address than the
+    link's is dropped, so that the address itself is seen.
+    """
+    label = " ".join(label.split())
+    if not _may_link(url) or len(label) > _LONGEST_LABEL:
+        return literal(f"{label} ({url})" if label and label != url else url)
+    target = url.replace("<", "%3C").replace(">", "%3E").replace("|", "%7C").replace("&", "&amp;")
+    target = _GROUP_MENTION.sub("%40", target)
+    if not label or misleads(label, url) or label == url:
+        return f"<{target}>"
+    return f"<{target}|{literal(label)}>"
+
+
+def _may_link(url: str) -> bool:
+    """Known schemes only; nothing before an `@` that could pass for the host."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    if len(url) > _LONGEST_URL or re.search(r"\s", url):
+        return False
+    if parts.scheme == "mailto":
+        return "@" in parts.path
+    if not host or host.rstrip(".").endswith(".invalid"):
+        return False
+    return parts.scheme in {"http", "https"} and "@" not in parts.netloc
 
 
 @lru_cache(maxsize=512)
@@ -46,26 +134,16 @@ def gist(text: str, limit: int) -> str:
     Headings, code and tables are left out where anything else is there. `limit` counts entities as
     they are spelled.
     """
-    return _shortened(literal(plain_line(_source(text, limit), is_prose=True)), limit)
+    return _shortened(literal(_first_words(text, limit)), limit)
 
 
 def bare_gist(text: str, limit: int) -> str:
     """Return the same for places where Slack shows signs as they are: options, cells, names."""
-    return _shortened(
-        bare(plain_line(_source(text, limit), is_prose=True), limit * _GIST_SOURCE), limit
-    )
+    return _shortened(bare(_first_words(text, limit), limit * _GIST_SOURCE), limit)
 
 
-def _tree(text: str) -> _Node | None:
-    tokens = parse(clean(text))
-    return None if tokens is None else _Node(tokens)
-
-
-def _source(text: str, limit: int) -> str:
-    """The beginning of a text that its gist is made of, clean."""
-    source = clean(text[: limit * _GIST_SOURCE])
-    after = next(islice(SIGN.finditer(source), _GIST_SIGNS, None), None)
-    return source[: after.start()] if after else source
+def _first_words(text: str, limit: int) -> str:
+    return plain_line(text[: limit * _GIST_SOURCE], is_prose=True)
 
 
 def _shortened(line: str, limit: int) -> str:
@@ -74,56 +152,58 @@ def _shortened(line: str, limit: int) -> str:
     return split(line, limit - 1)[0].rstrip(".,:!? ") + "…"
 
 
-# --- blocks ---------------------------------------------------------------------------------------
+# --- a model's Markdown: blocks -------------------------------------------------------------------
+
+
+def mrkdwn(text: str) -> str:
+    tokens = parse(clean(text))
+    return plain(text) if tokens is None else _blocks(_Node(tokens).children).strip("\n")
 
 
 def _blocks(nodes: Iterable[_Node], depth: int = 0, joint: str = "\n\n") -> str:
     result, before = "", None
     for node in nodes:
-        if text := _block(node, depth):
-            led = before is not None and node.type in _LISTS and _leads(before)
-            gap = "" if before is None else "\n" if led else joint
+        if text := _BLOCKS[node.type](node, depth):
+            leads = before is not None and node.type in _LISTS and _heads_list(before)
+            gap = "" if before is None else "\n" if leads else joint
             result, before = f"{result}{gap}{text}", node
     return result
 
 
-def _leads(node: _Node) -> bool:
+def _heads_list(node: _Node) -> bool:
     """Whether it is a heading, or a bold line that is meant as one: "**Risks**:"."""
     if node.type == "heading":
         return True
-    inline = node.children[0].children if node.type == "paragraph" and node.children else []
+    inline = _spans_in(node) if node.type == "paragraph" else []
     prose = [child for child in inline if child.content.strip(" :") or child.children]
     return [child.type for child in prose] == ["strong"]
 
 
-def _block(node: _Node, depth: int) -> str:
-    match node.type:
-        case "paragraph":
-            lines = _inline(node.children[0].children).split("\n") if node.children else []
-            return "\n".join(line.strip() for line in lines)
-        case "heading":
-            inline = node.children[0].children if node.children else []
-            words = _inline(inline, frozenset({"strong"}))
-            return f"*{words}*" if words.strip() else ""
-        case "fence" | "code_block":
-            code = literal(node.content.rstrip("\n"))
-            return f"{_FENCE}\n{code}\n{_FENCE}" if code.strip() else ""
-        case "hr":
-            return "———"
-        case "blockquote":
-            return _indented(_blocks(node.children, depth), "> ", "> ")
-        case "bullet_list" | "ordered_list":
-            bullet = _BULLETS[min(depth, len(_BULLETS) - 1)]
-            items = list[str]()
-            for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
-                marker = bullet if node.type == "bullet_list" else f"{number}."
-                body = _blocks(item.children, depth + 1, joint="\n")
-                items.append(_indented(body, f"{marker} ", "    ") if body else marker)
-            return "\n".join(items)
-        case "table":
-            return _table(node)
-        case _:
-            raise ValueError(f"Markdown has no such block: {node.type}")
+def _spans_in(node: _Node) -> Sequence[_Node]:
+    return node.children[0].children if node.children else []
+
+
+def _paragraph(node: _Node, _depth: int) -> str:
+    return "\n".join(line.strip() for line in _inline(_spans_in(node)).split("\n"))
+
+
+def _heading(node: _Node, _depth: int) -> str:
+    words = _inline(_spans_in(node), frozenset({"strong"}))
+    return f"*{words}*" if words.strip() else ""
+
+
+def _code(code: str) -> str:
+    return f"{_FENCE}\n{literal(code)}\n{_FENCE}" if code.strip() else ""
+
+
+def _list(node: _Node, depth: int) -> str:
+    bullet = _BULLETS[min(depth, len(_BULLETS) - 1)]
+    items = list[str]()
+    for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
+        marker = bullet if node.type == "bullet_list" else f"{number}."
+        body = _blocks(item.children, depth + 1, joint="\n")
+        items.append(_indented(body, f"{marker} ", "    ") if body else marker)
+    return "\n".join(items)
 
 
 def _indented(text: str, first: str, rest: str) -> str:
@@ -138,31 +218,48 @@ def _indented(text: str, first: str, rest: str) -> str:
     return "\n".join(lines)
 
 
-def _table(node: _Node) -> str:
-    rows = [row for part in node.children for row in part.children]
-    cells = [[bare_words(cell).strip() for cell in row.children] for row in rows]
-    widths = [max(map(cell_len, column)) for column in zip_longest(*cells, fillvalue="")]
+def _table(node: _Node, _depth: int) -> str:
+    rows = [row.children for part in node.children for row in part.children]
+    cells = [[bare_words(cell).strip() for cell in row] for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     if sum(widths) + 3 * len(widths) > _WIDEST_TABLE:
-        # One item per row, each cell named by its column.
-        heads, items = list(map(literal, cells[0])), list[str]()
-        for row in rows[1:]:
-            spans = (
-                " ".join(_inline(child.children) for child in node.children)
-                for node in row.children
-            )
-            named = zip(heads, (words.replace("\n", " ") for words in spans), strict=True)
-            items.append(
-                "• " + "; ".join(f"{head}: {cell}" if head else cell for head, cell in named)
-            )
-        return "\n".join(items) or " | ".join(heads)
-    lines = list[str]()
-    for row in cells:
-        padded = (
+        return _table_as_list(cells[0], rows[1:])
+    lines = [
+        " | ".join(
             cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)
-        )
-        lines.append(" | ".join(padded).rstrip())
+        ).rstrip()
+        for row in cells
+    ]
     lines.insert(1, "-+-".join("-" * width for width in widths))
     return f"{_FENCE}\n" + "\n".join(map(literal, lines)) + f"\n{_FENCE}"
+
+
+def _table_as_list(heads: Sequence[str], rows: Sequence[Sequence[_Node]]) -> str:
+    """One item per row, each cell named by its column."""
+    heads = list(map(literal, heads))
+    items = [
+        "• "
+        + "; ".join(
+            f"{head}: {words}" if head else words
+            for head, cell in zip(heads, row, strict=True)
+            for words in (_inline(_spans_in(cell)).replace("\n", " "),)
+        )
+        for row in rows
+    ]
+    return "\n".join(items) or " | ".join(heads)
+
+
+_BLOCKS: Mapping[str, Callable[[_Node, int], str]] = {
+    "paragraph": _paragraph,
+    "heading": _heading,
+    "fence": lambda node, _: _code(node.content.rstrip("\n")),
+    "code_block": lambda node, _: _code(node.content.rstrip("\n")),
+    "hr": lambda _node, _: "———",
+    "blockquote": lambda node, depth: _indented(_blocks(node.children, depth), "> ", "> "),
+    "bullet_list": _list,
+    "ordered_list": _list,
+    "table": _table,
+}
 
 
 # --- inside a line --------------------------------------------------------------------------------
@@ -202,134 +299,14 @@ def _span(node: _Node, open_marks: frozenset[str]) -> str:
             return f"{mark}{inner}{mark}"
 
 
-#: Breaks up what Slack would otherwise read as one word or sign; nobody sees it.
-GAP = "\u200b"
-#: A link that was made here: `<https://…>` or `<https://…|label>`.
-LINK = re.compile(r"<(?:https?://|mailto:)[^<>|\s]+(?:\|[^<>\n]*)?>")
-_FENCE = "```"
-#: Longer addresses stay text.
-LONGEST_URL = 500
-#: Longer words for a link stand beside its address, where nobody takes them for one.
-_LONGEST_LABEL = 300
+# --- pieces within a limit ------------------------------------------------------------------------
 
-_NEW_LINES = re.compile("\r\n?|[\u0085\u2028\u2029\v\f]")
-# Controls, joiners, marks that change direction, tags: what is there and cannot be seen.
-_UNSEEN = re.compile(
-    "[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f"
-    "\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-# Flags of regions are spelled in tags, families with joiners: emoji are kept whole. So are words of
-# scripts in which joiners are part of the spelling.
-_KEPT_WHOLE = re.compile(f"\U0001f3f4[\U000e0061-\U000e007a]{{3,6}}\U000e007f|{SPELLING_JOINER}")
-_LONE_JOINER = re.compile("(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))", re.IGNORECASE)
-# The same where a cut may follow, which would make "@everyone" of "@everyone00".
-_BEGUN_GROUP_MENTION = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
-_BARE_URL = re.compile(r"https?://[^\s<>|\"`]+", re.IGNORECASE)
-_AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
-
-
-def clean(text: str) -> str:
-    """The text without signs that nobody sees, with plain line ends."""
-    if text.isascii() and text.isprintable():
-        return text  # names and short lines, mostly
-    text = _NEW_LINES.sub("\n", _SURROGATE.sub("\ufffd", text))
-    whole = _KEPT_WHOLE.findall(text)
-    parts = [_LONE_JOINER.sub("", _UNSEEN.sub("", part)) for part in _KEPT_WHOLE.split(text)]
-    return "".join(part + sign for part, sign in zip(parts, [*whole, ""], strict=True))
-
-
-def literal(text: str) -> str:
-    """Clean text as mrkdwn that shows it as it is and pings nobody.
-
-    Every `&`, `<` and `>` becomes an entity, so `<!channel>`, `<@U…>` and `<!subteam^…>` are only
-    letters; `@here` and the like are broken up; three backticks do not open a block of code.
-    """
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _GROUP_MENTION.sub(f"@{GAP}", text).replace("``", f"`{GAP}`")
-
-
-def bare(text: str, limit: int) -> str:
-    """One line for places where Slack shows signs as they are (names, cells).
-
-    Nothing is escaped there, so angle brackets are left out. `limit` is at least 1.
-    """
-    line = " ".join(clean(text).replace("<", " ").replace(">", " ").split())
-    line = _BEGUN_GROUP_MENTION.sub(f"@{GAP}", line)
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
-
-
-def plain(text: str) -> str:
-    """What a person typed as safe mrkdwn; addresses become links, blocks of code stay."""
-    *pieces, last = clean(text).split(_FENCE)
-    if len(pieces) % 2:  # the last fence closes nothing: it is only a sign
-        last = _FENCE.join((pieces.pop(), last))
-    texts = list[str]()
-    for index, piece in enumerate((*pieces, last)):
-        if index % 2:
-            code = literal(piece.strip("\n"))
-            texts.append(f"{_FENCE}\n{code}\n{_FENCE}" if code.strip() else "")
-        else:
-            texts.append(with_links(piece).strip())
-    return "\n".join(filter(None, texts))
-
-
-def with_links(text: str) -> str:
-    """Clean text as safe mrkdwn in which bare addresses are links."""
-    end, result = 0, ""
-    for match in _BARE_URL.finditer(text):
-        url = match.group()
-        # What ends the sentence around it is not part of the address.
-        while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
-            url = url[:-1]
-        result += literal(text[end : match.start()]) + link(url)
-        end = match.start() + len(url)
-    return result + literal(text[end:])
-
-
-def link(url: str, label: str = "") -> str:
-    """A link that leads where it says; text where that cannot be had. `label` is clean text.
-
-    Only http, https and mailto become links; none to a host under `.invalid`, with which links
-    to posts of ours begin until they are filled in. A label that names another address than the
-    link's is dropped, so that the address itself is seen.
-    """
-    label = " ".join(label.split())
-    if not _may_link(url) or len(label) > _LONGEST_LABEL:
-        return literal(f"{label} ({url})" if label and label != url else url)
-    target = url
-    for sign, code in (("<", "%3C"), (">", "%3E"), ("|", "%7C")):
-        target = target.replace(sign, code)
-    target = _GROUP_MENTION.sub("%40", target.replace("&", "&amp;"))
-    if not label or misleads(label, url) or label == url:
-        return f"<{target}>"
-    return f"<{target}|{literal(label)}>"
-
-
-def _may_link(url: str) -> bool:
-    """Known schemes only; nothing before an `@` that could pass for the host."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
-        return False
-    if len(url) > LONGEST_URL or re.search(r"\s", url):
-        return False
-    if parts.scheme == "mailto":
-        return "@" in parts.path
-    if not host or host.rstrip(".").endswith(".invalid"):
-        return False
-    return parts.scheme in {"http", "https"} and "@" not in parts.netloc
-
-
-_FENCE = "```"
 _CLOSE = f"\n{_FENCE}"
 _OPEN = f"{_FENCE}\n"
 # What must stay together: entities, links, a sign with the marks that belong to it, and a word
 # after an @: the beginning of "@channels" is the name of everybody.
 _ATOM = re.compile(
-    rf"&(?:amp|lt|gt);|{LINK.pattern}|```|@[A-Za-z0-9]{{1,16}}"
+    rf"&(?:amp|lt|gt);|{_LINK.pattern}|```|@[A-Za-z0-9]{{1,16}}"
     "|.(?:[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|(?<=\u200d).){0,16}",
     re.DOTALL,
 )
@@ -350,7 +327,12 @@ class _BreakKind(IntEnum):
 
 
 def split(text: str, limit: int) -> list[str]:
-    """Safe mrkdwn in pieces of at most `limit` characters, 40 at least."""
+    """Safe mrkdwn in pieces of at most `limit` characters, 40 at least.
+
+    Cuts come at ends of paragraphs, then of lines, then of sentences, then between words. A block
+    of code that must be cut is closed and opened again. Entities and links stay whole. Nothing but
+    white space at the cuts is dropped.
+    """
     longest = limit // 2
 
     def shortened(match: re.Match[str]) -> str:
@@ -358,7 +340,7 @@ def split(text: str, limit: int) -> list[str]:
         link = match.group()
         return link if len(link) <= longest else link[1:-1].replace("|", " ")
 
-    pieces, rest = list[str](), LINK.sub(shortened, text)
+    pieces, rest = list[str](), _LINK.sub(shortened, text)
     while len(rest) > limit:
         cut = _cut(rest, limit - len(_CLOSE))
         piece, rest = rest[:cut], rest[cut:]

@@ -27,8 +27,7 @@ import httpx2
 
 from bot.debate_page.page import html
 from bot.listeners import typed
-from bot.slack import ids, payloads
-from bot.slack.mrkdwn import convert, escape, split
+from bot.slack import ids, mrkdwn, payloads
 from bot.slack.typed_text import readable
 from bot.terminal.screen import news
 from bot.views.start_form import question_in
@@ -79,7 +78,7 @@ PLACES = (
 )
 #: Their text is ours, or a setting: names of vendors, models and packages, the doubles' own words.
 OURS = {
-    "bot.slack.mrkdwn.newer_blocks.read_all_button",
+    "bot.slack.blocks.read_all_button",
     "bot.views.message.context",
     "bot.views.message.header",
     "bot.views.message.in_pages",
@@ -544,11 +543,11 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "bot.slack.ids.address_keys": ids.address_keys,
     "bot.slack.ids.fill_in": lambda text: ids.fill_in(text, defaultdict(str)),
     "bot.slack.ids.note_ts": ids.note_ts,
-    "bot.slack.mrkdwn.convert.bare_gist": lambda text: convert.bare_gist(text, 300),
-    "bot.slack.mrkdwn.convert.gist": lambda text: convert.gist.__wrapped__(text, 300),
-    "bot.slack.mrkdwn.escape.bare": lambda text: escape.bare(text, 80),
-    "bot.slack.mrkdwn.escape.link": lambda text: escape.link("https://a.example/", text),
-    "bot.slack.mrkdwn.split.split": lambda text: split(text, 3500),
+    "bot.slack.mrkdwn.bare_gist": lambda text: mrkdwn.bare_gist(text, 300),
+    "bot.slack.mrkdwn.gist": lambda text: mrkdwn.gist.__wrapped__(text, 300),
+    "bot.slack.mrkdwn.bare": lambda text: mrkdwn.bare(text, 80),
+    "bot.slack.mrkdwn.link": lambda text: mrkdwn.link("https://a.example/", text),
+    "bot.slack.mrkdwn.split": lambda text: mrkdwn.split(text, 3500),
     "bot.slack.payloads.plain": payloads.plain,
     "bot.slack.typed_text.readable": lambda text: readable(text, {}),
     "bot.terminal.screen.news": _of_debate(
