@@ -16,7 +16,7 @@ from bot.log import logger
 from bot.queue.rate_limits import Pace, RateLimits
 from bot.queue.rows import PostRow, Posts, PostState
 from bot.queue.slack_calls import SESSION, SlackCall
-from bot.slack.blocks import REFUSAL, newer_in, without
+from bot.slack.blocks import REFUSAL, without_newer
 from bot.slack.client import WorkspaceClients, leaving_before
 from bot.slack.ids import address_keys, fill_in
 from bot.slack.outcomes import Outcome, Rejection, Retry
@@ -144,24 +144,25 @@ class Outgoing:
         No byte of it leaves after the deadline. Whatever the SDK raises is raised.
         """
         workspace = call.row.workspace
-        newer = newer_in(call.content) if call.row.method != SESSION else frozenset[str]()
+        older = without_newer(call.content) if call.row.method != SESSION else call.content
+        has_newer = older is not call.content
 
         async def attempt(content: Mapping[str, Any]) -> T:
             with leaving_before(deadline):
                 return await make(replace(call, content=content))
 
-        if newer and workspace not in self.without_newer_blocks:
+        if has_newer and workspace not in self.without_newer_blocks:
             try:
                 return await attempt(call.content)
             except SlackApiError as error:
                 if refusal_of(error.response).error != REFUSAL:
                     raise
-            _log.warning("newer blocks are not taken", workspace=workspace, types=sorted(newer))
+            _log.warning("newer blocks are not taken", workspace=workspace)
             self.without_newer_blocks.add(workspace)
         try:
-            return await attempt(without(call.content, newer) if newer else call.content)
+            return await attempt(older)
         except SlackApiError as error:
-            if newer and refusal_of(error.response).error == REFUSAL:
+            if has_newer and refusal_of(error.response).error == REFUSAL:
                 self.without_newer_blocks.discard(workspace)  # it was something else
             raise
 

@@ -4,7 +4,7 @@ The SDK's classes are not used: they take a hundred times as long, and raise whe
 The local Slack of the tests refuses what Slack does.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bot.slack.ids import ActionId, BlockId
@@ -91,51 +91,35 @@ def read_all_button(value: str) -> Block:
     return actions(_BUTTON, reading)
 
 
-def newer_in(payload: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(block["type"] for block in _blocks(payload) if is_newer(block))
-
-
-def without(payload: Mapping[str, Any], types: Collection[str]) -> Mapping[str, Any]:
-    """A message with older blocks in place of newer ones of these types.
+def without_newer(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message with older blocks in place of newer ones; itself where it has none of these.
 
     Equal blocks are dropped: a message has one button that shows everything.
     """
-    there, blocks = _blocks(payload), list[Block]()
+    there, blocks = payload.get("blocks") or (), list[Block]()
+    if not any(block["type"] in _FALLBACKS for block in there):
+        return payload
     for block in there:
-        if not (is_newer(block) and block["type"] in types):
+        if block["type"] not in _FALLBACKS:
             blocks.append(block)
-        elif (instead := older(block)) and instead not in (*there, *blocks):
-            blocks.append(instead)
+        elif (older := _FALLBACKS[block["type"]](block)) and older not in (*there, *blocks):
+            blocks.append(older)
     return {**payload, "blocks": blocks}
 
 
-def is_newer(block: Block) -> bool:
-    row = _FALLBACKS.get(str(block.get("type")))
-    return row is not None and str(block.get("block_id", "")).startswith(row[0])
-
-
-def older(block: Block) -> Block | None:
-    """What is shown in the place of a newer block; None: nothing, as what follows says the same."""
-    prefix, make = _FALLBACKS[block["type"]]
-    return make(block, str(block["block_id"]).removeprefix(prefix))
-
-
-def _progress_of(block: Block, value: str) -> Block:
-    count, total = map(int, value.split("/"))
+def _progress_of(plan: Block) -> Block:
+    count, total = map(int, plan["block_id"].removeprefix(PLAN).split("/"))
     full = _PLAN_WIDTH * count // total
     bar = "█" * full + "░" * (_PLAN_WIDTH - full)
-    text = verbatim(f"*{literal(block['title'])}*\n`{bar}`")
+    text = verbatim(f"*{literal(plan['title'])}*\n`{bar}`")
     return {"expand": True, "text": text, "type": "section"}
 
 
-#: Type of a newer block → how its `block_id` begins, and what makes an older block of it.
-_FALLBACKS: Mapping[str, tuple[str, Callable[[Block, str], Block | None]]] = {
-    "container": (FOLD, lambda _block, value: read_all_button(value)),
-    "plan": (PLAN, _progress_of),
+#: Type of a block that not every workspace takes yet → what is shown in its place there; None:
+#: nothing, as what follows says the same. The `block_id` holds what that needs to know.
+_FALLBACKS: Mapping[str, Callable[[Block], Block | None]] = {
+    "container": lambda fold: read_all_button(fold["block_id"].removeprefix(FOLD)),
+    "plan": _progress_of,
     # The vote's table has the figures of its chart.
-    "data_visualization": (CHART, lambda _block, _value: None),
+    "data_visualization": lambda _chart: None,
 }
-
-
-def _blocks(payload: Mapping[str, Any]) -> Sequence[Block]:
-    return payload.get("blocks") or ()

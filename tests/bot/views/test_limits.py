@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.presenter.posts import posts_of
 from bot.presenter.reading_order import position_after
-from bot.slack.blocks import newer_in, without
+from bot.slack.blocks import without_newer
 from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import outcome_form, outcome_post
@@ -83,7 +83,7 @@ lists = st.lists(short, max_size=12).map(tuple)
 
 def check(message: MessageView) -> None:
     """Slack takes it, as does a workspace that has no newer blocks."""
-    for payload in (message.payload, without(message.payload, newer_in(message.payload))):
+    for payload in (message.payload, without_newer(message.payload)):
         check_message_blocks(json.loads(json.dumps(payload["blocks"])))
     assert 0 < len(message.text) <= UPDATE_TEXT
     assert not MENTION.findall(OURS.sub("", json.dumps(message.payload, ensure_ascii=False)))
