@@ -181,18 +181,15 @@ def _linked_reference(
                 "A link leads to a message of another channel. What was written there stays there: "
                 "only the channel's own threads can be sources of its debates."
             )
-        root = dict(parse_qsl(parts.query)).get(
-            "thread_ts", f"{message['ts'][:-6]}.{message['ts'][-6:]}"
-        )
+        root = dict(parse_qsl(parts.query)).get("thread_ts", "")
         if not _TS.fullmatch(root):
-            raise BadInput(f"{shown} leads to no message.")
+            root = f"{message['ts'][:-6]}.{message['ts'][-6:]}"
         title = "a thread of this channel"
         return thread_reference(channel, root, by=by, address=link, title=title)
     if file := _FILE_LINK.fullmatch(path):
         title = unquote(file["name"] or "")[:_LONGEST_TITLE] or file["id"]
-        return SourceReference(
-            kind=SourceKind.FILE, title=title, address=link, fetch=file["id"], by=by
-        )
+        kind, number = SourceKind.FILE, file["id"]
+        return SourceReference(kind=kind, title=title, address=link, fetch=number, by=by)
     raise BadInput(f"{shown} leads to no message and no file.")
 
 
@@ -226,19 +223,15 @@ class SlackSources:
             raise BadInput("it is in another channel")
         workspace = await self._workspace(place)
         messages = await _thread(workspace.client, channel, thread_ts)
-        posts = [
-            message
-            for message in messages
-            if message.ts != without and (message.words or message.files)
-        ]
+        posts = [post for post in messages if post.ts != without and (post.words or post.files)]
         if not posts:
             raise BadInput("nobody has written anything in it")
-        access, names = self._accesses.of(place.workspace), dict[str, str]()
+        access = self._accesses.of(place.workspace)
         authors = (post.user for post in posts if post.user)
         mentioned = mentioned_in(post.all_text for post in posts)
-        for person in dict.fromkeys((*authors, *mentioned)):  # sequentially: there may be hundreds
-            if name := await access.name_of(person):
-                names[person] = name
+        # One after the other: there may be hundreds.
+        people = dict.fromkeys((*authors, *mentioned))
+        names = {person: await access.name_of(person) for person in people}
         link_to = workspace.identity.link_to
         sections = [
             _section(post, names, link_to(channel, post.ts, thread_ts))
@@ -249,10 +242,10 @@ class SlackSources:
         whole = await asyncio.to_thread(joined_sections, sections, warnings=warnings)
         files = [
             reference
-            for message in posts
-            if message.user
+            for post in posts
+            if post.user
             for reference in file_references(
-                message.files, Person(id=message.user, name=names.get(message.user, ""))
+                post.files, Person(id=post.user, name=names[post.user])
             )
         ]
         return whole.model_copy(update={"references": tuple(files)})
@@ -273,7 +266,7 @@ class SlackSources:
 
 def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> tuple[str, str, str, str]:
     """Title, address, text and uncounted lines."""
-    who = names.get(post.user, post.user) or post.username or "an app"
+    who = names.get(post.user) or post.user or post.username or "an app"
     at = when(datetime.fromtimestamp(float(post.ts), UTC))
     attached = ", ".join(file.name for file in post.files)
     text = readable(post.all_text, names) + (f" [attached: {attached}]" if attached else "")

@@ -50,6 +50,7 @@ def written(text: str, thread: str = "") -> WrittenLinks:
     [
         (MESSAGE, [("thread", "C0HERE/1700000000.123456/")]),
         (REPLY, [("thread", "C0HERE/1700000000.000100/")]),
+        (f"{MESSAGE}?thread_ts=../1", [("thread", "C0HERE/1700000000.123456/")]),
         (f"{MESSAGE.replace('team.', 'Team.')}/", [("thread", "C0HERE/1700000000.123456/")]),
         (f"{TEAM}/files/U1/F0OFFER/", [("file", "F0OFFER")]),
         (
@@ -68,7 +69,6 @@ def test_links_lead_to_threads_files_and_pages(typed: str, sources: list[tuple[s
     ("typed", "words"),
     [
         (MESSAGE.replace("HERE", "ELSE"), "a message of another channel"),
-        (f"{MESSAGE}?thread_ts=../1", "leads to no message"),
         (f"{TEAM}/admin", "leads to no message and no file"),
         (MESSAGE.replace("team.", "other."), "Pages of other.slack.com"),
         ("https://example.org/", "Pages of example.org are not read here"),
