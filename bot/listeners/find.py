@@ -110,7 +110,7 @@ class HomeTab:
 
     async def draw(self, team: str, person: str) -> None:
         try:
-            channels = await self.access.of(team).channels_of(person)
+            channels = await self.access.channels_of(person, team)
         except SlackSilent:
             await self._publish(team, person, home([], unknown=True, models=self.models))
             return

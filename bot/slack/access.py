@@ -16,9 +16,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.log import logger
 from bot.slack.client import WorkspaceClients
 from bot.slack.payloads import (
-    ChannelFacts,
     Page,
     PostedMessage,
+    SlackChannel,
     SlackUser,
     body_of,
     code_of,
@@ -41,8 +41,6 @@ _REMEMBERED = 1000
 _NAMES_SECONDS = 3600.0
 #: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
 UNREACHED = (ClientError, OSError)
-#: Slack did not answer: it refused, could not be reached, or Moot is not installed there.
-_UNANSWERED = (SlackApiError, *UNREACHED, MootError)
 
 
 class SlackSilent(BadInput):
@@ -57,35 +55,30 @@ class Standing(Enum):
     UNKNOWN = auto()
 
 
-@dataclass(frozen=True)
 class Access:
     """Asks Slack about the channels and people of one workspace.
 
     Where Slack does not answer in time, methods raise `SlackSilent` unless they say otherwise.
     """
 
-    clients: WorkspaceClients
-    team: str
-    timeouts: Timeouts = DEFAULT_TIMEOUTS
-    #: Names of a person's channels by id, and until when that is believed.
-    _channels: Recent[str, tuple[float, Mapping[str, str]]] = field(
-        default_factory=lambda: Recent[str, tuple[float, Mapping[str, str]]](_REMEMBERED),
-        init=False,
-    )
-    #: What Slack said of people, and when.
-    _people: Recent[str, tuple[float, SlackUser]] = field(
-        default_factory=lambda: Recent[str, tuple[float, SlackUser]](_REMEMBERED), init=False
-    )
+    def __init__(self, clients: WorkspaceClients, team: str, timeouts: Timeouts) -> None:
+        self._clients, self._team, self.timeouts = clients, team, timeouts
+        #: Names of a person's channels by id, and until when that is believed.
+        self._channels = Recent[str, tuple[float, Mapping[str, str]]](_REMEMBERED)
+        #: What Slack said of people, and when.
+        self._people = Recent[str, tuple[float, SlackUser]](_REMEMBERED)
 
     @asynccontextmanager
     async def _asking(self, about: str, seconds: float) -> AsyncGenerator[AsyncWebClient]:
         """The client for calls that take so many seconds at most."""
         try:
             async with asyncio.timeout(seconds):
-                yield (await self.clients.of(self.team)).client
-        except _UNANSWERED as error:
+                yield (await self._clients.of(self._team)).client
+        except (SlackApiError, *UNREACHED, MootError) as error:
             _log.warning("Slack did not say", about=about, reason=type(error).__name__)
             raise SlackSilent from error
+
+    # --- channels ---
 
     async def standing(self, channel: str) -> Standing:
         try:
@@ -93,10 +86,10 @@ class Access:
                 answer = await client.conversations_info(channel=channel)
         except SlackSilent as silence:
             return _standing_after(silence.__cause__)
-        facts = ChannelFacts.model_validate(answer.data)
-        if facts.is_archived:
+        known = SlackChannel.model_validate(body_of(answer)["channel"])
+        if known.is_archived:
             return Standing.ARCHIVED
-        return Standing.MEMBER if facts.is_member else Standing.OUTSIDE
+        return Standing.MEMBER if known.is_member else Standing.OUTSIDE
 
     async def may_see(self, person: str, channel: str) -> bool:
         """Membership is cached for 15 s; non-membership is not cached, because people join."""
@@ -105,8 +98,23 @@ class Access:
         async with self._asking("who is in a channel", self.timeouts.membership) as client:
             return await self._is_member(client, person, channel)
 
-    async def channels_of(self, person: str) -> frozenset[str]:
-        return frozenset(await self.names_of(person))
+    async def _is_member(self, client: AsyncWebClient, person: str, channel: str) -> bool:
+        # The person's channels are fewer than the members of a large channel. They leave out
+        # channels the bot is not in, and Slack does not say whether they are told of people from
+        # other organisations (Slack Connect): then the channel's own list decides.
+        try:
+            if channel in await self._ask_channels(client, person):
+                return True
+        except SlackApiError as error:
+            _log.warning("channels of a person refused", reason=code_of(error))
+        try:
+            async for answer in await client.conversations_members(channel=channel, limit=_PAGE):
+                if person in body_of(answer)["members"]:
+                    return True
+        except SlackApiError as error:
+            if _standing_after(error) is Standing.UNKNOWN:
+                raise
+        return False
 
     async def names_of(self, person: str) -> Mapping[str, str]:
         """The names, by id, of the channels that a person and the bot are in; cached for 15 s."""
@@ -123,7 +131,7 @@ class Access:
         pages = await client.users_conversations(
             user=person,
             types="public_channel,private_channel",
-            team_id=self.team,  # needed where the app is installed for an organisation
+            team_id=self._team,  # needed where the app is installed for an organisation
             limit=_PAGE,
         )
         names = dict[str, str]()
@@ -133,9 +141,15 @@ class Access:
         self._channels[person] = (time.monotonic() + CACHE_SECONDS, names)
         return names
 
+    # --- people ---
+
     async def name_of(self, person: str) -> str:
         """What people call somebody; empty where Slack is silent."""
         return (await self._who(person)).name
+
+    async def zone_of(self, person: str) -> tzinfo:
+        """Somebody's time zone; UTC where Slack is silent."""
+        return (await self._who(person)).zone
 
     async def is_person(self, message: PostedMessage) -> bool:
         """Whether a person wrote a message, or an app in the name of one.
@@ -175,14 +189,10 @@ class Access:
         user = await self._who(person)
         if not user.team_id:
             raise SlackSilent
-        identity = (await self.clients.of(self.team)).identity
-        if user.team_id in {self.team, identity.team_id}:
+        identity = (await self._clients.of(self._team)).identity
+        if user.team_id in {self._team, identity.team_id}:
             return True
         return bool(user.enterprise_id) and user.enterprise_id == identity.enterprise_id
-
-    async def zone_of(self, person: str) -> tzinfo:
-        """Somebody's time zone; UTC where Slack is silent."""
-        return (await self._who(person)).zone
 
     async def _who(self, person: str) -> SlackUser:
         """A profile; an earlier one where Slack is silent: an old name is better than none."""
@@ -195,27 +205,10 @@ class Access:
         if time.monotonic() - at < seconds:
             return user
         async with self._asking("a person", self.timeouts.call) as client:
-            user = SlackUser.model_validate((await client.users_info(user=person)).data)
+            answer = await client.users_info(user=person)
+        user = SlackUser.model_validate(body_of(answer)["user"])
         self._people[person] = (time.monotonic(), user)
         return user
-
-    async def _is_member(self, client: AsyncWebClient, person: str, channel: str) -> bool:
-        # The person's channels are fewer than the members of a large channel. They leave out
-        # channels the bot is not in, and Slack does not say whether they are told of people from
-        # other organisations (Slack Connect): then the channel's own list decides.
-        try:
-            if channel in await self._ask_channels(client, person):
-                return True
-        except SlackApiError as error:
-            _log.warning("channels of a person refused", reason=code_of(error))
-        try:
-            async for answer in await client.conversations_members(channel=channel, limit=_PAGE):
-                if person in body_of(answer)["members"]:
-                    return True
-        except SlackApiError as error:
-            if _standing_after(error) is Standing.UNKNOWN:
-                raise
-        return False
 
 
 @dataclass(frozen=True)
@@ -233,7 +226,7 @@ class Accesses:
         return await self.of(place.workspace).may_see(person, place.channel)
 
     async def channels_of(self, person: str, workspace: str) -> frozenset[str]:
-        return await self.of(workspace).channels_of(person)
+        return frozenset(await self.of(workspace).names_of(person))
 
     async def zone_of(self, person: str, workspace: str) -> tzinfo:
         return await self.of(workspace).zone_of(person)

@@ -385,27 +385,25 @@ class ChannelEvent(Delivery):
 
 
 class SlackUser(Payload):
-    """The answer of `users.info`."""
+    """Of the answer of `users.info`."""
 
-    display_name: str = Field(
-        default="", validation_alias=AliasPath("user", "profile", "display_name")
-    )
-    real_name: str = Field(default="", validation_alias=AliasPath("user", "real_name"))
-    handle: str = Field(default="", validation_alias=AliasPath("user", "name"))
+    display_name: str = Field(default="", validation_alias=AliasPath("profile", "display_name"))
+    real_name: str = ""
+    handle: str = Field(default="", validation_alias="name")
     #: Name of their time zone: "Asia/Tokyo". None on bots.
-    tz: str | None = Field(default=None, validation_alias=AliasPath("user", "tz"))
+    tz: str | None = None
     #: The workspace they belong to: another company's in a shared channel.
-    team_id: str = Field(default="", validation_alias=AliasPath("user", "team_id"))
+    team_id: str = ""
     #: On Enterprise Grid: their organisation.
     enterprise_id: str = Field(
-        default="", validation_alias=AliasPath("user", "enterprise_user", "enterprise_id")
+        default="", validation_alias=AliasPath("enterprise_user", "enterprise_id")
     )
     #: The account of an app. Slack's own, `SLACKBOT`, is none by this.
-    is_bot: bool = Field(default=False, validation_alias=AliasPath("user", "is_bot"))
+    is_bot: bool = False
     #: Removed from the workspace, or deactivated.
-    is_gone: bool = Field(default=False, validation_alias=AliasPath("user", "deleted"))
+    is_gone: bool = Field(default=False, validation_alias="deleted")
     #: True of owners, too.
-    is_admin: bool = Field(default=False, validation_alias=AliasPath("user", "is_admin"))
+    is_admin: bool = False
 
     @property
     def name(self) -> str:
@@ -421,8 +419,12 @@ class SlackUser(Payload):
 
 
 class SlackChannel(Payload):
+    """Of the answers of `conversations.info` and `users.conversations`."""
+
     id: str
     name: str = ""
+    is_member: bool = False
+    is_archived: bool = False
 
 
 class Page(Payload):
@@ -431,13 +433,6 @@ class Page(Payload):
     next_cursor: str = Field(
         default="", validation_alias=AliasPath("response_metadata", "next_cursor")
     )
-
-
-class ChannelFacts(Payload):
-    """The answer of `conversations.info`."""
-
-    is_member: bool = Field(default=False, validation_alias=AliasPath("channel", "is_member"))
-    is_archived: bool = Field(default=False, validation_alias=AliasPath("channel", "is_archived"))
 
 
 class Identity(Payload):
