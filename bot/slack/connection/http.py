@@ -22,10 +22,6 @@ from pydantic import ValidationError
 from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.error import BoltUnhandledRequestError
-from slack_bolt.logger.messages import (
-    warning_client_prioritized_and_token_skipped,
-    warning_token_skipped,
-)
 from slack_bolt.oauth.async_oauth_flow import AsyncOAuthFlow
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
@@ -39,7 +35,7 @@ EVENTS_PATH = "/slack/events"
 HEALTH_PATH = "/health"
 READY_PATH = "/ready"
 METRICS_PATH = "/metrics"
-_UNHEALTHY = 503
+_FAILED, _UNHEALTHY = 500, 503
 #: Prometheus's text format (https://prometheus.io/docs/instrumenting/exposition_formats).
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 #: Bytes that a request may have; Slack's own are far smaller.
@@ -59,6 +55,10 @@ _UNSIGNED_STATUS = 401
 #: Seconds that an idle connection is kept: longer than load balancers keep theirs.
 _IDLE_SECONDS = 75.0
 _STOP_SECONDS = 3.0
+_ROOT = Path(__file__).parents[3]
+_OWN = (_ROOT / "bot", _ROOT / "core")
+#: Every request passes through this folder, so it is not where an error arose.
+_CONNECTION = Path(__file__).parent
 _UNSIGNED = (
     "Its signature is missing, more than five minutes old, or not made with SLACK_SIGNING_SECRET. "
     "If people say that Moot does not react, copy that anew from Basic Information, App "
@@ -189,7 +189,10 @@ class HttpServer(WebServer):
             readable = AsyncBoltRequest(body=body, headers=headers)
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
             return web.json_response({"error": "malformed request"}, status=400)  # it is no object
-        response = await dispatch(app, readable)
+        try:
+            response = await app.async_dispatch(readable)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not be logged whole
+            return web.Response(status=_log_failure(error))
         if response.status == _UNSIGNED_STATUS:
             # From the second time on only when debugging, as anybody may send anything.
             write = _log.debug if self._has_refused else _log.warning
@@ -216,32 +219,14 @@ async def _show(
         return await to_aiohttp_response(await step(await to_bolt_request(request)))
     except Exception as error:  # noqa: BLE001 - whatever it is, nobody shall read a traceback
         text = "Moot could not be installed. Please try again in a minute."
-        return web.Response(status=log_failure(error), text=text)
-
-
-_log = logger(__name__)
-
-FAILED = 500
-#: How Bolt's line about a wrong signature begins; the request itself follows.
-_REFUSED = "Invalid request signature detected"
-_ROOT = Path(__file__).parents[3]
-_OWN = (_ROOT / "bot", _ROOT / "core")
-#: Every request passes through this folder, so it is not where an error arose.
-_CONNECTION = Path(__file__).parent
+        return web.Response(status=_log_failure(error), text=text)
 
 
 def quiet_logger() -> logging.Logger:
-    """Return the logger for Bolt: its own logs whole bodies at INFO."""
+    """The logger for Bolt: it logs whole bodies at INFO, and warns of a token it need not have."""
     quiet = logging.getLogger("slack_bolt")
-    quiet.addFilter(_is_news)
+    quiet.setLevel(logging.ERROR)
     return quiet
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Bolt warns that it does not use SLACK_BOT_TOKEN, and logs what nobody signed as a whole."""
-    no_news = {warning_client_prioritized_and_token_skipped(), warning_token_skipped()}
-    text = record.getMessage()
-    return text not in no_news and not text.startswith(_REFUSED)
 
 
 def answer_failures(app: AsyncApp) -> None:
@@ -252,22 +237,14 @@ def answer_failures(app: AsyncApp) -> None:
 
     @app.error
     async def failed(error: Exception, response: BoltResponse | None) -> BoltResponse | None:
-        status = log_failure(error)
+        status = _log_failure(error)
         # Without a response the request is acknowledged already.
         return BoltResponse(status=status, body="") if response else None
 
 
-async def dispatch(app: AsyncApp, request: AsyncBoltRequest) -> BoltResponse:
-    """Bolt's answer; a status where a malformed request throws Bolt itself."""
-    try:
-        return await app.async_dispatch(request)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it must not be logged whole
-        return BoltResponse(status=log_failure(error), body="")
-
-
-def log_failure(error: Exception) -> int:
+def _log_failure(error: Exception) -> int:
     """Returns the status for Slack: nobody listens to it, it is malformed, or we failed."""
-    place, status = place_of(error), FAILED
+    place, status = _place_of(error), _FAILED
     if isinstance(error, BoltUnhandledRequestError):
         status = 404
     # Half a surrogate pair is no text: JSON can spell it, no database holds it.
@@ -275,14 +252,14 @@ def log_failure(error: Exception) -> int:
         status = 400
     # An error's message may quote what people typed, so it is not logged.
     fields = {"reason": type(error).__name__, "at": place, "status": status}
-    if status == FAILED:
+    if status == _FAILED:
         _log.error("request failed", **fields)
     else:
         _log.warning("request not understood", **fields)
     return status
 
 
-def place_of(error: Exception) -> str:
+def _place_of(error: Exception) -> str:
     """Where in our code the error arose; empty if it never got there."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)

@@ -72,26 +72,19 @@ async def _answer(
     refused: str,
     retries: RetryPolicy,
 ) -> Mapping[str, Any]:
-    """A refused token is tried once."""
-
     async def ask() -> Mapping[str, Any]:
         try:
             return body_of(await call())
         except (SlackApiError, *UNREACHED) as error:
-            code = code_of(error)
-            outcome = outcome_of(error)
-            if code and (isinstance(outcome, Rejection) or code in REFUSED_TOKENS):
+            code, outcome = code_of(error), outcome_of(error)
+            if code in REFUSED_TOKENS or (code and isinstance(outcome, Rejection)):
                 raise ConfigurationBroken(f"{refused} ({code})") from None
-            words = outcome.words
-            raise MootError(f"{client.base_url} cannot be reached: {words}.") from None
+            raise MootError(f"{client.base_url} cannot be reached: {outcome.words}.") from None
 
-    return await retry(
-        ask,
-        retries,
-        asyncio.sleep,
-        on=MootError,
-        again=lambda error, wait: None if isinstance(error, ConfigurationBroken) else wait,
-    )
+    def again(error: MootError, wait: float) -> float | None:
+        return None if isinstance(error, ConfigurationBroken) else wait
+
+    return await retry(ask, retries, asyncio.sleep, on=MootError, again=again)
 
 
 def _tasks_of(client: Any) -> set[asyncio.Future[Any]]:

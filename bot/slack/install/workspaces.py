@@ -1,6 +1,5 @@
 """Workspaces: the one whose token is in the settings, or all that install the app by OAuth."""
 
-import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from bot.slack.client import (
     slack_client,
     slack_session,
 )
+from bot.slack.connection.http import quiet_logger
 from bot.slack.connection.socket import AT_START, identify
 from bot.slack.install.tokens import Cipher, Tokens, token_tables
 from bot.slack.manifest import manifest
@@ -110,14 +110,13 @@ async def many_workspaces(
             await next_()
 
         settings = _settings(access.api_url, oauth, tokens, states)
-        quiet = logging.getLogger("slack_bolt")
         yield Installation(
             name="many workspaces",
             clients=tokens,
             client=nobody,
             authorize=authorize,
             watch=note,
-            installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet),
+            installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet_logger()),
         )
 
 
