@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.listeners.context import ListenerContext
-from bot.slack.evidence import WrittenLinks, written_links
+from bot.slack.evidence import LinkBounds, written_links
 from bot.slack.ids import board_key
 from bot.slack.mrkdwn import plain
 from bot.slack.typed_text import links_in
@@ -28,19 +28,12 @@ _NO_ROOM = f"A debate has {MOST_SOURCES} sources at most; what is linked beyond 
 _NO_NOTES = "This debate takes no more notes, and so nothing more that is linked either."
 
 
-async def linked_in(
-    context: ListenerContext, here: Place, text: str, by: Person, *, thread: str = ""
-) -> WrittenLinks:
-    """Return what somebody's words link to; nothing is asked of Slack where they hold no link."""
-    if not links_in(text):
-        return WrittenLinks()
-    return written_links(
-        text,
-        here.channel,
+async def link_bounds(context: ListenerContext, here: Place, by: Person) -> LinkBounds:
+    return LinkBounds(
+        channel=here.channel,
         workspace_url=(await context.clients.of(here.workspace)).identity.url,
         hosts=context.acts.start.settings().evidence.link_hosts,
         by=by,
-        thread=thread,
     )
 
 
@@ -64,7 +57,7 @@ async def start_with_links(
     """
     here, by = request.place, request.asked_by
     await context.check_taking_part(by.id, here)
-    links = await linked_in(context, here, text, by, thread=thread)
+    links = written_links(text, await link_bounds(context, here, by), thread)
     whole = replace(request, linked=links.references)
     try:
         begun = await context.acts.start.start(whole, origin=origin, choices=choices or Choices())
@@ -94,7 +87,7 @@ async def take_links(
     here, board = debate.setup.place, await context.posts.row_by_key(board_key(debate.id))
     # In a form, too, people may link to the debate's own thread.
     root = (board and board.ts) or thread
-    links = await linked_in(context, here, text, by, thread=root)
+    links = written_links(text, await link_bounds(context, here, by), root)
     refusals = list(links.refusals)
     if debate.setup.format == REVIEW:
         if linked_anew(links.references, debate.references):

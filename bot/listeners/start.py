@@ -1,6 +1,5 @@
 """The forms to start a debate and for a channel's settings: the same menus are in both."""
 
-import asyncio
 import itertools
 import re
 from contextlib import suppress
@@ -9,18 +8,17 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 from slack_bolt.async_app import AsyncAck, AsyncApp
-from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.errors import SlackClientError
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person, place
 from bot.listeners.interactions import FieldWrong, on_click, on_form
-from bot.listeners.linked import start_with_links
+from bot.listeners.linked import link_bounds, start_with_links
 from bot.log import logger
 from bot.queue.rows import NewPost
-from bot.slack.access import UNREACHED, SlackSilent
+from bot.slack.access import UNREACHED
 from bot.slack.evidence import file_references, linked_references, thread_reference
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
-from bot.slack.limits import FIELD_TEXT
 from bot.slack.payloads import (
     Click,
     Command,
@@ -28,7 +26,6 @@ from bot.slack.payloads import (
     FormValues,
     MessageShortcut,
     Opener,
-    Page,
 )
 from bot.slack.typed_text import with_names
 from bot.store.channel import Channel
@@ -47,7 +44,6 @@ from bot.views.start_form import (
     settings_form,
     start_form,
 )
-from core.debate.evidence import SourceReference
 from core.debate.people import Person, Place
 from core.debate.rules import MOST_ROUNDS
 from core.errors import BadInput, DuplicateQuestion, MootError
@@ -106,16 +102,10 @@ async def open_start_form(
     if target.channel:
         await context.check_channel(here)
     # The question is found in the message; a longer message is the context as a whole.
-    text = text.strip()
     question = question_in(text)
-    context_text = "" if question == text else text
-    # A message too long for the fields is read again at the start. One of a direct message is in
-    # the form as a whole, so that the person sees what others will.
-    is_long = len(context_text) > FIELD_TEXT and bool(target.message)
-    first, *more = in_fields("" if is_long else context_text)
+    first, *more = in_fields("" if question == text.strip() else text)
     usual = await context.acts.start.usual(here, playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
-    target = target.model_copy(update={"long": len(context_text) if is_long else 0})
     await context.open(act, await _form_with_estimate(context, draft, target, here, by=person(act)))
 
 
@@ -230,25 +220,23 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
     # The context of a review can be what is reviewed: a link alone is nothing to review.
     is_review = draft.choices.format == REVIEW
     source = f"Asked about: {target.source}" if target.source and not is_review else ""
-    typed = "\n\n".join(filter(None, (draft.whole_context, source)))
-    room = context.acts.start.bounds.context_characters - len(typed) - 2
-    more = await _long_message(context, form, target, room)
-    references = target.references
+    references, by = target.references, person(form)
     if target.message and form.choices(FieldId.THREAD):
-        thread = thread_reference(
-            target.channel,
-            target.thread or target.message,
-            without=target.message,
-            by=person(form),
-            address=target.source,
-        )
+        root = target.thread or target.message
+        without, address = target.message, target.source
+        thread = thread_reference(target.channel, root, without=without, by=by, address=address)
         references = (thread, *references)
+    try:
+        bounds = await link_bounds(context, here, by)
+        linked = linked_references(form.text_of(FieldId.SOURCES), bounds)
+    except BadInput as wrong:
+        raise FieldWrong(FieldId.SOURCES, str(wrong)) from None
     request = DebateRequest(
         question=draft.question,
-        context="\n\n".join(filter(None, (typed, more))),
-        asked_by=person(form),
+        context="\n\n".join(filter(None, (draft.whole_context, source))),
+        asked_by=by,
         place=here,
-        references=(*references, *await _pasted_references(context, form, here)),
+        references=(*references, *linked),
         continues=target.continues,
     )
     typed, choices = f"{draft.question}\n{draft.whole_context}", draft.choices
@@ -257,57 +245,6 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
     except DuplicateQuestion as reminder:  # the form stays open with all that was typed
         words = answers.without_marks(reminder.words)
         raise FieldWrong(FieldId.QUESTION, words) from None
-
-
-async def _long_message(
-    context: ListenerContext, form: FormSubmission, target: FormTarget, room: int
-) -> str:
-    """Read a message that the form had no room for, cut to `room` characters; empty where it had.
-
-    Raises:
-        SlackSilent: Slack does not show it now.
-    """
-    if not target.message or not target.long:
-        return ""
-    try:
-        async with asyncio.timeout(context.timeouts.thread):
-            client = (await context.clients.of(form.team_id)).client
-            answer = await client.conversations_replies(
-                channel=target.channel,
-                ts=target.thread or target.message,
-                oldest=target.message,
-                latest=target.message,
-                inclusive=True,
-            )
-    except (SlackApiError, *UNREACHED, MootError) as error:
-        _log.warning("message not read again", reason=type(error).__name__)
-        raise SlackSilent from None
-    messages = Page.model_validate(answer.data).messages
-    texts = [message.all_text for message in messages if message.ts == target.message]
-    if not texts:
-        raise SlackSilent
-    named = await with_names(context.access.of(form.team_id), texts[0])
-    text, mark = f"The message:\n{named}", " [… cut here]"
-    return text if len(text) <= room else text[: max(0, room - len(mark))] + mark
-
-
-async def _pasted_references(
-    context: ListenerContext, form: FormSubmission, here: Place
-) -> tuple[SourceReference, ...]:
-    typed = form.text_of(FieldId.SOURCES)
-    if not typed.strip():
-        return ()
-    hosts = context.acts.start.settings().evidence.link_hosts
-    try:
-        return linked_references(
-            typed,
-            here.channel,
-            workspace_url=(await context.clients.of(form.team_id)).identity.url,
-            hosts=hosts,
-            by=person(form),
-        )
-    except BadInput as wrong:
-        raise FieldWrong(FieldId.SOURCES, str(wrong)) from None
 
 
 def target_of(form: FormValues) -> FormTarget:
@@ -376,22 +313,25 @@ def choices_of(
     form: FormValues, *, clarify: bool | None, cap: Decimal | Literal["none"] | None
 ) -> Choices:
     """Return the choices of the menus; None for "as usual" and for unknown values."""
-    menus = (FieldId.PLAYBOOK, FieldId.FORMAT, FieldId.MODELS, FieldId.ROUNDS, FieldId.WAIT)
-    values = {menu: form.choice(menu.value) for menu in menus}
-    names = {menu: None if name in {"", AS_USUAL} else name for menu, name in values.items()}
-    numbers = {
-        menu: int(values[menu])
-        for menu, most in ((FieldId.ROUNDS, MOST_ROUNDS), (FieldId.WAIT, max(WAITS)))
-        if re.fullmatch(r"[0-9]{1,4}", values[menu]) and 1 <= int(values[menu]) <= most
-    }
+
+    def chosen(menu: FieldId) -> str | None:
+        value = form.choice(menu.value)
+        return None if value in {"", AS_USUAL} else value
+
+    def number(menu: FieldId, most: int) -> int | None:
+        value = chosen(menu) or ""
+        return (
+            int(value) if re.fullmatch(r"[1-9][0-9]{0,3}", value) and int(value) <= most else None
+        )
+
     return Choices(
-        playbook=names[FieldId.PLAYBOOK],
-        format=names[FieldId.FORMAT],
-        rounds=numbers.get(FieldId.ROUNDS),
+        playbook=chosen(FieldId.PLAYBOOK),
+        format=chosen(FieldId.FORMAT),
+        rounds=number(FieldId.ROUNDS, MOST_ROUNDS),
         agents=form.choices(FieldId.AGENTS) or None,
         clarify=clarify,
-        wait_minutes=numbers.get(FieldId.WAIT),
-        models=names[FieldId.MODELS],
+        wait_minutes=number(FieldId.WAIT, max(WAITS)),
+        models=chosen(FieldId.MODELS),
         sealed=bool(form.choices(FieldId.SEALED)),
         debate_cost=cap,
     )

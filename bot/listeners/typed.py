@@ -1,4 +1,4 @@
-"""The subcommands of `/debate`: what is typed, what it does, what it needs (pure)."""
+"""What people type to the bot: the subcommands, and the card of rules in docs/team.md (pure)."""
 
 import re
 import unicodedata
@@ -6,11 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
+from functools import cached_property
 
 from core.debate.people import Person, Place
 from core.debate.rules import When
 from core.opening import DebateRequest
 
+#: Fewer words are no question; two letters of a script without spaces are a word.
+LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2
+#: A longer text is a question, whatever it begins with.
+MOST_ORDER_CHARS = 300
+#: How like a subcommand the first word of a short text must be to be offered.
+_LIKENESS = 0.7
 #: What the capital words of a form stand for.
 _ARGUMENTS: Mapping[str, str] = {
     "ID": r"`?(?P<id>d[a-z2-7]{7})`?",
@@ -18,12 +25,22 @@ _ARGUMENTS: Mapping[str, str] = {
     "NAME": r"(?P<words>.+)",
     "N": r"(?P<words>all|[1-9][0-9]{0,2})",
 }
+#: An option before the question. Phones make one long dash of two hyphens.
+_OPTION = re.compile(
+    r"(?:--(?=[a-z])|[—–](?=(?:format|playbook|when|rounds|agents|sources?)\b))"
+    r"(?P<name>[a-z][a-z-]{0,30})(?:[ =]{1,5}(?P<value>[^\s]{1,60}))?(?=\s|$)\s*",
+    re.IGNORECASE,
+)
+_ID = re.compile(r"\bd[a-z2-7]{7}\b")
+_EMOJI_CODE = re.compile(r":[a-z0-9_+'-]{1,60}:(?::skin-tone-[2-6]:)?")
+_QUOTES = "\"'`“”„’"
+_QUESTION_MARK = re.compile("[?？؟]")  # noqa: RUF001
+#: A choice between two things.
+_CHOICE = re.compile(r"\b(?:or|oder|vs|versus)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Subcommand:
-    """A row of the table."""
-
     #: As it is typed after `/debate`; capital words stand for arguments.
     form: str
     #: For `/debate help`.
@@ -36,20 +53,22 @@ class Subcommand:
     is_private: bool = False
 
     @property
+    def word(self) -> str:
+        return self.form.split()[0]
+
+    @property
     def name(self) -> str:
         """Its fixed words."""
         return " ".join(filter(str.islower, self.form.split()))
 
-    @property
-    def word(self) -> str:
-        return self.form.split()[0]
-
-    def arguments(self, words: Sequence[str]) -> Mapping[str, str] | None:
-        """The arguments `id` and `words` in what was typed; None: it does not fit the form."""
-        match = _PATTERNS[self.form].fullmatch(" ".join(words))
-        return {key: value for key, value in match.groupdict().items() if value} if match else None
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Has the arguments `id` and `words`."""
+        words = (_ARGUMENTS.get(word, word) for word in self.form.split())
+        return re.compile(" ".join(words), re.IGNORECASE)
 
 
+#: Of those with the same first word the shortest comes first: it is offered where nothing fits.
 SUBCOMMANDS: Sequence[Subcommand] = (
     Subcommand("list", "this channel's newest debates", only_reads=True),
     Subcommand("search WORDS", "debates in your channels that hold these words", only_reads=True),
@@ -73,33 +92,7 @@ SUBCOMMANDS: Sequence[Subcommand] = (
     Subcommand("help", "this text", only_reads=True),
 )
 #: First words of subcommands.
-WORDS = frozenset(row.word for row in SUBCOMMANDS)
-_PATTERNS: Mapping[str, re.Pattern[str]] = {
-    row.form: re.compile(
-        " ".join(_ARGUMENTS.get(word, word) for word in row.form.split()), re.IGNORECASE
-    )
-    for row in SUBCOMMANDS
-}
-
-
-#: Fewer words are no question; two letters of a script without spaces are a word.
-LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2
-#: A longer text is a question, whatever it begins with.
-MOST_ORDER_CHARS = 300
-#: How like a subcommand the first word of a short text must be to be offered.
-_LIKENESS = 0.7
-#: An option before the question. Phones make one long dash of two hyphens.
-_OPTION = re.compile(
-    r"(?:--(?=[a-z])|[—–](?=(?:format|playbook|when|rounds|agents|sources?)\b))"
-    r"(?P<name>[a-z][a-z-]{0,30})(?:[ =]{1,5}(?P<value>[^\s]{1,60}))?(?=\s|$)\s*",
-    re.IGNORECASE,
-)
-_ID = re.compile(r"\bd[a-z2-7]{7}\b")
-_EMOJI_CODE = re.compile(r":[a-z0-9_+'-]{1,60}:(?::skin-tone-[2-6]:)?")
-_QUOTES = "\"'`“”„’"
-_QUESTION_MARK = re.compile("[?？؟]")  # noqa: RUF001
-#: A choice between two things.
-_CHOICE = re.compile(r"\b(?:or|oder|vs|versus)\b", re.IGNORECASE)
+_WORDS = frozenset(row.word for row in SUBCOMMANDS)
 
 
 class Steering(StrEnum):
@@ -152,16 +145,19 @@ class TypedQuestion:
     """Something to debate."""
 
     text: str
-    #: The format that was asked for; empty: as is usual in the channel.
+    #: What options before it say; empty or None: as is usual in the channel.
     format: str = ""
-    #: The kind of debate that was named; empty: none.
     playbook: str = ""
-    #: When the first answers are to be debated; None: as is usual in the channel.
     when: When | None = None
 
     @property
     def has_options(self) -> bool:
         return bool(self.format or self.playbook or self.when)
+
+    @property
+    def asks(self) -> bool:
+        """Whether it has a question mark, or names a choice with "or", "oder" or "vs"."""
+        return has_question_mark(self.text) or bool(_CHOICE.search(self.text))
 
     def request(self, by: Person, here: Place, context: str = "") -> DebateRequest:
         """The debate that this person asks for in this channel."""
@@ -175,34 +171,28 @@ class TypedQuestion:
             when=self.when,
         )
 
-    @property
-    def asks(self) -> bool:
-        """Whether it has a question mark, or names a choice with "or", "oder" or "vs"."""
-        return has_question_mark(self.text) or bool(_CHOICE.search(self.text))
-
 
 Reading = Order | OpenForm | AskBack | UnknownOption | TypedQuestion
 
 
 def read(text: str) -> Reading:
     """What was typed after `/debate` or to the bot, as people read it: without Slack's marks."""
-    options = _options(text.strip())
-    if isinstance(options, UnknownOption):
-        return options
-    if options.has_options and (options.text or options.format or options.when):
-        return options
-    text = options.text
+    question = _options(text.strip())
+    if isinstance(question, UnknownOption):
+        return question
+    text, words = question.text, question.text.split()
+    if question.format or question.when or (text and question.playbook):
+        return question
     if not text:
-        return OpenForm(options.playbook)
-    words = text.split()
-    for subcommand in SUBCOMMANDS:
-        if (arguments := subcommand.arguments(words)) is not None:
-            debate_id = arguments.get("id", "").lower()
-            return Order(subcommand, debate_id, arguments.get("words", ""))
+        return OpenForm(question.playbook)
+    for row in SUBCOMMANDS:
+        if match := row.pattern.fullmatch(" ".join(words)):
+            arguments = match.groupdict()
+            return Order(row, arguments.get("id", "").lower(), arguments.get("words", ""))
     is_short = len(text) <= MOST_ORDER_CHARS
-    if is_short and (words[0].lower() in WORDS or word_count(text) < LEAST_WORDS):
+    if is_short and (words[0].lower() in _WORDS or word_count(text) < LEAST_WORDS):
         return _asked_back(text, words)
-    return options
+    return question
 
 
 def _options(text: str) -> TypedQuestion | UnknownOption:
@@ -220,6 +210,21 @@ def _options(text: str) -> TypedQuestion | UnknownOption:
         else:
             return UnknownOption(question.text[: option.end("name")])
     return question
+
+
+def _asked_back(text: str, words: Sequence[str]) -> AskBack:
+    """The subcommand that the first word names or resembles, with the id that was typed."""
+    close = get_close_matches(words[0].lower(), _WORDS, n=1, cutoff=_LIKENESS)
+    word = next(iter(close), "help")
+    # Of several with the same first word, the one most of whose fixed words were typed.
+    typed = {word, *(later.lower() for later in words[1:])}
+    rows = (row for row in SUBCOMMANDS if row.word == word)
+    row = max(rows, key=lambda row: len(typed & set(row.name.split())))
+    match = _ID.search(text.lower())
+    command = row.form.replace("ID", match[0]) if match else row.form
+    # What the doctor finds comes later, beside the command itself.
+    is_whole = command.islower() and row.name != "doctor"
+    return AskBack(text, row, command if is_whole else "", is_like=bool(close))
 
 
 def word_count(text: str) -> int:
@@ -254,20 +259,3 @@ def steering(text: str) -> tuple[Steering | None, str]:
         return None, text
     rest = "\n".join(line for line in lines if line not in orders).strip()
     return Steering(orders[0].strip().lower()), rest
-
-
-def _asked_back(text: str, words: Sequence[str]) -> AskBack:
-    """The subcommand that the first word names or resembles, with the id that was typed."""
-    first = words[0].lower()
-    close = get_close_matches(first, WORDS, n=1, cutoff=_LIKENESS)
-    is_like = first in WORDS or bool(close)
-    word = first if first in WORDS else next(iter(close), "help")
-    # Of several with the same first word, the one most of whose fixed words were typed.
-    typed = {word, *(later.lower() for later in words[1:])}
-    rows = [row for row in SUBCOMMANDS if row.word == word]
-    row = max(rows, key=lambda row: len(typed & set(row.name.split())) - row.form.count(" ") / 10)
-    match = _ID.search(text.lower())
-    command = row.form.replace("ID", match[0]) if match else row.form
-    # What the doctor finds comes later, beside the command itself.
-    is_whole = command.islower() and row.name != "doctor"
-    return AskBack(text, row, command if is_whole else "", is_like)

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
+from bot.listeners.linked import link_bounds
 from bot.mcp.arguments import StartArguments, named_by_words
 from bot.mcp.caller_debates import CallerActions
 from bot.mcp.token_callers import Caller
@@ -110,7 +111,9 @@ class SlackCallerDebates:
             rounds=arguments.rounds,
             format=arguments.format,
             playbook=arguments.playbook,
-            references=await self._linked_references(arguments.sources, here.channel),
+            references=linked_references(
+                "\n".join(arguments.sources), await link_bounds(self.context, here, self.person)
+            ),
             token=self.caller.token_id,
         )
         usual = (await self.context.acts.start.usual(here)).debate_cost
@@ -125,19 +128,8 @@ class SlackCallerDebates:
         self, debate: Debate, named: Sequence[str]
     ) -> tuple[Sequence[SourceReference], str]:
         """A link has one state."""
-        return await self._linked_references(named, debate.setup.place.channel), ""
-
-    async def _linked_references(
-        self, named: Sequence[str], channel: str
-    ) -> tuple[SourceReference, ...]:
-        client = await self.context.clients.of(self.caller.workspace)
-        return linked_references(
-            "\n".join(named),
-            channel,
-            workspace_url=client.identity.url,
-            hosts=self.context.acts.start.settings().evidence.link_hosts,
-            by=self.person,
-        )
+        bounds = await link_bounds(self.context, debate.setup.place, self.person)
+        return linked_references("\n".join(named), bounds), ""
 
     async def _channel(self, named: str) -> str:
         if not named:

@@ -85,24 +85,16 @@ def file_references(files: Sequence[SharedFile], by: Person) -> tuple[SourceRefe
     )
 
 
-def linked_references(
-    typed: str, channel: str, *, workspace_url: str, hosts: Sequence[str], by: Person
-) -> tuple[SourceReference, ...]:
-    """Return what somebody pasted links to: messages with their threads, files, pages.
+@dataclass(frozen=True, kw_only=True)
+class LinkBounds:
+    """What may be a source of a debate by a link."""
 
-    `typed` has spaces or line breaks between the links, `hosts` those whose pages are read.
-
-    Raises:
-        BadInput: One cannot be a source; says which and why.
-    """
-    targets = [
-        _linked_reference(word, channel, workspace_url=workspace_url, hosts=hosts, by=by)
-        for word in typed.split()
-    ]
-    references = {reference.fetch: reference for reference in targets}
-    if len(references) > MOST_SOURCES:
-        raise BadInput(f"There are {len(references)} links; {MOST_SOURCES} sources are the most.")
-    return tuple(references.values())
+    #: The debate's channel: only its own threads are.
+    channel: str
+    workspace_url: str
+    #: Hosts whose pages are read.
+    hosts: Sequence[str]
+    by: Person
 
 
 @dataclass(frozen=True)
@@ -114,15 +106,22 @@ class WrittenLinks:
     refusals: Sequence[str] = ()
 
 
-def written_links(
-    text: str,
-    channel: str,
-    *,
-    workspace_url: str,
-    hosts: Sequence[str],
-    by: Person,
-    thread: str = "",
-) -> WrittenLinks:
+def linked_references(typed: str, bounds: LinkBounds) -> tuple[SourceReference, ...]:
+    """Return what somebody pasted links to: messages with their threads, files, pages.
+
+    `typed` has spaces or line breaks between the links.
+
+    Raises:
+        BadInput: One cannot be a source; says which and why.
+    """
+    targets = [_linked_reference(word, bounds) for word in typed.split()]
+    references = {reference.fetch: reference for reference in targets}
+    if len(references) > MOST_SOURCES:
+        raise BadInput(f"There are {len(references)} links; {MOST_SOURCES} sources are the most.")
+    return tuple(references.values())
+
+
+def written_links(text: str, bounds: LinkBounds, thread: str = "") -> WrittenLinks:
     """The sources that a text links to, within the bounds of links given as sources.
 
     `thread` begins with the message of this timestamp: where it was written, no source of its own.
@@ -131,9 +130,7 @@ def written_links(
     references, refusals = dict[str, SourceReference](), dict[str, None]()
     for link in filter(_host_of, links[:MOST_SOURCES]):  # others only begin like an address
         try:
-            reference = _linked_reference(
-                link, channel, workspace_url=workspace_url, hosts=hosts, by=by
-            )
+            reference = _linked_reference(link, bounds)
         except BadInput as refusal:
             refusals[str(refusal)] = None
             continue
@@ -153,10 +150,8 @@ def _host_of(link: str) -> str:
         return ""
 
 
-def _linked_reference(
-    word: str, channel: str, *, workspace_url: str, hosts: Sequence[str], by: Person
-) -> SourceReference:
-    link = word.strip("<>,;").partition("|")[0]
+def _linked_reference(word: str, bounds: LinkBounds) -> SourceReference:
+    link, by = word.strip("<>,;").partition("|")[0], bounds.by
     if any(redact(address) != address for address in (link, unquote(link))):
         raise BadInput(_NOT_PUBLIC)
     host, shown = _host_of(link), f"“{link[:_LONGEST_TITLE]}”"
@@ -166,17 +161,16 @@ def _linked_reference(
     if "@" in parts.netloc:
         raise BadInput(_NOT_PUBLIC)
     # A host's capitals say nothing; a port leads elsewhere.
-    if parts.netloc.lower() != urlsplit(workspace_url).netloc.lower():
-        reference = page_reference(link, by)
-        if not is_allowed(host, hosts):
+    if parts.netloc.lower() != urlsplit(bounds.workspace_url).netloc.lower():
+        if not is_allowed(host, bounds.hosts):
             raise BadInput(
                 f"Pages of {host} are not read here; whoever runs Moot can allow the host. "
                 "Paste what matters as text, or attach it as a file."
             )
-        return reference
+        return page_reference(link, by)
     path = parts.path.rstrip("/")
     if message := _MESSAGE_LINK.fullmatch(path):
-        if message["channel"] != channel:
+        if message["channel"] != bounds.channel:
             raise BadInput(
                 "A link leads to a message of another channel. What was written there stays there: "
                 "only the channel's own threads can be sources of its debates."
@@ -185,7 +179,7 @@ def _linked_reference(
         if not _TS.fullmatch(root):
             root = f"{message['ts'][:-6]}.{message['ts'][-6:]}"
         title = "a thread of this channel"
-        return thread_reference(channel, root, by=by, address=link, title=title)
+        return thread_reference(bounds.channel, root, by=by, address=link, title=title)
     if file := _FILE_LINK.fullmatch(path):
         title = unquote(file["name"] or "")[:_LONGEST_TITLE] or file["id"]
         kind, number = SourceKind.FILE, file["id"]

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from pydantic import NonNegativeInt
-
 from bot.slack.ids import CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT, OPTIONS
 from bot.slack.mrkdwn import bare, gist
@@ -71,7 +69,7 @@ class FormDraft(Value):
 
     question: str = ""
     context: str = ""
-    #: What goes on in further fields: a message that cannot be read again is in the form whole.
+    #: What goes on in further fields: a message that one has no room for.
     more: tuple[str, ...] = ()
     choices: Choices = Choices()
 
@@ -109,8 +107,6 @@ class FormTarget(Value):
     #: Timestamp of that message, and of the root of the thread it is in; empty: in none.
     message: str = ""
     thread: str = ""
-    #: Characters of that message, where it is too long for a field: it is read again at the start.
-    long: NonNegativeInt = 0
     #: The files of that message; the verdict that the debate goes on from.
     references: tuple[SourceReference, ...] = ()
     #: Id of the debate that it goes on from; empty: of none.
@@ -347,17 +343,12 @@ CHANNEL_BOXES: Sequence[tuple[Field, str]] = (
 
 
 def _from(target: FormTarget) -> Iterator[str]:
-    """Which message the question was taken from, and what becomes of a long one."""
+    """Which message the question was taken from, and what else the agents read."""
     if target.source:
         yield f"From <{target.source}|this message>."
     if target.references:
         named = ", ".join(gist(reference.title, _TITLE_LIMIT) for reference in target.references)
         yield f":page_facing_up: The agents will read: {named}"
-    if target.long:
-        yield (
-            f"It has {quantity(target.long, 'character')}, more than a field takes: "
-            "the agents get it as context all the same."
-        )
 
 
 def _menus(

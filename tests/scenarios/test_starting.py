@@ -165,18 +165,6 @@ async def test_a_long_message_is_context_as_a_whole_and_the_question_is_found_in
     assert (typed_in(view, "question"), typed_in(view, "context")) == (ASKED, text)
 
 
-async def test_a_message_that_no_field_can_hold_reaches_the_agents_whole(team: Team):
-    text = f"{BACKGROUND * 60}{ASKED}"
-    message = await team.say(text, user="alex")
-    await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
-    view = await estimated(team)
-    assert (typed_in(view, "question"), typed_in(view, "context")) == (ASKED, "")
-    assert f"It has {len(text):,} characters, more than a field takes" in json.dumps(view)
-    await team.workspace.submit("dana", view["id"], form_values(question=ASKED))
-    debate = await team.wait_for_end((await boards(team))[0]["ts"])
-    assert text in debate.setup.context
-
-
 async def test_a_long_message_of_a_direct_message_is_in_the_form_whole_and_reaches_the_agents(
     team: Team,
 ):

@@ -360,7 +360,6 @@ async def test_no_form_brings_evidence_of_a_channel_one_is_not_in(
         "evidence": json.dumps(evidence),
         "message": outsider.thread,
         "thread": outsider.thread,
-        "long": "9000",
     }
     before = len(await team.moot.store.find(DebateFilter(limit=100)))
     answer = await outsider.submits(CallbackId.START_FORM.value, metadata)

@@ -12,6 +12,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.slack.access import Accesses
 from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_client, slack_session
 from bot.slack.evidence import (
+    LinkBounds,
     SlackSources,
     WrittenLinks,
     file_references,
@@ -34,15 +35,16 @@ OFFER = f"{TEAM}/files/U1/F0OFFER/the%20offer.pdf"
 REPLY = f"{MESSAGE}?thread_ts=1700000000.000100&cid=C0HERE"
 HOSTS = ("docs.example.com", "*.example.org")
 ANN = Person(id="U1", name="Ann")
+BOUNDS = LinkBounds(channel=HERE.channel, workspace_url=f"{TEAM}/", hosts=HOSTS, by=ANN)
 KEY = "sk-ant-" + "api03-abcdefghijklmnop1234"
 
 
 def linked(typed: str) -> tuple[SourceReference, ...]:
-    return linked_references(typed, HERE.channel, workspace_url=f"{TEAM}/", hosts=HOSTS, by=ANN)
+    return linked_references(typed, BOUNDS)
 
 
 def written(text: str, thread: str = "") -> WrittenLinks:
-    return written_links(text, HERE.channel, workspace_url=TEAM, hosts=HOSTS, by=ANN, thread=thread)
+    return written_links(text, BOUNDS, thread)
 
 
 @pytest.mark.parametrize(
