@@ -1,7 +1,8 @@
-"""Runs git: without a shell, a terminal, hooks, or settings of whoever runs Moot.
+"""Records (ADR) of accepted decisions in a Git repository: a branch per debate, pushed over HTTPS.
 
-A token reaches git in its environment only, as a header for one address: never in arguments, which
-everybody on the machine can read, nor in a file.
+Git runs without a shell, a terminal, hooks, or settings of whoever runs Moot. A token reaches it in
+its environment only, as a header for one address: never in arguments, which everybody on the
+machine can read, nor in a file.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ import tempfile
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed
@@ -23,14 +24,54 @@ from bot.landing.record_files import (
     is_kept,
     next_number,
     record_name,
+    record_text,
 )
 from bot.log import logger
 from core.debate.state import Debate
 from core.landing import DEBATE, RecordPlace
 from core.redaction import clean
 
+_log = logger(__name__)
+
 _NOBODY = "/dev/null"
+_ORIGIN, _HEADS = "refs/remotes/origin/", "refs/heads/"
+_LONGEST_SUBJECT = 72
+_ADDRESS = re.compile(r"https://[^\s\"'<>|]{1,500}")
 _OVERTAKEN = "Somebody else pushed to the branch in {where} at the same time."
+#: What git 2.39 and the usual servers say, in small letters, and what that means for people; the
+#: first that fits counts.
+_REFUSALS = (
+    (
+        ("protected branch", "gh006", "gh013", "hook declined"),
+        (
+            "{where} does not let Moot push to {branch}: a rule of the repository forbids it. "
+            "Allow it there, or name another branch in the settings."
+        ),
+    ),
+    (
+        ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "already exists"),
+        _OVERTAKEN,
+    ),
+    (
+        (
+            *("authentication failed", "could not read username", "could not read password"),
+            *("access denied", "invalid credentials", "returned error: 401"),
+            *("returned error: 403", "permission to", "not allowed to push", "write access"),
+        ),
+        (
+            "{where} refused the token in {token}: it is not valid, or may not push there. "
+            "An administrator puts another one in and restarts Moot."
+        ),
+    ),
+    (
+        ("unable to update url base from redirection", "returned error: 301", "error: 302"),
+        "{where} has moved, and redirects are not followed. Put its new address into the settings.",
+    ),
+    (
+        ("returned error: 404", "repository not found", "' not found"),
+        "{where} is not there, or the token in {token} may not see it.",
+    ),
+)
 
 
 class GitFailed(Exception):
@@ -56,14 +97,10 @@ class Git:
             GitFailed: It ended with an error.
             LandingFailed: It is not installed.
         """
-        return (await self._run(arguments, stdin))[0]
+        return (await self.run(*arguments, stdin=stdin))[0]
 
-    async def push(self, commit: str, ref: str) -> str:
-        """Add a commit to a branch of the server; return what the server said. Raises as above."""
-        return (await self._run(["push", "--no-verify", "origin", f"{commit}:{ref}"], b""))[1]
-
-    async def _run(self, arguments: Sequence[str], stdin: bytes) -> tuple[str, str]:
-        """Run git; end its whole process group if this is cancelled, as by a time limit."""
+    async def run(self, *arguments: str, stdin: bytes = b"") -> tuple[str, str]:
+        """Its output and standard error; cancelled, as by a time limit, its process group ends."""
         try:
             process = await asyncio.create_subprocess_exec(
                 "git",
@@ -134,83 +171,6 @@ class Git:
         }
 
 
-#: What git 2.39 and the usual servers say, in small letters, and what that means for people; the
-#: first that fits counts.
-_REFUSALS = (
-    (
-        ("protected branch", "gh006", "gh013", "hook declined"),
-        (
-            "{where} does not let Moot push to {branch}: a rule of the repository forbids it. "
-            "Allow it there, or name another branch in the settings."
-        ),
-    ),
-    (
-        ("non-fast-forward", "fetch first", "stale info", "cannot lock ref", "already exists"),
-        _OVERTAKEN,
-    ),
-    (
-        (
-            *("authentication failed", "could not read username", "could not read password"),
-            *("access denied", "invalid credentials", "returned error: 401"),
-        ),
-        "{where} {wants}. An administrator puts a valid one into {token} and restarts Moot.",
-    ),
-    (
-        ("returned error: 403", "permission to", "not allowed to push", "write access"),
-        "The token in {token} may not write to {where}. Give it the right to push.",
-    ),
-    (
-        ("unable to update url base from redirection", "returned error: 301", "error: 302"),
-        "{where} has moved, and redirects are not followed. Put its new address into the settings.",
-    ),
-    (
-        ("returned error: 404", "repository not found", "' not found"),
-        "{where} is not there, or the token in {token} may not see it.",
-    ),
-)
-
-
-def refusal_of(errors: str, records: RecordPlace) -> LandingFailed:
-    """The failure for git's standard error, which is not quoted, as a server wrote it."""
-    where, words = records.repository, errors.lower()
-    for parts, sentence in _REFUSALS:
-        if any(part in words for part in parts):
-            token = records.token_variable or "token_variable"
-            wants = f"refused the token in {token}" if records.token_variable else "wants a token"
-            text = sentence.format(where=where, branch=records.branch, token=token, wants=wants)
-            return LandingFailed(text, is_final=sentence is not _OVERTAKEN)
-    return LandingFailed(
-        f"{where} cannot be reached, or git failed there. The log has its words: `git failed`."
-    )
-
-
-_ADDRESS = re.compile(r"https://[^\s\"'<>|]{1,500}")
-
-
-def suggested_link(repository: str, output: str) -> str:
-    """The page that a server suggests after a push, if it belongs to the repository."""
-    page = repository.removesuffix("/").removesuffix(".git")
-    addresses = (branch.rstrip(".,)") for branch in _ADDRESS.findall(output))
-    return next((branch for branch in addresses if branch.startswith(f"{page}/")), "")
-
-
-_log = logger(__name__)
-
-_ORIGIN = "refs/remotes/origin/"
-_HEADS = "refs/heads/"
-_LONGEST_SUBJECT = 72
-
-
-@dataclass(frozen=True)
-class Tip:
-    """The newest commit of a branch, and the records in it."""
-
-    branch: str
-    #: Empty: there is no such branch.
-    commit: str
-    records: RecordFolder
-
-
 @dataclass(frozen=True, kw_only=True)
 class RepositoryReceiver(RecordReceiver):
     """A `Receiver` that commits records to branches of a repository and pushes them."""
@@ -249,78 +209,46 @@ class RepositoryReceiver(RecordReceiver):
                 raise LandingFailed(f"{address} did not answer within {seconds}.") from None
             except GitFailed as error:
                 _log.warning("git failed", repository=address, said=str(error))
-                raise refusal_of(str(error), self.records) from None
+                raise _refusal_of(str(error), self.records) from None
             except OSError:
                 words = f"{self.records.path} is no folder in {address}, or cannot be written."
                 raise LandingFailed(words, is_final=True) from None
 
     async def _land(self, git: Git, landing: Landing) -> LandedRecord:
-        own = landing.newest
-        base, tip = await self._fetch(git, self.records.branch.replace(DEBATE, own.id))
-        there = [item for item in (tip, base) if item.records.name_of(own.id)]
-        if not there and not is_kept(landing.debate):
+        debate, path = landing.newest, self.records.path
+        branch = self.records.branch.replace(DEBATE, debate.id)
+        base, commits = await self._fetch(git, branch)
+        # What was merged, whole or squashed, goes on from the base.
+        start, folder = base, await self._checkout(git, commits[base])
+        if branch in commits and not folder.name_of(debate.id):
+            start, folder = branch, await self._checkout(git, commits[branch])
+        name = folder.name_of(debate.id)
+        if not name and not is_kept(landing.debate):
             return LandedRecord()  # never landed, or its branch was given up: nothing to renew
-        name = self._name_of(own, (tip, base), landing.places)
-        for item in there:
-            if item.records.is_renewed(name, own):
-                return self._landed_record(item, base, name)
-        # What was merged, whole or squashed, goes on from the base; the branch stays its parent,
-        # so that the push adds to it and the pull request shows only what is new.
-        goes_on = tip.commit and not base.records.name_of(own.id)
-        parents = [tip.commit] if goes_on else [base.commit, *filter(None, [tip.commit])]
-        commit = await self._commit(git, parents, name, own)
-        text = await git.push(commit, f"{_HEADS}{tip.branch}")
-        return self._landed_record(replace(tip, commit=commit), base, name, text)
+        # Numbers on branches that are not merged yet are taken as well.
+        known, numbered = landing.places, [*folder.records, *landing.places.values()]
+        name = name or known.get(debate.id, "").rpartition("/")[2]
+        name = name or record_name(next_number(numbered), debate)
+        file = f"{path}/{name}"
+        # What an attempt that nobody remembers has pushed is not pushed again.
+        blob = (await git("hash-object", "--stdin", stdin=record_text(debate))).strip()
+        for ref, commit in commits.items():
+            if blob in await git("ls-tree", commit, "--", file):
+                return self._landed(file, ref, commit)
+        folder.write(name, debate)
+        await git("add", "--sparse", "--force", "--", file)
+        # The branch stays a parent, so that the push adds to it and the pull request shows only
+        # what is new.
+        parents = dict.fromkeys([commits[start], commits.get(branch, commits[start])])
+        commit = await self._commit(git, list(parents), file, debate)
+        said = (await git.run("push", "--no-verify", "origin", f"{commit}:{_HEADS}{branch}"))[1]
+        return self._landed(file, branch, commit, said)
 
-    async def _commit(self, git: Git, parents: Sequence[str], name: str, debate: Debate) -> str:
-        await self._check_path(git, parents[0])
-        await git("checkout", "--quiet", "--force", "--detach", parents[0])
-        folder = git.folder / self.records.path
-        folder.mkdir(parents=True, exist_ok=True)
-        (await asyncio.to_thread(RecordFolder.read, folder)).write(name, debate)
-        await git("add", "--sparse", "--force", "--", f"{self.records.path}/{name}")
-        tree = (await git("write-tree")).strip()
-        subject = f"Record decision {name.removesuffix('.md')}"[:_LONGEST_SUBJECT]
-        # No text of people or models: a server may act on a message ("closes #1").
-        message = (
-            f"{subject}\n\nMoot-Debate: {debate.id}\nMoot-Record: {self.records.path}/{name}\n"
-        )
-        parent_options = [part for parent in parents for part in ("-p", parent)]
-        return (
-            await git("commit-tree", tree, *parent_options, "-F", "-", stdin=message.encode())
-        ).strip()
-
-    async def _check_path(self, git: Git, commit: str) -> None:
-        parts = self.records.path.strip("/").split("/")
-        above = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
-        listed = await git("ls-tree", commit, "--", *above)
-        if any(line and not line.startswith("040000 ") for line in listed.splitlines()):
-            words = f"{self.records.path} is no folder in {self.records.repository}."
-            raise LandingFailed(words, is_final=True)
-
-    async def _fetch(self, git: Git, branch: str) -> tuple[Tip, Tip]:
-        address = self.records.repository
-        heads = [f"{_HEADS}{item}" for item in (self.records.base, branch) if item]
-        listed = await git("ls-remote", "--symref", "--", address, "HEAD", *heads)
-        base, there = self._branches(listed)
-        await git("init", "--quiet", "--template=")
-        await git("remote", "add", "origin", address)
-        # Only the newest commits, and of files only those in the folder of records.
-        refs = [base, *([branch] if branch in there and branch != base else [])]
-        await git(
-            *("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "origin"),
-            *(f"+{_HEADS}{ref}:{_ORIGIN}{ref}" for ref in refs),
-        )
-        await git("sparse-checkout", "set", "--no-cone", f"/{self.records.path}/")
-        tips = {branch: Tip(branch, "", RecordFolder(git.folder, {}))}
-        for ref in refs:
-            commit = (await git("rev-parse", f"{_ORIGIN}{ref}")).strip()
-            await git("checkout", "--quiet", "--force", "--detach", commit)
-            tips[ref] = Tip(ref, commit, await asyncio.to_thread(self._records_here, git, ref))
-        return tips[base], tips[branch]
-
-    def _branches(self, listed: str) -> tuple[str, set[str]]:
+    async def _fetch(self, git: Git, branch: str) -> tuple[str, Mapping[str, str]]:
+        """The base branch; the newest commits of the debate's branch, if it is there, and of it."""
         address, own = self.records.repository, self.records.base
+        heads = [f"{_HEADS}{item}" for item in (own, branch) if item]
+        listed = await git("ls-remote", "--symref", "--", address, "HEAD", *heads)
         head = re.search(r"^ref: refs/heads/(\S+)\tHEAD$", listed, re.MULTILINE)
         there = set(re.findall(r"^[0-9a-f]{40,64}\trefs/heads/(\S+)$", listed, re.MULTILINE))
         if not listed.strip():
@@ -329,37 +257,66 @@ class RepositoryReceiver(RecordReceiver):
         if not base or (own and own not in there):
             missing = f"no branch {base}" if base else "no default branch; name one with `base`"
             raise LandingFailed(f"{address} has {missing}.", is_final=True)
-        return base, there
-
-    def _records_here(self, git: Git, branch: str) -> RecordFolder:
-        """Read the records that are checked out, and keep them: the next checkout removes them."""
-        here = git.folder / self.records.path
-        if not here.exists():
-            return RecordFolder(here, {})
-        path = git.folder / ".git" / "moot" / branch
-        path.mkdir(parents=True)
-        folder = RecordFolder.read(here)
-        for name, whose in folder.records.items():
-            if whose:
-                (path / name).write_bytes((here / name).read_bytes())
-        return RecordFolder(path, folder.records)
-
-    def _name_of(self, debate: Debate, tips: Sequence[Tip], places: Mapping[str, str]) -> str:
-        names = [tip.records.name_of(debate.id) for tip in tips]
-        names.append(places.get(debate.id, "").rpartition("/")[2])
-        if name := next(filter(None, names), ""):
-            return name
-        # Numbers on branches that are not merged yet are taken as well.
-        all_names = [name for tip in tips for name in tip.records.records]
-        return record_name(next_number([*all_names, *places.values()]), debate)
-
-    def _landed_record(self, tip: Tip, base: Tip, name: str, output: str = "") -> LandedRecord:
-        address = self.records.repository
-        is_merged = tip.branch == base.branch
-        return LandedRecord(
-            place=f"{self.records.path}/{name}",
-            inside=address,
-            branch=tip.branch,
-            commit=tip.commit[:10],
-            pull_link="" if is_merged else suggested_link(address, output),
+        await git("init", "--quiet", "--template=")
+        await git("remote", "add", "origin", address)
+        # Only the newest commits, and of files only those in the folder of records.
+        refs = [*([branch] if branch in there and branch != base else []), base]
+        await git(
+            *("fetch", "--quiet", "--depth=1", "--filter=blob:none", "--no-tags", "origin"),
+            *(f"+{_HEADS}{ref}:{_ORIGIN}{ref}" for ref in refs),
         )
+        await git("sparse-checkout", "set", "--no-cone", f"/{self.records.path}/")
+        return base, {ref: (await git("rev-parse", f"{_ORIGIN}{ref}")).strip() for ref in refs}
+
+    async def _checkout(self, git: Git, commit: str) -> RecordFolder:
+        parts = self.records.path.strip("/").split("/")
+        above = ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
+        listed = await git("ls-tree", commit, "--", *above)
+        if any(line and not line.startswith("040000 ") for line in listed.splitlines()):
+            words = f"{self.records.path} is no folder in {self.records.repository}."
+            raise LandingFailed(words, is_final=True)
+        await git("checkout", "--quiet", "--force", "--detach", commit)
+        folder = git.folder / self.records.path
+        folder.mkdir(parents=True, exist_ok=True)
+        return await asyncio.to_thread(RecordFolder.read, folder)
+
+    async def _commit(self, git: Git, parents: Sequence[str], file: str, debate: Debate) -> str:
+        tree = (await git("write-tree")).strip()
+        name = file.rpartition("/")[2].removesuffix(".md")
+        # No text of people or models: a server may act on a message ("closes #1").
+        message = (
+            f"{f'Record decision {name}'[:_LONGEST_SUBJECT]}\n\n"
+            f"Moot-Debate: {debate.id}\nMoot-Record: {file}\n"
+        )
+        options = [part for parent in parents for part in ("-p", parent)]
+        commit = await git("commit-tree", tree, *options, "-F", "-", stdin=message.encode())
+        return commit.strip()
+
+    def _landed(self, file: str, branch: str, commit: str, said: str = "") -> LandedRecord:
+        address = self.records.repository
+        return LandedRecord(
+            place=file,
+            inside=address,
+            branch=branch,
+            commit=commit[:10],
+            pull_link=suggested_link(address, said),
+        )
+
+
+def suggested_link(repository: str, output: str) -> str:
+    """The page that a server suggests after a push, if it belongs to the repository."""
+    page = repository.removesuffix("/").removesuffix(".git")
+    addresses = (address.rstrip(".,)") for address in _ADDRESS.findall(output))
+    return next((address for address in addresses if address.startswith(f"{page}/")), "")
+
+
+def _refusal_of(errors: str, records: RecordPlace) -> LandingFailed:
+    """The failure for git's standard error, which is not quoted, as a server wrote it."""
+    where, token = records.repository, records.token_variable or "token_variable, which is not set"
+    for parts, sentence in _REFUSALS:
+        if any(part in errors.lower() for part in parts):
+            text = sentence.format(where=where, branch=records.branch, token=token)
+            return LandingFailed(text, is_final=sentence is not _OVERTAKEN)
+    return LandingFailed(
+        f"{where} cannot be reached, or git failed there. The log has its words: `git failed`."
+    )

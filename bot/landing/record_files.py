@@ -67,10 +67,6 @@ class RecordFolder:
     def name_of(self, debate_id: str) -> str:
         return next((name for name, whose in self.records.items() if whose == debate_id), "")
 
-    def is_renewed(self, name: str, debate: Debate) -> bool:
-        file = self.folder / name
-        return file.is_file() and file.read_bytes() == _text_of(debate)
-
     def write(self, name: str, debate: Debate) -> None:
         """Write a record whole or not at all.
 
@@ -82,7 +78,7 @@ class RecordFolder:
         # through to wherever it leads.
         draft.unlink(missing_ok=True)
         with draft.open("xb") as opened:
-            opened.write(_text_of(debate))
+            opened.write(record_text(debate))
         try:
             if name in self.records:
                 draft.replace(self.folder / name)
@@ -92,7 +88,7 @@ class RecordFolder:
             draft.unlink(missing_ok=True)
 
 
-def _text_of(debate: Debate) -> bytes:
+def record_text(debate: Debate) -> bytes:
     return redact(adr(debate)).encode()
 
 
@@ -145,6 +141,5 @@ class FolderReceiver(RecordReceiver):
         if not name and not is_kept(landing.debate):
             return ""
         name = name or record_name(next_number(folder.records), debate)
-        if not folder.is_renewed(name, debate):
-            folder.write(name, debate)
+        folder.write(name, debate)
         return name
