@@ -32,6 +32,8 @@ class FieldWrong(Exception):
 
 
 Body = dict[str, Any]
+#: Records an event; may raise `StoreError`.
+OnEvent = Callable[[ListenerContext, Body], Awaitable[None]]
 #: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
 #: `BadInput`.
 OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
@@ -40,28 +42,24 @@ OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
 OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
 
 
-def recorded(
-    context: ListenerContext, take: Callable[[ListenerContext, Body], Awaitable[None]]
-) -> Callable[..., Awaitable[None]]:
-    """Return the middleware that records an event, for the listener `acknowledged`.
+def on_event(app: AsyncApp, context: ListenerContext, kind: str, record: OnEvent) -> None:
+    """Listen to one kind of event, which is recorded before it is acknowledged.
 
     Bolt acknowledges events before their listener runs, and a middleware runs before that: if it
     fails, Slack delivers the event again.
     """
 
-    async def record(body: Body, next_: Callable[[], Awaitable[None]]) -> None:
+    async def recorded(body: Body, next_: Callable[[], Awaitable[None]]) -> None:
         try:
-            await take(context, body)
+            await record(context, body)
         except StoreError:
             context.on_unrecorded()  # Slack repeats it for five minutes only
             raise
         await next_()
 
-    return record
-
-
-async def acknowledged() -> None:
-    """Do nothing: everything was done before the acknowledgement."""
+    @app.event(kind, middleware=[recorded])
+    async def acknowledged() -> None:
+        """Nothing is left to do."""
 
 
 def on_click(

@@ -10,7 +10,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
-from bot.listeners.interactions import acknowledged, recorded
+from bot.listeners.interactions import on_event
 from bot.listeners.linked import take_links
 from bot.listeners.typed import Order, Steering, has_question_mark, read, says_nothing, steering
 from bot.log import logger
@@ -148,7 +148,7 @@ class IncomingMessage:
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    app.event("message", middleware=[recorded(context, take_message)])(acknowledged)
+    on_event(app, context, "message", take_message)
 
 
 async def take_message(context: ListenerContext, body: Body) -> None:

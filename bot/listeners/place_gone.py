@@ -11,7 +11,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext
-from bot.listeners.interactions import acknowledged, recorded
+from bot.listeners.interactions import on_event
 from bot.log import logger
 from bot.queue.edits import MESSAGE_GONE
 from bot.queue.outbox import Outbox
@@ -33,29 +33,25 @@ _REMOVED = "Moot was removed from the workspace."
 _MOST = 1000
 #: How the key of a line about a missing post ends.
 _LINE = "/refused"
-#: What is missing, by method; a method that is not here is only logged.
+#: What is missing, by method, and whether the post was there; all else is only logged.
 _MISSING = {
-    "post": "A message could not be posted: {why}",
-    "upload": "The report could not be attached: {why}",
-    "pin": "The board could not be pinned: {why} The debate goes on.",
+    ("post", False): "A message could not be posted: {why}",
+    ("upload", False): "The report could not be attached: {why}",
+    ("pin", False): "The board could not be pinned: {why} The debate goes on.",
+    ("post", True): "The board could not be brought up to date: {why} While the debate runs, "
+    "`stop` alone in a line here ends it.",
 }
-_BOARD_STAYS = (
-    "The board could not be brought up to date: {why} While the debate runs, `stop` alone in a "
-    "line here ends it."
-)
 
 Body = dict[str, Any]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    gone, back = [recorded(context, channel_gone)], [recorded(context, channel_back)]
-    app.event("channel_archive", middleware=gone)(acknowledged)
-    app.event("group_archive", middleware=gone)(acknowledged)
-    app.event("channel_unarchive", middleware=back)(acknowledged)
-    app.event("group_unarchive", middleware=back)(acknowledged)
-    app.event("member_joined_channel", middleware=back)(acknowledged)
-    app.event("app_uninstalled", middleware=[recorded(context, app_removed)])(acknowledged)
-    app.event("tokens_revoked", middleware=[recorded(context, tokens_revoked)])(acknowledged)
+    for kind in ("channel_archive", "group_archive"):
+        on_event(app, context, kind, channel_gone)
+    for kind in ("channel_unarchive", "group_unarchive", "member_joined_channel"):
+        on_event(app, context, kind, channel_back)
+    on_event(app, context, "app_uninstalled", app_removed)
+    on_event(app, context, "tokens_revoked", tokens_revoked)
 
 
 async def channel_gone(context: ListenerContext, body: Body) -> None:
@@ -108,34 +104,32 @@ class RefusedPosts:
         message: it must not spend money where nobody can follow. Of any other post a line in the
         thread says that it is missing.
         """
-        if row.debate_id is None:
-            return
         try:
-            await self._take_note(row, row.debate_id, refusal)
+            if row.debate_id is not None:
+                await self._take_note(row, row.debate_id, refusal)
         except (DebateUnknown, LogBroken) as error:
             # It stays so: the posts of other debates in the channel must not wait for it.
             _log.warning("refused post not followed up", key=row.key, reason=str(error))
 
     async def _take_note(self, row: PostRow, debate_id: str, refusal: Rejection) -> None:
+        asked_by = (await self.steer.facts.debate(debate_id)).setup.asked_by.id
         if _is_place_gone(row, debate_id, refusal):
             if refusal.code not in CLOSED_TO_POSTS:  # else the board can say that it has ended
                 await self.outbox.posts.lose_place(row, refusal.words)
             await self.steer.give_up(debate_id, refusal.words)
-            debate = await self.steer.facts.debate(debate_id)
             where = f"Debate `{debate_id}` in <#{row.channel}>"
             post = NewPost(
                 key=f"{debate_id}/undelivered",
                 workspace=row.workspace,
-                channel=debate.setup.asked_by.id,
+                channel=asked_by,
                 method="post",
                 payload={"text": f"{where} cannot go on: {refusal.words}"},
             )
             await self.outbox.post([post])
         elif row.method == "post" and "thread_ts" in row.payload and row.ts is None:
             # A thread of people's own that takes no replies: who asked learns it in the channel.
-            debate = await self.steer.facts.debate(debate_id)
-            payload = {name: row.payload[name] for name in row.payload.keys() - {"thread_ts"}}
-            payload["user"] = debate.setup.asked_by.id
+            payload = {**row.payload, "user": asked_by}
+            del payload["thread_ts"]
             here, key = Channel(row.workspace, row.channel), f"{row.key}{_LINE}"
             await self.outbox.whisper(here, payload, key=key, debate_id=debate_id)
         elif post := line_about(row, debate_id, refusal):
@@ -158,15 +152,14 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejection) -> bool:
 def line_about(row: PostRow, debate_id: str, refusal: Rejection) -> NewPost | None:
     """The line in the thread that says what is missing.
 
-    Nothing takes the place of such a line: where it is refused, too, every other post would be.
+    Nothing takes the place of such a line: where it is refused, too, every other post would be. Of
+    edits only those of the board are missed.
     """
     board, is_edit = board_key(debate_id), row.state is PostState.SENT
-    missing = _MISSING.get(row.method)
-    if is_edit and row.method == "post":
-        missing = _BOARD_STAYS if row.key == board else None
-    if missing is None or row.key.endswith(_LINE) or "thread_ts" in row.payload:
+    missing = _MISSING.get((row.method, is_edit))
+    is_living = is_edit and row.key != board
+    if missing is None or is_living or row.key.endswith(_LINE) or "thread_ts" in row.payload:
         return None
-    words = missing.format(why=refusal.words)
     return NewPost(
         key=f"{row.key}{_LINE}",
         workspace=row.workspace,
@@ -174,5 +167,5 @@ def line_about(row: PostRow, debate_id: str, refusal: Rejection) -> NewPost | No
         debate_id=debate_id,
         thread_key=board,
         method="post",
-        payload=notice(f":warning: {words}").payload,
+        payload=notice(f":warning: {missing.format(why=refusal.words)}").payload,
     )

@@ -8,14 +8,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import (
-    FieldWrong,
-    OnClick,
-    acknowledged,
-    on_click,
-    on_form,
-    recorded,
-)
+from bot.listeners.interactions import FieldWrong, OnClick, on_click, on_event, on_form
 from bot.listeners.linked import take_links
 from bot.listeners.messages import IncomingMessage
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
@@ -44,7 +37,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.OPTIONS_FORM, take_options)
     on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
-    app.event("agent_session_stopped", middleware=[recorded(context, take_stop)])(acknowledged)
+    on_event(app, context, "agent_session_stopped", take_stop)
     on_click(app, context, ActionId.ANSWER, open_answer_form)
     on_click(app, context, ActionId.SKIP, skip)
     on_click(app, context, ActionId.SKIP_ALL, skip)
