@@ -24,7 +24,7 @@ from bot.listeners.context import (
     OperatorChoices,
     UseCases,
 )
-from bot.listeners.find import DebateLists, HomeTab
+from bot.listeners.find import DebateLists
 from bot.listeners.messages import say_too_fast
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
@@ -366,18 +366,12 @@ async def _connect(
         operator=OperatorChoices(
             token_holds=environment.token_holds,
             examine=parts.examine,
+            models=usual_models_words(parts.settings),
             retry_landings=landing.retry if receivers else None,
             retention_days=environment.moot_retention_days,
             open_workspaces=environment.open_workspaces,
         ),
         lists=lists,
-        home=HomeTab(
-            lists=lists,
-            access=access,
-            clients=clients,
-            outcomes=CountOutcomes(store=store, on_unreadable=_note_unreadable),
-            models=usual_models_words(parts.settings),
-        ),
         access=access,
         clients=clients,
         outbox=outbox,
@@ -476,6 +470,7 @@ def _use_cases(
             people=people,
             dates=parts.settings.outcomes,
         ),
+        count=CountOutcomes(store=facts.store, on_unreadable=_note_unreadable),
         share=share,
     )
 

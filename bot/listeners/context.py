@@ -7,7 +7,7 @@ from datetime import timedelta
 from slack_sdk.errors import SlackApiError
 
 from bot.listeners import answers
-from bot.listeners.find import DebateLists, HomeTab
+from bot.listeners.find import DebateLists
 from bot.log import logger
 from bot.operations.doctor.findings import Finding
 from bot.presenter.sink import SLACK
@@ -27,6 +27,7 @@ from core.errors import BadInput
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.ask import AskAboutDebate
+from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.choices import ChannelChoicesStore
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.find import NOT_A_MEMBER, FindDebates
@@ -53,6 +54,7 @@ class UseCases:
     find: FindDebates
     recall: RecallDecisions
     remind: RemindPeople
+    count: CountOutcomes
     #: Shares debates as pages; None: that is off.
     share: ShareDebates | None
 
@@ -79,6 +81,8 @@ class OperatorChoices:
     examine: Examine | None
     #: Sends again what did not land outside Slack; how many. None: nothing is sent there.
     retry_landings: Callable[[], Awaitable[int]] | None
+    #: Which models serve, in words.
+    models: str
     #: Days after its end that a debate is deleted for good; None: it is kept.
     retention_days: int | None
     #: Workspaces in whose shared channels people of other organisations take part.
@@ -93,7 +97,6 @@ class ListenerContext:
     records: BotRecords
     operator: OperatorChoices
     lists: DebateLists
-    home: HomeTab
     access: Accesses
     clients: WorkspaceClients
     outbox: Outbox

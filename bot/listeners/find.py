@@ -1,37 +1,26 @@
-"""`/debate list`, `/debate search` and App Home: only what this person may see."""
+"""Debates as Slack lists them for a person: only what they may see."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from aiohttp import ClientError
-from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackClientError
 
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.rows import Posts
-from bot.slack.access import Accesses, SlackSilent
 from bot.slack.client import WorkspaceClients
 from bot.slack.ids import board_key
-from bot.slack.origins import value_at
-from bot.slack.payloads import Command, Interaction
+from bot.slack.payloads import Command
 from bot.views.lists import (
-    MOST_AT_HOME,
     MOST_LISTED,
     DebateRow,
     channel_list,
-    home,
     own_list,
     row_text,
     search_list,
 )
 from bot.views.message import MessageView
 from bot.views.notices import decision_matches
-from core.calibration import calibration
 from core.debate.people import Place
 from core.errors import LogBroken, reading
-from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.find import FindDebates, FoundDebate
 from core.use_cases.recall import SURE_FROM, RecalledDecision
 
@@ -95,42 +84,3 @@ class DebateLists:
             else:
                 rows.append(row)
         return rows
-
-
-@dataclass(frozen=True, kw_only=True)
-class HomeTab:
-    """Draws Home for who opens it."""
-
-    lists: DebateLists
-    access: Accesses
-    clients: WorkspaceClients
-    outcomes: CountOutcomes
-    #: Which models serve, in words.
-    models: str = ""
-
-    async def draw(self, team: str, person: str) -> None:
-        try:
-            channels = await self.access.channels_of(person, team)
-        except SlackSilent:
-            await self._publish(team, person, home([], unknown=True, models=self.models))
-            return
-        hits = await self.lists.find.newest(team, channels, MOST_AT_HOME)
-        rows = await self.lists.rows(hits)
-        cases = await self.outcomes.cases(team, channels, MOST_COUNTED)
-        view = home(rows, models=self.models, turned_out=calibration(cases))
-        await self._publish(team, person, view)
-
-    async def _publish(self, team: str, person: str, view: Mapping[str, Any]) -> None:
-        client = (await self.clients.of(team)).client
-        try:
-            await client.views_publish(user_id=person, view=dict(view))
-        except (SlackClientError, ClientError, OSError) as error:
-            _log.warning("Home not drawn", reason=type(error).__name__)
-
-
-def register(app: AsyncApp, tab: HomeTab) -> None:
-    @app.event("app_home_opened")
-    async def opened(body: dict[str, Any]) -> None:
-        event = Interaction.model_validate(body)
-        if value_at(body, "event", "tab") in {None, "home"}:  # the other one is "messages"
-            await tab.draw(event.team_id, event.user_id)

@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.listeners import (
     commands,
     decide,
-    find,
+    home,
     mentions,
     messages,
     place_gone,
@@ -24,7 +24,7 @@ LISTENERS: Sequence[Callable[[AsyncApp, ListenerContext], None]] = (
     steer.register,
     start.register,
     decide.register,
-    lambda app, context: find.register(app, context.home),
+    home.register,
     messages.register,
     mentions.register,
     place_gone.register,

@@ -1,0 +1,47 @@
+"""The app's Home: debates and decisions that whoever opens it may see."""
+
+from typing import Any
+
+from aiohttp import ClientError
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackClientError
+
+from bot.listeners.context import ListenerContext
+from bot.log import logger
+from bot.slack.access import SlackSilent
+from bot.slack.origins import value_at
+from bot.slack.payloads import Interaction
+from bot.views.lists import MOST_AT_HOME, home
+from core.calibration import calibration
+
+_log = logger(__name__)
+
+#: Decisions of a person's channels that are counted for their Home, newest first.
+MOST_COUNTED = 500
+
+
+def register(app: AsyncApp, context: ListenerContext) -> None:
+    @app.event("app_home_opened")
+    async def opened(body: dict[str, Any]) -> None:
+        event = Interaction.model_validate(body)
+        if value_at(body, "event", "tab") in {None, "home"}:  # the other one is "messages"
+            await draw_home(context, event.team_id, event.user_id)
+
+
+async def draw_home(context: ListenerContext, team: str, person: str) -> None:
+    models = context.operator.models
+    try:
+        channels = await context.access.channels_of(person, team)
+    except SlackSilent:
+        view = home([], unknown=True, models=models)
+    else:
+        rows = await context.lists.rows(
+            await context.acts.find.newest(team, channels, MOST_AT_HOME)
+        )
+        cases = await context.acts.count.cases(team, channels, MOST_COUNTED)
+        view = home(rows, models=models, turned_out=calibration(cases))
+    client = (await context.clients.of(team)).client
+    try:
+        await client.views_publish(user_id=person, view=dict(view))
+    except (SlackClientError, ClientError, OSError) as error:
+        _log.warning("Home not drawn", reason=type(error).__name__)
