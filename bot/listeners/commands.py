@@ -279,7 +279,7 @@ _ABOUT: Mapping[
     "show ID": _show,
     "outcome ID": lambda context, act, debate: open_outcome(context, act, debate, debate.outcome),
     "export ID": _export,
-    "export ID page": lambda context, _, debate: share_page(context, debate),
-    "export ID page off": lambda context, _, debate: withdraw_page(context, debate),
+    "export ID page": share_page,
+    "export ID page off": withdraw_page,
     "stop ID": _stop,
 }

@@ -114,16 +114,6 @@ class ListenerContext:
         """
         return await self.acts.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
 
-    async def debate_to_join(self, debate_id: str, act: Interaction) -> Debate:
-        """Return such a debate for somebody who answers or asks in it.
-
-        Raises:
-            BadInput: There is none, or the person is of another organisation and may not.
-        """
-        debate = await self.debate(debate_id, act)
-        await self.check_taking_part(act.user_id, debate.setup.place)
-        return debate
-
     async def check_taking_part(self, person_id: str, place: Place) -> None:
         """Make sure that somebody may start debates and answer in a channel.
 

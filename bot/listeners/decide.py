@@ -7,7 +7,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import FieldWrong, OnClick, json_values, on_click, on_form
+from bot.listeners.interactions import FieldWrong, OnClick, about, json_values, on_click, on_form
 from bot.slack.blocks import READ_ALL
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.limits import FORM_BLOCKS
@@ -28,37 +28,40 @@ from core.debate.vote import PeopleBallot
 from core.errors import BadInput
 from core.use_cases.decide import says_the_same
 
+NO_PAGES = (
+    "Debates are not shared as pages here: whoever runs Moot has not switched that on "
+    "(MOOT_PAGES_URL). Nothing was done."
+)
+
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    on_click(app, context, ActionId.BALLOT, open_ballot)
-    on_form(app, context, CallbackId.BALLOT_FORM, take_ballot)
+    on_click(app, context, ActionId.BALLOT, about(open_ballot))
+    on_form(app, context, CallbackId.BALLOT_FORM, about(take_ballot))
     for kind in DecisionKind:
         on_click(app, context, ActionId[kind.name], _deciding(kind))
     earlier = re.compile(rf"{ActionId.SUPERSEDE_EARLIER}-d\d{{1,4}}")
-    on_click(app, context, earlier, open_to_supersede)
-    on_form(app, context, CallbackId.DECISION_FORM, take_decision)
+    on_click(app, context, earlier, about(open_to_supersede))
+    on_form(app, context, CallbackId.DECISION_FORM, about(take_decision))
     for outcome in OutcomeKind:
         on_click(app, context, ActionId[f"OUTCOME_{outcome.name}"], _turned_out(outcome))
-    on_click(app, context, ActionId.OUTCOME_CHANGE, change_outcome)
-    on_form(app, context, CallbackId.OUTCOME_FORM, take_outcome)
-    on_click(app, context, ActionId.FEEDBACK, take_feedback)
-    on_click(app, context, ActionId.SAY_WHY, open_comment)
-    on_form(app, context, CallbackId.COMMENT_FORM, take_comment)
-    on_click(app, context, ActionId.ASK, open_ask_form)
+    on_click(app, context, ActionId.OUTCOME_CHANGE, about(change_outcome))
+    on_form(app, context, CallbackId.OUTCOME_FORM, about(take_outcome))
+    on_click(app, context, ActionId.FEEDBACK, about(take_feedback))
+    on_click(app, context, ActionId.SAY_WHY, about(open_comment))
+    on_form(app, context, CallbackId.COMMENT_FORM, about(take_comment))
+    on_click(app, context, ActionId.ASK, about(open_ask_form, joins=True))
     on_click(app, context, ActionId.ASK_THIS, ask_what_was_written)
-    on_form(app, context, CallbackId.ASK_FORM, take_question)
-    on_click(app, context, ActionId.SHARE_PAGE, share_clicked)
-    on_click(app, context, ActionId.READ_ALL, read_all)
+    on_form(app, context, CallbackId.ASK_FORM, about(take_question, joins=True))
+    on_click(app, context, ActionId.SHARE_PAGE, about(share_page))
+    on_click(app, context, ActionId.READ_ALL, about(read_all))
 
 
-async def open_ballot(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate(click.value, click)
+async def open_ballot(context: ListenerContext, click: Click, debate: Debate) -> None:
     context.acts.decide.check_ballot(debate, person(click))
     await context.open(click, ballot_form(debate, click.user_id))
 
 
-async def take_ballot(context: ListenerContext, form: FormSubmission) -> None:
-    debate = await context.debate(form.metadata.get("debate", ""), form)
+async def take_ballot(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     options = list[str]()
     for place in range(places_of(debate)):
         option = form.choice(rank_field(place))
@@ -72,8 +75,7 @@ async def take_ballot(context: ListenerContext, form: FormSubmission) -> None:
 
 
 def _deciding(kind: DecisionKind) -> OnClick:
-    async def clicked(context: ListenerContext, click: Click) -> None:
-        debate = await context.debate(click.value, click)
+    async def clicked(context: ListenerContext, click: Click, debate: Debate) -> None:
         context.acts.decide.check_decidable(debate)
         supersedes = kind is DecisionKind.SUPERSEDE
         newer = await context.acts.decide.newer_than(debate) if supersedes else dict[str, str]()
@@ -82,13 +84,11 @@ def _deciding(kind: DecisionKind) -> OnClick:
             today = await _today(context, click)
         await context.open(click, decision_form(debate, kind, today=today, newer=newer))
 
-    return clicked
+    return about(clicked)
 
 
-async def open_to_supersede(context: ListenerContext, click: Click) -> None:
-    earlier_id, _, newer_id = click.value.partition("/")
-    earlier = await context.debate(earlier_id, click)
-    newer = await context.debate(newer_id, click)
+async def open_to_supersede(context: ListenerContext, click: Click, earlier: Debate) -> None:
+    newer = await context.debate(click.detail, click)
     context.acts.decide.check_supersedes(earlier, newer)
     this_one = {newer.id: newer.setup.question}
     today = context.acts.decide.today()
@@ -96,13 +96,14 @@ async def open_to_supersede(context: ListenerContext, click: Click) -> None:
     await context.open(click, form)
 
 
-async def take_decision(context: ListenerContext, form: FormSubmission) -> Form | None:
+async def take_decision(
+    context: ListenerContext, form: FormSubmission, debate: Debate
+) -> Form | None:
     """Record a decision with person and reason, once per form.
 
     If another decision was recorded meanwhile, return the form again with that one; sending it
     replaces that one.
     """
-    debate = await context.debate(form.metadata.get("debate", ""), form)
     try:
         kind = DecisionKind(form.metadata.get("kind", ""))
     except ValueError:
@@ -147,8 +148,7 @@ async def take_decision(context: ListenerContext, form: FormSubmission) -> Form 
 def _turned_out(kind: OutcomeKind) -> OnClick:
     """Return the listener that records an outcome, then opens the form for its reason."""
 
-    async def clicked(context: ListenerContext, click: Click) -> MessageView | None:
-        debate = await context.debate(click.value, click)
+    async def clicked(context: ListenerContext, click: Click, debate: Debate) -> MessageView | None:
         outcome = DecisionOutcome(kind=kind, by=person(click), origin=click.trigger_id)
         current = await context.acts.decide.say_outcome(debate, outcome)
         try:
@@ -157,11 +157,10 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
             return notice(form_failure(debate, current))
         return None
 
-    return clicked
+    return about(clicked)
 
 
-async def change_outcome(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate(click.value, click)
+async def change_outcome(context: ListenerContext, click: Click, debate: Debate) -> None:
     await open_outcome(context, click, debate, debate.outcome)
 
 
@@ -174,8 +173,7 @@ async def open_outcome(
     await context.open(act, outcome_form(debate, outcome, again_after=again))
 
 
-async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
-    debate = await context.debate(form.metadata.get("debate", ""), form)
+async def take_outcome(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     try:
         kind = OutcomeKind(form.choice(FieldId.OUTCOME))
     except ValueError:
@@ -186,22 +184,18 @@ async def take_outcome(context: ListenerContext, form: FormSubmission) -> None:
     await context.acts.decide.give_outcome(debate, outcome)
 
 
-async def take_feedback(context: ListenerContext, click: Click) -> MessageView:
-    debate_id, _, mark = click.value.partition("/")
-    debate = await context.debate(debate_id, click)
-    feedback = Feedback(by=person(click), helpful=mark == "good", origin=click.trigger_id)
+async def take_feedback(context: ListenerContext, click: Click, debate: Debate) -> MessageView:
+    feedback = Feedback(by=person(click), helpful=click.detail == "good", origin=click.trigger_id)
     await context.acts.decide.say_helpful(debate, feedback)
     return thanks(debate, feedback)
 
 
-async def open_comment(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate(click.value, click)
+async def open_comment(context: ListenerContext, click: Click, debate: Debate) -> None:
     feedback = context.acts.decide.feedback_of(debate, person(click))
     await context.open(click, comment_form(debate, feedback))
 
 
-async def take_comment(context: ListenerContext, form: FormSubmission) -> None:
-    debate = await context.debate(form.metadata.get("debate", ""), form)
+async def take_comment(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     feedback = Feedback(
         by=person(form),
         helpful=form.metadata.get("helpful") == "yes",
@@ -215,14 +209,7 @@ async def _today(context: ListenerContext, act: Interaction) -> date:
     return context.acts.decide.today(await context.access.zone_of(act.user_id, act.team_id))
 
 
-NO_PAGES = (
-    "Debates are not shared as pages here: whoever runs Moot has not switched that on "
-    "(MOOT_PAGES_URL). Nothing was done."
-)
-
-
-async def open_ask_form(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate_to_join(click.value, click)
+async def open_ask_form(context: ListenerContext, click: Click, debate: Debate) -> None:
     context.acts.ask.check(debate)
     await context.open(click, ask_form(debate))
 
@@ -230,41 +217,35 @@ async def open_ask_form(context: ListenerContext, click: Click) -> None:
 async def ask_what_was_written(context: ListenerContext, click: Click) -> MessageView:
     """Put a message of the thread to the judge; repeated clicks change nothing."""
     offer = json_values(click)
-    debate = await context.debate_to_join(offer["debate"], click)
+    debate = await context.debate(offer["debate"], click)
+    await context.check_taking_part(click.user_id, debate.setup.place)
     await context.acts.ask.ask(
         debate.id, question_id=offer["message"], by=person(click), text=offer["text"]
     )
     return notice("The judge answers in the thread.")
 
 
-async def take_question(context: ListenerContext, form: FormSubmission) -> None:
-    debate = await context.debate_to_join(form.metadata.get("debate", ""), form)
+async def take_question(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     await context.acts.ask.ask(
         debate.id, question_id=form.view_id, by=person(form), text=form.text_of(FieldId.QUESTION)
     )
 
 
-async def share_clicked(context: ListenerContext, click: Click) -> MessageView:
-    return await share_page(context, await context.debate(click.value, click))
-
-
-async def share_page(context: ListenerContext, debate: Debate) -> MessageView:
+async def share_page(context: ListenerContext, _act: Interaction, debate: Debate) -> MessageView:
     if context.acts.share is None:
         raise BadInput(NO_PAGES)
     return page_link(debate, await context.acts.share.share(debate))
 
 
-async def withdraw_page(context: ListenerContext, debate: Debate) -> MessageView:
+async def withdraw_page(context: ListenerContext, _act: Interaction, debate: Debate) -> MessageView:
     if context.acts.share is None:
         raise BadInput(NO_PAGES)
     return withdrawn(debate.id, had_page=await context.acts.share.withdraw(debate))
 
 
-async def read_all(context: ListenerContext, click: Click) -> None:
-    debate_id, _, what = click.value.partition("/")
-    debate = await context.debate(debate_id, click)
-    contribution = debate.contributions.get(what)
-    if what == VERDICT and debate.verdict:
+async def read_all(context: ListenerContext, click: Click, debate: Debate) -> None:
+    contribution = debate.contributions.get(click.detail)
+    if click.detail == VERDICT and debate.verdict:
         fold = whole(debate, debate.verdict)
     elif contribution:
         fold = everything(debate, contribution.turn, said_together(debate, contribution.turn))

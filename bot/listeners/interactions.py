@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.errors import SlackClientError
@@ -15,9 +15,10 @@ from bot.listeners.context import ListenerContext
 from bot.log import logger
 from bot.slack.access import UNREACHED, SlackSilent
 from bot.slack.ids import ActionId, CallbackId, FieldId
-from bot.slack.payloads import Click, FormSubmission
+from bot.slack.payloads import Click, FormSubmission, FormValues
 from bot.views.forms import Form, message_form
 from bot.views.message import MessageView, notice
+from core.debate.state import Debate
 from core.errors import BadInput, MootError, StoreError
 
 _log = logger(__name__)
@@ -31,6 +32,8 @@ class FieldWrong(Exception):
     words: str
 
 
+A = TypeVar("A", bound=FormValues)
+R = TypeVar("R")
 Body = dict[str, Any]
 #: Records an event; may raise `StoreError`.
 OnEvent = Callable[[ListenerContext, Body], Awaitable[None]]
@@ -118,6 +121,23 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
                 return
             instead = message_form("Not done", _refusal(error))
         await (ack(response_action="update", view=dict(instead)) if instead else ack())
+
+
+def about(
+    do: Callable[[ListenerContext, A, Debate], Awaitable[R]], *, joins: bool = False
+) -> Callable[[ListenerContext, A], Awaitable[R]]:
+    """What is done with the debate that a click or a form is about, for people who may see it.
+
+    `joins`: it answers or asks something in it, which not everybody of other organisations may.
+    """
+
+    async def done(context: ListenerContext, act: A) -> R:
+        debate = await context.debate(act.debate_id, act)
+        if joins:
+            await context.check_taking_part(act.user_id, debate.setup.place)
+        return await do(context, act, debate)
+
+    return done
 
 
 def json_values(click: Click) -> Mapping[str, str]:

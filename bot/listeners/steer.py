@@ -8,7 +8,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import FieldWrong, OnClick, on_click, on_event, on_form
+from bot.listeners.interactions import FieldWrong, OnClick, about, on_click, on_event, on_form
 from bot.listeners.linked import take_links
 from bot.listeners.messages import IncomingMessage
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
@@ -25,56 +25,54 @@ from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.option_edits import EditRefused
 from core.use_cases.reply_parsing import GivenAnswer
 
+#: The buttons that say which question a reply answers: in one message each has its own id.
+CHOICES = re.compile(rf"{ActionId.CHOOSE}_\d+")
+
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.STOP, _steering(context.acts.steer.stop))
     on_click(app, context, ActionId.VOTE_NOW, _steering(context.acts.steer.call_vote))
     on_click(app, context, ActionId.PAUSE, _steering(context.acts.steer.pause))
     on_click(app, context, ActionId.RESUME, _steering(context.acts.steer.resume))
-    on_click(app, context, ActionId.ADD_CONTEXT, open_context_form)
-    on_form(app, context, CallbackId.ADD_CONTEXT_FORM, take_context)
-    on_click(app, context, ActionId.OPTIONS, open_options)
-    on_form(app, context, CallbackId.OPTIONS_FORM, take_options)
+    on_click(app, context, ActionId.ADD_CONTEXT, about(open_context_form))
+    on_form(app, context, CallbackId.ADD_CONTEXT_FORM, about(take_context))
+    on_click(app, context, ActionId.OPTIONS, about(open_options))
+    on_form(app, context, CallbackId.OPTIONS_FORM, about(take_options))
     on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
     on_event(app, context, "agent_session_stopped", take_stop)
-    on_click(app, context, ActionId.ANSWER, open_answer_form)
-    on_click(app, context, ActionId.SKIP, skip)
-    on_click(app, context, ActionId.SKIP_ALL, skip)
-    on_click(app, context, CHOICES, choose_question)
-    on_form(app, context, CallbackId.ANSWER_FORM, take_answers)
+    on_click(app, context, ActionId.ANSWER, about(open_answer_form, joins=True))
+    on_click(app, context, ActionId.SKIP, about(skip, joins=True))
+    on_click(app, context, ActionId.SKIP_ALL, about(skip, joins=True))
+    on_click(app, context, CHOICES, about(choose_question, joins=True))
+    on_form(app, context, CallbackId.ANSWER_FORM, about(take_answers, joins=True))
 
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
-    async def clicked(context: ListenerContext, click: Click) -> None:
-        debate = await context.debate(click.value, click)
+    async def clicked(_context: ListenerContext, click: Click, debate: Debate) -> None:
         await steer(debate, person(click))
 
-    return clicked
+    return about(clicked)
 
 
-async def open_context_form(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate(click.value, click)
+async def open_context_form(context: ListenerContext, click: Click, debate: Debate) -> None:
     await context.acts.steer.check_context(debate, person(click))
     await context.open(click, context_form(debate))
 
 
-async def take_context(context: ListenerContext, form: FormSubmission) -> None:
-    debate = await context.debate(form.metadata.get("debate", ""), form)
+async def take_context(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     text = form.text_of(FieldId.CONTEXT)
     await context.acts.steer.add_context(debate, person(form), text, origin=form.view_id)
     await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
 
 
-async def open_options(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate(click.value, click)
+async def open_options(context: ListenerContext, click: Click, debate: Debate) -> None:
     await context.acts.steer.check_options(debate, person(click))
     await context.open(click, options_form(debate))
 
 
-async def take_options(context: ListenerContext, form: FormSubmission) -> None:
+async def take_options(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     """Record what the form changes, once however often it arrives; a fault is said at its field."""
-    debate = await context.debate(form.metadata.get("debate", ""), form)
     edits = edits_in(debate, form, person(form))
     try:
         await context.acts.steer.edit_options(debate, person(form), edits)
@@ -99,45 +97,37 @@ async def take_stop(context: ListenerContext, body: dict[str, Any]) -> None:
             await message.tell(str(refusal), key=f"{message.origin}/answer")
 
 
-#: The buttons that say which question a reply answers: in one message each has its own id.
-CHOICES = re.compile(rf"{ActionId.CHOOSE}_\d+")
-
-
-async def open_answer_form(context: ListenerContext, click: Click) -> None:
-    debate = await context.debate_to_join(click.value, click)
+async def open_answer_form(context: ListenerContext, click: Click, debate: Debate) -> None:
     items = open_questions(debate)
     if not items:
         raise BadInput(answers.QUESTIONS_CLOSED)
     await context.open(click, answer_form(debate, items))
 
 
-async def skip(context: ListenerContext, click: Click) -> None:
+async def skip(context: ListenerContext, click: Click, debate: Debate) -> None:
     """Skip one question, or all that are open; a second click changes nothing."""
-    debate_id, _, number = click.value.partition("/")
-    debate = await context.debate_to_join(debate_id, click)
-    numbers = [each for each in open_numbers(debate) if number in {"", str(each)}]
+    numbers = [number for number in open_numbers(debate) if click.detail in {"", str(number)}]
     if not numbers:
         raise BadInput(answers.QUESTIONS_CLOSED)
     await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
 
 
-async def choose_question(context: ListenerContext, click: Click) -> MessageView:
+async def choose_question(context: ListenerContext, click: Click, debate: Debate) -> MessageView:
     """Take a reply as the answer to the question that was clicked."""
-    debate_id, _, rest = click.value.partition("/")
-    number, _, note = rest.partition("/")
-    debate = await context.debate_to_join(debate_id, click)
+    number, _, note = click.detail.partition("/")
     if not number.isdecimal():
         raise BadInput(answers.QUESTIONS_CLOSED)
     await context.acts.answer.choose(debate.id, note, int(number))
     return notice(f":white_check_mark: Taken as the answer to question {int(number)}.")
 
 
-async def take_answers(context: ListenerContext, form: FormSubmission) -> Form | None:
+async def take_answers(
+    context: ListenerContext, form: FormSubmission, debate: Debate
+) -> Form | None:
     """Record the answers of the form; return a notice of those that came too late.
 
     Empty fields are skipped where that box is ticked.
     """
-    debate = await context.debate_to_join(form.metadata.get("debate", ""), form)
     numbers = [item.number for opened in debate.clarifications.values() for item in opened.items]
     typed = {number: form.text_of(question_field(number)) for number in numbers}
     new_answers = [GivenAnswer(number, text) for number, text in typed.items() if text]

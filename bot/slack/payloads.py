@@ -280,6 +280,11 @@ class FormValues(Interaction):
         except ValidationError:
             return {}
 
+    @property
+    def debate_id(self) -> str:
+        """The debate that it is about; empty: about none."""
+        return self.metadata.get("debate", "")
+
     def text_of(self, field: str) -> str:
         return self._text(field, "value").strip()
 
@@ -334,7 +339,16 @@ class Click(FormValues):
     )
     action_id: str = Field(validation_alias=AliasPath("actions", 0, "action_id"))
     block_id: str = Field(default="", validation_alias=AliasPath("actions", 0, "block_id"))
+    #: The debate's id; of some, after a slash, what else they name.
     value: str = Field(default="", validation_alias=AliasPath("actions", 0, "value"))
+
+    @property
+    def debate_id(self) -> str:
+        return self.value.partition("/")[0]
+
+    @property
+    def detail(self) -> str:
+        return self.value.partition("/")[2]
 
     @property
     def thread(self) -> str:
