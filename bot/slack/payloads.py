@@ -51,6 +51,11 @@ def plain(text: str) -> str:
     return text
 
 
+def _at(*path: str | int, default: object = "") -> Any:
+    """A field that stands elsewhere in the payload; it must be there where the default is `...`."""
+    return Field(default=default, validation_alias=AliasPath(str(path[0]), *path[1:]))
+
+
 class Payload(BaseModel):
     # Errors do not quote what was sent: they end in logs.
     model_config = ConfigDict(
@@ -156,9 +161,9 @@ class PostedMessage(Payload):
     username: str = ""
     files: tuple[SharedFile, ...] = ()
     #: When it was edited last; empty: it was not.
-    edited_at: str = Field(default="", validation_alias=AliasPath("edited", "ts"))
+    edited_at: str = _at("edited", "ts")
     #: What the bot wrote into the metadata of a post of its own: its key.
-    key: str = Field(default="", validation_alias=AliasPath("metadata", "event_payload", "key"))
+    key: str = _at("metadata", "event_payload", "key")
     #: In a list of a channel's messages: the newest reply of the thread it began; empty: none.
     latest_reply: str | None = None
 
@@ -201,7 +206,7 @@ class PostedMessage(Payload):
 class MessageEvent(Delivery):
     """A `message` or `app_mention` event. Source: https://docs.slack.dev/apis/events-api."""
 
-    message: PostedMessage = Field(validation_alias="event")
+    message: PostedMessage = _at("event", default=...)
 
 
 class SessionStopped(Delivery):
@@ -210,10 +215,10 @@ class SessionStopped(Delivery):
     Source: https://docs.slack.dev/reference/events/agent_session_stopped
     """
 
-    channel: str = Field(validation_alias=AliasPath("event", "channel"))
-    thread_ts: str = Field(validation_alias=AliasPath("event", "thread_ts"))
-    user: str = Field(validation_alias=AliasPath("event", "user"))
-    event_ts: str = Field(validation_alias=AliasPath("event", "event_ts"))
+    channel: str = _at("event", "channel", default=...)
+    thread_ts: str = _at("event", "thread_ts", default=...)
+    user: str = _at("event", "user", default=...)
+    event_ts: str = _at("event", "event_ts", default=...)
 
     @property
     def as_reply(self) -> PostedMessage:
@@ -253,18 +258,16 @@ class ChangeOfMessage(Payload):
 
 
 class ChangeEvent(Delivery):
-    change: ChangeOfMessage = Field(validation_alias="event")
+    change: ChangeOfMessage = _at("event", default=...)
 
 
 class FormValues(Interaction):
     """What is in a form: in `block_actions` from a form and in `view_submission`."""
 
     #: Empty where there is no form.
-    view_id: str = Field(default="", validation_alias=AliasPath("view", "id"))
-    callback_id: str = Field(default="", validation_alias=AliasPath("view", "callback_id"))
-    private_metadata: str = Field(
-        default="", validation_alias=AliasPath("view", "private_metadata")
-    )
+    view_id: str = _at("view", "id")
+    callback_id: str = _at("view", "callback_id")
+    private_metadata: str = _at("view", "private_metadata")
     #: block id → action id → the element's state; which fields that has depends on its kind.
     #: Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
     values: Mapping[str, Mapping[str, Mapping[str, Any]]] = Field(
@@ -327,20 +330,18 @@ class Click(FormValues):
 
     trigger_id: str
     #: Empty where the click was in a form or in App Home.
-    channel_id: str = Field(default="", validation_alias=AliasPath("channel", "id"))
-    message_ts: str = Field(default="", validation_alias=AliasPath("container", "message_ts"))
+    channel_id: str = _at("channel", "id")
+    message_ts: str = _at("container", "message_ts")
     #: Root of the thread that the message is in; empty where it is in the channel.
-    thread_ts: str = Field(default="", validation_alias=AliasPath("container", "thread_ts"))
+    thread_ts: str = _at("container", "thread_ts")
     #: "thread_broadcast" for a reply that is shown in the channel, too.
-    subtype: str = Field(default="", validation_alias=AliasPath("message", "subtype"))
+    subtype: str = _at("message", "subtype")
     #: Only who clicked sees the message.
-    is_ephemeral: bool = Field(
-        default=False, validation_alias=AliasPath("container", "is_ephemeral")
-    )
-    action_id: str = Field(validation_alias=AliasPath("actions", 0, "action_id"))
-    block_id: str = Field(default="", validation_alias=AliasPath("actions", 0, "block_id"))
+    is_ephemeral: bool = _at("container", "is_ephemeral", default=False)
+    action_id: str = _at("actions", 0, "action_id", default=...)
+    block_id: str = _at("actions", 0, "block_id")
     #: The debate's id; of some, after a slash, what else they name.
-    value: str = Field(default="", validation_alias=AliasPath("actions", 0, "value"))
+    value: str = _at("actions", 0, "value")
 
     @property
     def debate_id(self) -> str:
@@ -372,7 +373,7 @@ class MessageShortcut(Interaction):
     """
 
     trigger_id: str
-    channel_id: str = Field(validation_alias=AliasPath("channel", "id"))
+    channel_id: str = _at("channel", "id", default=...)
     message_ts: str
     message: PostedMessage
 
@@ -388,10 +389,10 @@ Opener = Command | Click | MessageShortcut
 class ChannelEvent(Delivery):
     """A channel was archived, can be used again, or somebody joined it."""
 
-    kind: str = Field(validation_alias=AliasPath("event", "type"))
-    channel: str = Field(validation_alias=AliasPath("event", "channel"))
+    kind: str = _at("event", "type", default=...)
+    channel: str = _at("event", "channel", default=...)
     #: Who joined, or made it usable again; empty where Slack does not say who archived it.
-    user: str = Field(default="", validation_alias=AliasPath("event", "user"))
+    user: str = _at("event", "user")
 
     @property
     def is_unarchived(self) -> bool:
@@ -401,21 +402,19 @@ class ChannelEvent(Delivery):
 class SlackUser(Payload):
     """Of the answer of `users.info`."""
 
-    display_name: str = Field(default="", validation_alias=AliasPath("profile", "display_name"))
+    display_name: str = _at("profile", "display_name")
     real_name: str = ""
-    handle: str = Field(default="", validation_alias="name")
+    handle: str = _at("name")
     #: Name of their time zone: "Asia/Tokyo". None on bots.
     tz: str | None = None
     #: The workspace they belong to: another company's in a shared channel.
     team_id: str = ""
     #: On Enterprise Grid: their organisation.
-    enterprise_id: str = Field(
-        default="", validation_alias=AliasPath("enterprise_user", "enterprise_id")
-    )
+    enterprise_id: str = _at("enterprise_user", "enterprise_id")
     #: The account of an app. Slack's own, `SLACKBOT`, is none by this.
     is_bot: bool = False
     #: Removed from the workspace, or deactivated.
-    is_gone: bool = Field(default=False, validation_alias="deleted")
+    is_gone: bool = _at("deleted", default=False)
     #: True of owners, too.
     is_admin: bool = False
 
@@ -444,9 +443,7 @@ class SlackChannel(Payload):
 class Page(Payload):
     messages: tuple[PostedMessage, ...] = ()
     channels: tuple[SlackChannel, ...] = ()
-    next_cursor: str = Field(
-        default="", validation_alias=AliasPath("response_metadata", "next_cursor")
-    )
+    next_cursor: str = _at("response_metadata", "next_cursor")
 
 
 class Identity(Payload):
@@ -474,9 +471,7 @@ class Refusal(Payload):
     #: The scope that lacks, with `missing_scope`.
     needed: str = ""
     #: What is wrong with the arguments, each with the place of it.
-    messages: tuple[str, ...] = Field(
-        default=(), validation_alias=AliasPath("response_metadata", "messages")
-    )
+    messages: tuple[str, ...] = _at("response_metadata", "messages", default=())
 
 
 def body_of(answer: Any) -> Mapping[str, Any]:
