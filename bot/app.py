@@ -19,12 +19,12 @@ from bot.listeners.answers import NOT_INSTALLED
 from bot.listeners.catch_up import CatchUp
 from bot.listeners.context import (
     BotRecords,
+    DebateLists,
     Examine,
     ListenerContext,
     OperatorChoices,
     UseCases,
 )
-from bot.listeners.find import DebateLists
 from bot.listeners.messages import say_too_fast
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all

@@ -4,19 +4,18 @@ Source: https://docs.slack.dev/interactivity/implementing-slash-commands (three 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, person, place
+from bot.listeners.context import ListenerContext, json_values, on_click, person, place
 from bot.listeners.decide import open_outcome, share_page, withdraw_page
-from bot.listeners.interactions import json_values, on_click
 from bot.listeners.linked import start_with_links
 from bot.listeners.start import open_settings, open_start_form
-from bot.listeners.token import end_tokens, list_tokens, make_token
 from bot.listeners.typed import (
     MOST_ORDER_CHARS,
     AskBack,
@@ -33,21 +32,31 @@ from bot.queue.rows import PostState
 from bot.slack.access import UNREACHED
 from bot.slack.evidence import thread_reference
 from bot.slack.ids import ActionId, board_key
+from bot.slack.mrkdwn import literal
 from bot.slack.payloads import Click, Command
+from bot.store.personal_tokens import PersonalToken
 from bot.views.asked_back import asked_already, asked_back
 from bot.views.message import MessageView, notice
 from bot.views.notices import usage
 from bot.views.start_form import FormTarget
+from bot.views.words import moment
 from core.debate.log import fold
 from core.debate.people import Mention, Person, Place
 from core.debate.state import Debate
 from core.errors import BadInput, DuplicateQuestion, LogBroken, StoreError
 from core.figures import quantity
 from core.opening import DebateRequest
+from core.redaction import redact
 from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
 
+NO_TOKENS = (
+    "Programs cannot call Moot here: whoever runs it has not switched MCP on (MOOT_MCP), so there "
+    "are no tokens. Nothing was done."
+)
+#: Characters of a token's name.
+_NAME_LIMIT = 40
 #: Carries a subcommand out; returns the answer, or None where a form opened. May raise BadInput
 #: and StoreError.
 Run = Callable[[ListenerContext, Command, Order], Awaitable[MessageView | None]]
@@ -255,6 +264,81 @@ async def _export(context: ListenerContext, _command: Command, debate: Debate) -
     if before and before.state is PostState.SENT:
         return notice(f"The files of debate `{debate.id}` as it stands are in {thread} already.")
     return notice(f"The files of debate `{debate.id}` come into {thread}: report, ADR, JSON.")
+
+
+async def make_token(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    holds, now = _validity(context), context.clock.now()
+    await context.check_colleague(command.user_id, place(command.team_id, command.channel_id))
+    draft = PersonalToken(
+        id="",
+        workspace=command.team_id,
+        person=command.user_id,
+        number=0,
+        name=redact(order.words)[:_NAME_LIMIT],
+        made_at=now,
+        expires_at=now + holds,
+        used_at=None,
+    )
+    most = context.acts.start.bounds.tokens_per_person
+    token = await context.records.tokens.make(draft, origin=command.trigger_id, most=most)
+    if not token:
+        raise BadInput(
+            f"You have {most} tokens, as many as one person may. No token was made. "
+            "`/debate token list` shows them, `/debate token revoke N` ends one."
+        )
+    return new_token(token, draft.expires_at)
+
+
+async def list_tokens(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+    _validity(context)
+    now = context.clock.now()
+    return token_list(await context.records.tokens.of(command.team_id, command.user_id, now))
+
+
+async def end_tokens(context: ListenerContext, command: Command, order: Order) -> MessageView:
+    _validity(context)
+    number = None if order.words.lower() == "all" else int(order.words)
+    ended = await context.records.tokens.revoke(command.team_id, command.user_id, number)
+    if not ended and number:
+        raise BadInput(
+            f"You have no token {number}; nothing was done. `/debate token list` shows yours."
+        )
+    return revocation(ended)
+
+
+def _validity(context: ListenerContext) -> timedelta:
+    if context.operator.token_holds is None:
+        raise BadInput(NO_TOKENS)
+    return context.operator.token_holds
+
+
+def new_token(token: str, until: datetime) -> MessageView:
+    return notice(
+        f":key: Your token, shown this once:\n```{token}```\n"
+        "Put it where your editor or program keeps its secrets: it calls Moot with it over MCP and "
+        f"may do there what you may do here, in your name, until {moment(until)}. Never post it. "
+        "Ask whoever runs Moot for the address to call; it ends in `/mcp`. "
+        "`/debate token list` shows your tokens, `/debate token revoke N` ends one at once."
+    )
+
+
+def token_list(tokens: Sequence[PersonalToken]) -> MessageView:
+    if not tokens:
+        return notice("You have no tokens. `/debate token` makes one for your programs.")
+    lines = list[str]()
+    for token in tokens:
+        name = f" {literal(token.name)}" if token.name else ""
+        used = f"used {moment(token.used_at)}" if token.used_at else "never used"
+        ends = f"made {moment(token.made_at)}, ends {moment(token.expires_at)}"
+        lines.append(f"• *{token.number}*{name} (`{token.id}`): {used}; {ends}")
+    return notice("\n".join(["*Your tokens*", *lines]))
+
+
+def revocation(count: int) -> MessageView:
+    if not count:
+        return notice("You have no tokens; nothing was changed.")
+    it = "it" if count == 1 else "them"
+    return notice(f"{quantity(count, 'token')} ended: nothing can be done with {it} any more.")
 
 
 #: What subcommands do, by their forms.

@@ -1,43 +1,126 @@
-"""What every listener works with: the use cases, and the parts of Slack's side they need."""
+"""What every listener works with: use cases, Slack's side, clicks, forms and events.
 
-from collections.abc import Awaitable, Callable, Sequence
+Each is recorded, then acknowledged; refusals are said only to who did it.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypeVar
 
-from slack_sdk.errors import SlackApiError
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
+from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.listeners import answers
-from bot.listeners.find import DebateLists
 from bot.log import logger
 from bot.operations.doctor.findings import Finding
 from bot.presenter.sink import SLACK
 from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
-from bot.slack.access import UNREACHED, Accesses
+from bot.slack.access import UNREACHED, Accesses, SlackSilent
 from bot.slack.client import WorkspaceClients
-from bot.slack.payloads import Interaction, Opener, code_of
+from bot.slack.ids import ActionId, CallbackId, FieldId, board_key
+from bot.slack.payloads import (
+    Click,
+    Command,
+    FormSubmission,
+    FormValues,
+    Interaction,
+    Opener,
+    code_of,
+)
 from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import Deliveries
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
-from bot.views.forms import Form
+from bot.views.forms import Form, message_form
+from bot.views.lists import (
+    MOST_LISTED,
+    DebateRow,
+    channel_list,
+    own_list,
+    row_text,
+    search_list,
+)
+from bot.views.message import MessageView, notice
+from bot.views.notices import decision_matches
 from core.debate.people import Person, Place
 from core.debate.state import Debate
-from core.errors import BadInput
+from core.errors import BadInput, LogBroken, MootError, StoreError, reading
 from core.ports import Clock
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.ask import AskAboutDebate
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.choices import ChannelChoicesStore
 from core.use_cases.decide import DecideOnVerdict
-from core.use_cases.find import NOT_A_MEMBER, FindDebates
-from core.use_cases.recall import RecallDecisions
+from core.use_cases.find import NOT_A_MEMBER, FindDebates, FoundDebate
+from core.use_cases.recall import SURE_FROM, RecallDecisions, RecalledDecision
 from core.use_cases.remind import RemindPeople
 from core.use_cases.share import ShareDebates
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebateLists:
+    """Debates as Slack lists them, each with the address of its board."""
+
+    find: FindDebates
+    posts: Posts
+    clients: WorkspaceClients
+    #: Decisions are found by meaning, too: a model for embeddings is set up.
+    by_meaning: bool = False
+
+    async def debate_list(self, command: Command) -> MessageView:
+        team, person = command.team_id, command.user_id
+        if command.is_direct:
+            return own_list(await self.rows(await self.find.everywhere(team, person, MOST_LISTED)))
+        here = Place(surface=SLACK, workspace=team, channel=command.channel_id)
+        return channel_list(await self.rows(await self.find.in_channel(here, person, MOST_LISTED)))
+
+    async def search_results(self, command: Command, query: str) -> MessageView:
+        hits = await self.find.search(command.team_id, command.user_id, query, MOST_LISTED)
+        return search_list(query, await self.rows(hits))
+
+    async def recalled_decisions(self, decisions: Sequence[RecalledDecision]) -> MessageView:
+        rows = await self.rows(
+            (FoundDebate(debate=decision.debate) for decision in decisions),
+            lambda row: decision_matches([row], sure=True),
+        )
+        by_id = {decision.debate.id: decision for decision in decisions}
+        is_sure = bool(rows) and by_id[rows[0].debate.id].likeness >= SURE_FROM
+        return decision_matches(rows, sure=is_sure, by_meaning=self.by_meaning)
+
+    async def rows(
+        self, hits: Iterable[FoundDebate], show: Callable[[DebateRow], object] = row_text
+    ) -> Sequence[DebateRow]:
+        """Return debates with the addresses of their boards, as far as those are posted.
+
+        Those that `show` cannot render are left out.
+        """
+        hits, rows = list(hits), list[DebateRow]()
+        boards = await self.posts.rows_with_keys([board_key(hit.debate.id) for hit in hits])
+        for hit in hits:
+            board, address = boards.get(board_key(hit.debate.id)), ""
+            if board and board.ts:
+                place = hit.debate.setup.place
+                workspace = await self.clients.of(place.workspace)
+                address = workspace.identity.link_to(place.channel, board.ts)
+            row = DebateRow(debate=hit.debate, address=address, excerpt=hit.excerpt)
+            try:
+                with reading(hit.debate.id):
+                    show(row)
+            except LogBroken as error:
+                self.find.on_unreadable(hit.debate.id, error)
+            else:
+                rows.append(row)
+        return rows
+
 
 Examine = Callable[[], Awaitable[Sequence[Finding]]]
 
@@ -171,3 +254,135 @@ def place(team_id: str, channel_id: str) -> Place:
 
 def person(act: Interaction) -> Person:
     return Person(id=act.user_id, name=act.user_name)
+
+
+@dataclass(frozen=True)
+class FieldWrong(Exception):
+    """What was typed into a field cannot be used; said below the field."""
+
+    field: str
+    words: str
+
+
+A = TypeVar("A", bound=FormValues)
+R = TypeVar("R")
+Body = dict[str, Any]
+#: Records an event; may raise `StoreError`.
+OnEvent = Callable[[ListenerContext, Body], Awaitable[None]]
+#: Does what was clicked; returns what only who clicked is told, mostly nothing. May raise
+#: `BadInput`.
+OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
+#: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
+#: and `FieldWrong`.
+OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
+
+
+def on_event(app: AsyncApp, context: ListenerContext, kind: str, record: OnEvent) -> None:
+    """Listen to one kind of event, which is recorded before it is acknowledged.
+
+    Bolt acknowledges events before their listener runs, and a middleware runs before that: if it
+    fails, Slack delivers the event again.
+    """
+
+    async def recorded(body: Body, next_: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await record(context, body)
+        except StoreError:
+            context.on_unrecorded()  # Slack repeats it for five minutes only
+            raise
+        await next_()
+
+    @app.event(kind, middleware=[recorded])
+    async def acknowledged() -> None:
+        """Nothing is left to do."""
+
+
+def on_click(
+    app: AsyncApp,
+    context: ListenerContext,
+    action_id: ActionId | FieldId | re.Pattern[str],
+    do: OnClick,
+) -> None:
+    """Listen to one button or menu, or to all whose ids look alike."""
+
+    @app.action(action_id if isinstance(action_id, re.Pattern) else action_id.value)
+    async def clicked(ack: AsyncAck, body: Body, respond: AsyncRespond) -> None:
+        click, is_done = Click.model_validate(body), False
+        try:
+            async with asyncio.timeout(context.timeouts.answer):
+                view = await do(context, click)
+                is_done = True
+        except (BadInput, StoreError, TimeoutError) as error:
+            view = notice(_refusal(error))
+        await ack()
+        if view is None:
+            return
+        try:
+            if click.channel_id:
+                blocks = [dict(block) for block in view.blocks]
+                await respond(
+                    text=view.text,
+                    blocks=blocks,
+                    response_type="ephemeral",
+                    # An answered ephemeral message is replaced; in its thread, if it has one.
+                    replace_original=is_done and click.is_ephemeral,
+                    thread_ts=click.thread or None,
+                )
+            else:  # in App Home or a form there is no message to answer beside
+                await context.open(click, message_form("Not done", view.text))
+        except (MootError, SlackClientError, *UNREACHED) as error:
+            _log.warning("refusal not shown", reason=type(error).__name__)
+
+
+def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do: OnForm) -> None:
+    """Listen to one form: it closes, marks a field, or shows something in its place."""
+
+    @app.view(callback_id.value)
+    async def submitted(ack: AsyncAck, body: Body) -> None:
+        form = FormSubmission.model_validate(body)
+        try:
+            async with asyncio.timeout(context.timeouts.answer):
+                instead = await do(context, form)
+        except FieldWrong as wrong:
+            await ack(response_action="errors", errors={form.block_of(wrong.field): wrong.words})
+            return
+        except (BadInput, StoreError, TimeoutError) as error:
+            if isinstance(error, SlackSilent) and form.values:
+                # The form stays as it is, to be sent once more.
+                await ack(response_action="errors", errors={next(iter(form.values)): str(error)})
+                return
+            instead = message_form("Not done", _refusal(error))
+        await (ack(response_action="update", view=dict(instead)) if instead else ack())
+
+
+def about(
+    do: Callable[[ListenerContext, A, Debate], Awaitable[R]], *, joins: bool = False
+) -> Callable[[ListenerContext, A], Awaitable[R]]:
+    """What is done with the debate that a click or a form is about, for people who may see it.
+
+    `joins`: it answers or asks something in it, which not everybody of other organisations may.
+    """
+
+    async def done(context: ListenerContext, act: A) -> R:
+        debate = await context.debate(act.debate_id, act)
+        if joins:
+            await context.check_taking_part(act.user_id, debate.setup.place)
+        return await do(context, act, debate)
+
+    return done
+
+
+def json_values(click: Click) -> Mapping[str, str]:
+    """The values that a button holds as JSON."""
+    return {key: str(item) for key, item in json.loads(click.value).items()}
+
+
+def _refusal(error: BadInput | StoreError | TimeoutError) -> str:
+    match error:
+        case BadInput():
+            return str(error)
+        case StoreError():
+            _log.warning("click not recorded", reason=str(error))
+            return answers.storage_failure(error)
+        case TimeoutError():
+            return answers.CLICK_TOO_SLOW

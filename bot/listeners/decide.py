@@ -6,8 +6,16 @@ from datetime import date
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import FieldWrong, OnClick, about, json_values, on_click, on_form
+from bot.listeners.context import (
+    FieldWrong,
+    ListenerContext,
+    OnClick,
+    about,
+    json_values,
+    on_click,
+    on_form,
+    person,
+)
 from bot.slack.blocks import READ_ALL
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.limits import FORM_BLOCKS

@@ -8,8 +8,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.commands import answer_to, command_of, decisions_asked_for, in_thread
-from bot.listeners.context import ListenerContext, place
-from bot.listeners.interactions import on_event
+from bot.listeners.context import ListenerContext, on_event, place
 from bot.listeners.linked import start_with_links
 from bot.listeners.messages import IncomingMessage
 from bot.listeners.typed import (

@@ -9,8 +9,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, place
-from bot.listeners.interactions import on_event
+from bot.listeners.context import ListenerContext, on_event, place
 from bot.listeners.linked import take_links
 from bot.listeners.typed import Order, Steering, has_question_mark, read, says_nothing, steering
 from bot.log import logger

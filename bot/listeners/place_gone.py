@@ -10,8 +10,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.listeners.context import ListenerContext
-from bot.listeners.interactions import on_event
+from bot.listeners.context import ListenerContext, on_event
 from bot.log import logger
 from bot.queue.edits import MESSAGE_GONE
 from bot.queue.outbox import Outbox

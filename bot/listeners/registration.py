@@ -1,39 +1,37 @@
-"""Every listener of the bot."""
+"""Every listener of the bot, and the app's Home."""
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from typing import Any
 
+from aiohttp import ClientError
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackClientError
 
-from bot.listeners import (
-    commands,
-    decide,
-    home,
-    mentions,
-    messages,
-    place_gone,
-    start,
-    steer,
-)
+from bot.listeners import commands, decide, mentions, messages, place_gone, start, steer
 from bot.listeners.context import ListenerContext
+from bot.log import logger
+from bot.slack.access import SlackSilent
+from bot.slack.origins import value_at
+from bot.slack.payloads import Interaction
+from bot.views.lists import MOST_AT_HOME, home
+from core.calibration import calibration
 
-#: What listens, in the order in which Bolt asks: the first match wins.
-LISTENERS: Sequence[Callable[[AsyncApp, ListenerContext], None]] = (
-    commands.register,
-    steer.register,
-    start.register,
-    decide.register,
-    home.register,
-    messages.register,
-    mentions.register,
-    place_gone.register,
-)
+_log = logger(__name__)
+
+#: Decisions of a person's channels that are counted for their Home, newest first.
+MOST_COUNTED = 500
 
 
 def register_all(app: AsyncApp, context: ListenerContext) -> None:
-    for register in LISTENERS:
-        register(app, context)
+    for module in (commands, steer, start, decide, messages, mentions, place_gone):
+        module.register(app, context)
+
+    @app.event("app_home_opened")
+    async def home_opened(body: dict[str, Any]) -> None:
+        event = Interaction.model_validate(body)
+        if value_at(body, "event", "tab") in {None, "home"}:  # the other one is "messages"
+            await draw_home(context, event.team_id, event.user_id)
 
     @app.event(re.compile(".*"))
     async def other_events() -> None:
@@ -43,3 +41,22 @@ def register_all(app: AsyncApp, context: ListenerContext) -> None:
     listeners = app._async_listeners  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - no API
     for listener in listeners:
         listener.ack_timeout = math.ceil(context.timeouts.answer + 0.5)
+
+
+async def draw_home(context: ListenerContext, team: str, person: str) -> None:
+    """Show debates and decisions of a person's channels to them."""
+    models = context.operator.models
+    try:
+        channels = await context.access.channels_of(person, team)
+    except SlackSilent:
+        view = home([], unknown=True, models=models)
+    else:
+        hits = await context.acts.find.newest(team, channels, MOST_AT_HOME)
+        cases = await context.acts.count.cases(team, channels, MOST_COUNTED)
+        rows = await context.lists.rows(hits)
+        view = home(rows, models=models, turned_out=calibration(cases))
+    client = (await context.clients.of(team)).client
+    try:
+        await client.views_publish(user_id=person, view=dict(view))
+    except (SlackClientError, ClientError, OSError) as error:
+        _log.warning("Home not drawn", reason=type(error).__name__)

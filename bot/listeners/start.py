@@ -11,8 +11,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.errors import SlackClientError
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, person, place
-from bot.listeners.interactions import FieldWrong, on_click, on_form
+from bot.listeners.context import FieldWrong, ListenerContext, on_click, on_form, person, place
 from bot.listeners.linked import link_bounds, start_with_links
 from bot.log import logger
 from bot.queue.rows import NewPost

@@ -7,8 +7,16 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, person
-from bot.listeners.interactions import FieldWrong, OnClick, about, on_click, on_event, on_form
+from bot.listeners.context import (
+    FieldWrong,
+    ListenerContext,
+    OnClick,
+    about,
+    on_click,
+    on_event,
+    on_form,
+    person,
+)
 from bot.listeners.linked import take_links
 from bot.listeners.messages import IncomingMessage
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.listeners.interactions import FieldWrong
+from bot.listeners.context import FieldWrong
 from bot.listeners.start import checked_draft, checked_settings
 from bot.slack.ids import FieldId
 from bot.slack.payloads import FormValues

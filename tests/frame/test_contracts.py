@@ -16,7 +16,7 @@ BREACHES = {
     "bot-layers": ("bot/slack/payloads.py", "import bot.views"),
     "core-knows-no-slack": ("core/engine.py", "import slack_sdk"),
     "pure-core": ("core/rules/voting.py", "import asyncio"),
-    "who-picks-providers": ("bot/listeners/find.py", "import core.llm.providers.factory"),
+    "who-picks-providers": ("bot/listeners/context.py", "import core.llm.providers.factory"),
     "who-picks-the-store": ("bot/slack/access.py", "import core.store.database"),
     "the-local-slack-is-apart": ("slack_on_loopback/rules.py", "import core.debate.state"),
     "who-starts-the-local-slack": ("bot/app.py", "import slack_on_loopback"),

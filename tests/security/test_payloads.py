@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.listeners import typed
-from bot.listeners.interactions import FieldWrong
+from bot.listeners.context import FieldWrong
 from bot.listeners.start import channel_of, checked_draft, checked_settings, draft_of, target_of
 from bot.slack import payloads
 from bot.slack.payloads import FormValues, Payload

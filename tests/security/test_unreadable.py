@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.listeners.find import DebateLists
+from bot.listeners.context import DebateLists
 from bot.mcp import tools
 from bot.mcp.arguments import ListArguments, SearchArguments
 from bot.mcp.caller_debates import CallerDebates
