@@ -10,7 +10,6 @@ https://docs.slack.dev/apis/slack-connect (shared channels),
 https://docs.slack.dev/reference/messaging/attachments.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
@@ -47,7 +46,6 @@ _PEOPLE = (
     ("event", "previous_message", "user"),
 )
 _NAMES = (("user", "name"), ("user", "username"), ("user_name",))
-_WORD = re.compile(r"\w+")
 
 
 def text_at(body: Any, *path: str | int) -> str:
@@ -138,32 +136,29 @@ def person_of(body: Mapping[str, Any]) -> Author:
 
 
 def words_of(message: Mapping[str, Any]) -> MessageWords:
-    """What a message says: its text, and what stands in its blocks and attachments only.
+    """What a message says to those who see it: its text or blocks, and its attachments.
 
-    People's blocks repeat their text. Apps may put all of an alert into blocks or attachments, with
-    a shorter text for notifications, or none. The preview of a page that a message links to is
-    nobody's words, and left out.
+    People's blocks repeat their text; the text of an app with blocks is for notifications only. The
+    preview of a page that a message links to is nobody's words, and left out.
     """
-    text, blocks = text_at(message, "text"), "\n".join(_texts_in(value_at(message, "blocks")))
-    typed = text_at(message, "user") and not text_at(message, "bot_id")
-    parts = [text] if text.strip() else []
-    if blocks and not (typed and parts):
-        parts = _with(parts, blocks)
+    text, blocks = text_at(message, "text"), _blocks_text(message, "blocks")
+    is_typed = text_at(message, "user") and not text_at(message, "bot_id")
+    parts = [text or blocks if is_typed else blocks or text]
     forwarded = list[str]()
     for attachment in _objects(value_at(message, "attachments")):
         words = _attachment_words(attachment)
         if _is_forward(attachment, text):
             author = text_at(attachment, "author_name") or text_at(attachment, "author_subname")
             forwarded.append(f"[Forwarded from {author or 'another message'}: {words}]")
-        elif words and not text_at(attachment, "from_url"):
-            parts = _with(parts, words)
-    return MessageWords("\n".join(parts), tuple(forwarded))
+        elif not text_at(attachment, "from_url"):
+            parts.append(words)
+    return MessageWords("\n".join(part for part in parts if part.strip()), tuple(forwarded))
 
 
 def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:
-    if not (value_at(attachment, "is_share") or value_at(attachment, "is_msg_unfurl")):
-        return False
-    return bool(value_at(attachment, "is_share")) or text_at(attachment, "from_url") not in text
+    is_unfurl = value_at(attachment, "is_msg_unfurl")
+    is_linked = is_unfurl and text_at(attachment, "from_url") in text
+    return bool(value_at(attachment, "is_share") or (is_unfurl and not is_linked))
 
 
 def _attachment_words(attachment: Mapping[str, Any]) -> str:
@@ -172,26 +167,16 @@ def _attachment_words(attachment: Mapping[str, Any]) -> str:
         for field in _objects(value_at(attachment, "fields"))
     )
     own = [*(text_at(attachment, name) for name in ("pretext", "title", "text")), *fields]
-    parts = list(filter(None, own))
-    blocks = "\n".join(_texts_in(value_at(attachment, "blocks")))
-    blocks = blocks or "\n".join(
-        _texts_in(value_at(attachment, "message_blocks")) if not parts else ()
+    return (
+        _blocks_text(attachment, "blocks")
+        or "\n".join(filter(None, own))
+        or _blocks_text(attachment, "message_blocks")
+        or text_at(attachment, "fallback")
     )
-    if blocks:
-        parts = _with(parts, blocks)
-    return "\n".join(parts) or text_at(attachment, "fallback")
 
 
-def _with(parts: Sequence[str], more: str) -> list[str]:
-    """The parts and one more, without parts whose words are all in another."""
-    words, new = _said_in("\n".join(parts)), _said_in(more)
-    if new <= words:
-        return list(parts)
-    return [*(part for part in parts if not _said_in(part) <= new), more]
-
-
-def _said_in(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold()))
+def _blocks_text(holder: Mapping[str, Any], name: str) -> str:
+    return "\n".join(_texts_in(value_at(holder, name)))
 
 
 def _texts_in(value: Any) -> Iterator[str]:
