@@ -277,14 +277,14 @@ OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
 OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
 
 
-def on_event(app: AsyncApp, context: ListenerContext, kind: str, record: OnEvent) -> None:
-    """Listen to one kind of event, which is recorded before it is acknowledged.
+def recorded(context: ListenerContext, record: OnEvent) -> Callable[..., Awaitable[None]]:
+    """Return the middleware that records an event, for the listener `acknowledged`.
 
     Bolt acknowledges events before their listener runs, and a middleware runs before that: if it
     fails, Slack delivers the event again.
     """
 
-    async def recorded(body: Body, next_: Callable[[], Awaitable[None]]) -> None:
+    async def middleware(body: Body, next_: Callable[[], Awaitable[None]]) -> None:
         try:
             await record(context, body)
         except StoreError:
@@ -292,9 +292,11 @@ def on_event(app: AsyncApp, context: ListenerContext, kind: str, record: OnEvent
             raise
         await next_()
 
-    @app.event(kind, middleware=[recorded])
-    async def acknowledged() -> None:
-        """Nothing is left to do."""
+    return middleware
+
+
+async def acknowledged() -> None:
+    """Do nothing: everything was done before the acknowledgement."""
 
 
 def on_click(

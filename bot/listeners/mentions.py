@@ -8,7 +8,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.commands import answer_to, command_of, decisions_asked_for, in_thread
-from bot.listeners.context import ListenerContext, on_event, place
+from bot.listeners.context import ListenerContext, acknowledged, place, recorded
 from bot.listeners.linked import start_with_links
 from bot.listeners.messages import IncomingMessage
 from bot.listeners.typed import (
@@ -42,7 +42,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         event = MessageEvent.model_validate(body)
         await take_mention(IncomingMessage(context, event.team_id, event.message))
 
-    on_event(app, context, "app_mention", take)
+    app.event("app_mention", middleware=[recorded(context, take)])(acknowledged)
 
 
 async def take_mention(message: IncomingMessage) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.context import ListenerContext, on_event, place
+from bot.listeners.context import ListenerContext, acknowledged, place, recorded
 from bot.listeners.linked import take_links
 from bot.listeners.typed import Order, Steering, has_question_mark, read, says_nothing, steering
 from bot.log import logger
@@ -147,7 +147,7 @@ class IncomingMessage:
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    on_event(app, context, "message", take_message)
+    app.event("message", middleware=[recorded(context, take_message)])(acknowledged)
 
 
 async def take_message(context: ListenerContext, body: Body) -> None:

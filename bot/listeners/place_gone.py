@@ -10,7 +10,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.listeners.context import ListenerContext, on_event
+from bot.listeners.context import ListenerContext, acknowledged, recorded
 from bot.log import logger
 from bot.queue.edits import MESSAGE_GONE
 from bot.queue.outbox import Outbox
@@ -45,12 +45,14 @@ Body = dict[str, Any]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    for kind in ("channel_archive", "group_archive"):
-        on_event(app, context, kind, channel_gone)
-    for kind in ("channel_unarchive", "group_unarchive", "member_joined_channel"):
-        on_event(app, context, kind, channel_back)
-    on_event(app, context, "app_uninstalled", app_removed)
-    on_event(app, context, "tokens_revoked", tokens_revoked)
+    gone, back = [recorded(context, channel_gone)], [recorded(context, channel_back)]
+    app.event("channel_archive", middleware=gone)(acknowledged)
+    app.event("group_archive", middleware=gone)(acknowledged)
+    app.event("channel_unarchive", middleware=back)(acknowledged)
+    app.event("group_unarchive", middleware=back)(acknowledged)
+    app.event("member_joined_channel", middleware=back)(acknowledged)
+    app.event("app_uninstalled", middleware=[recorded(context, app_removed)])(acknowledged)
+    app.event("tokens_revoked", middleware=[recorded(context, tokens_revoked)])(acknowledged)
 
 
 async def channel_gone(context: ListenerContext, body: Body) -> None:

@@ -12,10 +12,11 @@ from bot.listeners.context import (
     ListenerContext,
     OnClick,
     about,
+    acknowledged,
     on_click,
-    on_event,
     on_form,
     person,
+    recorded,
 )
 from bot.listeners.linked import take_links
 from bot.listeners.messages import IncomingMessage
@@ -48,7 +49,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_form(app, context, CallbackId.OPTIONS_FORM, about(take_options))
     on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
-    on_event(app, context, "agent_session_stopped", take_stop)
+    app.event("agent_session_stopped", middleware=[recorded(context, take_stop)])(acknowledged)
     on_click(app, context, ActionId.ANSWER, about(open_answer_form, joins=True))
     on_click(app, context, ActionId.SKIP, about(skip, joins=True))
     on_click(app, context, ActionId.SKIP_ALL, about(skip, joins=True))

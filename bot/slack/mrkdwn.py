@@ -174,7 +174,7 @@ def _heads_list(node: _Node) -> bool:
     """Whether it is a heading, or a bold line that is meant as one: "**Risks**:"."""
     if node.type == "heading":
         return True
-    inline = _spans_in(node) if node.type == "paragraph" else []
+    inline = _spans_in(node) if node.type == "paragraph" else list[_Node]()
     prose = [child for child in inline if child.content.strip(" :") or child.children]
     return [child.type for child in prose] == ["strong"]
 
