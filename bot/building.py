@@ -31,9 +31,9 @@ from core.errors import ConfigurationBroken, StoreMissing
 from core.estimate import Estimate, estimate
 from core.evidence.reading import EvidenceReader, Fetch, FetchedFile, FileReader, fetch_text
 from core.evidence.tools import CAN_ASK, NOT_INSTALLED, FetchTools
+from core.llm.budget import caps_of
 from core.llm.call import ModelCalls, Tables
-from core.llm.caps import caps_of
-from core.llm.mixing import cheapest, dearest, strongest
+from core.llm.known_models import cheapest, dearest, strongest
 from core.llm.providers import factory
 from core.llm.providers.embeddings import OpenAIEmbedder
 from core.ports import ModelProvider, SourceReader

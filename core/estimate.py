@@ -22,8 +22,8 @@ from core.debate.setup import Forecast, Setup
 from core.debate.state import Debate
 from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn
 from core.figures import money, quantity, roughly
+from core.llm.budget import firm_cap
 from core.llm.call import NO_TABLES, Tables
-from core.llm.caps import firm_cap
 from core.llm.prices import price, size_of, tokens_of, worst_cost
 from core.opening import largest
 from core.rules import casting, shadow

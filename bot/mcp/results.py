@@ -10,7 +10,7 @@ from core.debate.evidence import SourceKind
 from core.debate.findings import FindingStatus, Severity
 from core.debate.state import Debate
 from core.figures import when
-from core.llm.caps import firm_cap
+from core.llm.budget import firm_cap
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of
 from core.rules.findings import standing, unasked_count

@@ -38,8 +38,7 @@ from core.debate.verdict import Audit, Verdict, VerdictSource
 from core.errors import CallFailed
 from core.figures import percent, quantity
 from core.llm.availability import is_outage
-from core.llm.call import ModelCalls
-from core.llm.call_options import CallOptions, ModelRef
+from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.confidence import confidence_of

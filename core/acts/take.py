@@ -12,10 +12,8 @@ from core.acts.read import read
 from core.debate.log import Event
 from core.debate.state import Debate
 from core.debate.turn import SHADOW, Act, Turn
-from core.llm.budget import Budget
-from core.llm.call import ModelCalls
-from core.llm.call_options import CallScope
-from core.llm.caps import own_cap
+from core.llm.budget import Budget, own_cap
+from core.llm.call import CallScope, ModelCalls
 from core.ports import Reservations, SourceReader
 from core.redaction import pseudonym
 from core.rules.schedule import is_ending

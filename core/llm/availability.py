@@ -6,12 +6,18 @@ A model is away once a call has given it up; one call at a time probes it, with 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from core.debate.turn import Act
-from core.errors import ProviderBusy, ProviderDown
-from core.llm.call_options import ModelRef
+from core.errors import CallFailed, ProviderBusy, ProviderDown, ProviderError, TimeUp
 from core.ports import Clock
 from core.retry import RetryPolicy
+
+
+class ModelRef(NamedTuple):
+    provider: str
+    model: str
+
 
 #: Failures in a row after which a call gives a model up. One that is only busy gets all tries.
 FAILURES = 2
@@ -62,15 +68,18 @@ class ModelAvailability:
             raise ProviderBusy("The provider limits our rate.", retry_after=wait)
         await self._clock.sleep(wait)
 
-    def gave_up(self, ref: ModelRef, reason: str) -> None:
-        now = self._clock.now()
-        outage = self._away.setdefault(ref, _ModelOutage(reason=reason, probe_at=now))
-        outage.reason = reason
-        if outage.probe_at <= now:
-            self._put_off(outage)
-
-    def mark_available(self, ref: ModelRef) -> None:
-        self._away.pop(ref, None)
+    def note(self, ref: ModelRef, error: CallFailed | None = None) -> None:
+        """Remember what the end of a call says about its model; None: it answered."""
+        # A vendor that says when to come back is not away, nor is one that is slow.
+        says_when = isinstance(error, ProviderBusy) and error.retry_after is not None
+        if error is None or (isinstance(error, ProviderError) and not is_outage(error)):
+            self._away.pop(ref, None)
+        elif is_outage(error) and not says_when and not isinstance(error, TimeUp):
+            now = self._clock.now()
+            outage = self._away.setdefault(ref, _ModelOutage(reason="", probe_at=now))
+            outage.reason = str(error)
+            if outage.probe_at <= now:
+                self._put_off(outage)
 
     def why_not(self, ref: ModelRef) -> str:
         """Why the model is not to be asked now; empty if it is.

@@ -5,7 +5,6 @@ phase and saves most of the money.
 """
 
 import asyncio
-import hashlib
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -81,16 +80,3 @@ class CacheWarmup:
     def _release(self, key: str) -> None:
         if led := self._led.pop(key, None):
             led.set()
-
-
-def beginning_keys(scope: str, texts: Sequence[str]) -> list[str]:
-    """Keys of growing beginnings: one per text, each covering all texts up to it.
-
-    `scope` is what else must be equal for the cache to hit (model, effort, …).
-    """
-    digest = hashlib.sha256(scope.encode())
-    keys: list[str] = []
-    for text in texts:
-        digest.update(f"\0{len(text)}\0{text}".encode("utf-8", "replace"))
-        keys.append(digest.hexdigest())
-    return keys

@@ -2,15 +2,15 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from copy import copy
-from dataclasses import replace
-from decimal import Decimal
+from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
+from core.capabilities import Price, Record
 from core.debate.agents import Agent
 from core.debate.turn import BESIDE
 from core.errors import (
@@ -30,46 +30,82 @@ from core.errors import (
     TimeUp,
 )
 from core.figures import duration
-from core.llm.availability import ALL_WAIT_FOR, FAILURES, PROBES, ModelAvailability, is_outage
-from core.llm.budget import LOOK_AGAIN_SECONDS, Attempt
-from core.llm.cache_warmup import CacheWarmup
-from core.llm.call_options import (
-    LOCAL_PARALLEL,
-    NO_TABLES,
-    USUAL_OPTIONS,
-    USUAL_RETRIES,
-    CallOptions,
-    CallScope,
-    CallUsage,
+from core.llm.availability import (
+    ALL_WAIT_FOR,
+    FAILURES,
+    PROBES,
+    ModelAvailability,
     ModelRef,
-    Tables,
+    is_outage,
 )
-from core.llm.fitting import sent_parts
-from core.llm.prices import check_caps, price
-from core.llm.reply_faults import (
-    cut_off,
-    is_cut_off,
-    is_echo,
-    is_refusal,
-    repeats_itself,
-    without_preamble,
-    writable,
-)
-from core.llm.sizes import Measure
+from core.llm.budget import Attempt, Budget, check_caps
+from core.llm.cache_warmup import CacheWarmup
+from core.llm.prices import Measure, Prices
+from core.llm.reply_faults import cut_off, fault_in, is_cut_off, without_preamble, writable
+from core.llm.sizes import sent_parts
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.ports import Clock, ContextSizes, ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
 from core.settings import USUAL_CALLS_AT_ONCE
-from core.usage import Call, Usage
+from core.usage import Call, Cap, SentPart, Usage
 
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 
+#: A wait is random up to a bound that doubles.
+USUAL_RETRIES = RetryPolicy(tries=5, first_wait=2.0, longest_wait=30.0, jitter=1.0)
 #: An empty, refused or cut-off reply costs money and seldom gets better.
 TRIES_IF_UNUSABLE = 2
+#: Attempts under way at the same time, per provider that serves models of one's own machine: they
+#: take one after the other, and who waits for a reply that others hold up gives it up.
+LOCAL_PARALLEL = 8
 #: Attempts for summaries under way at the same time, per provider, besides those of turns.
 SUMMARIES_PARALLEL = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    #: Records laid over the built-in table of capabilities.
+    models: Sequence[Record] = ()
+    #: Prices that win over the public list; a key is `provider/model` or the model's name.
+    prices: Prices = field(default_factory=dict[str, Price])
+
+
+NO_TABLES = Tables()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallOptions:
+    #: For all tries, fallbacks and the repair together.
+    seconds: float = 180.0
+    #: Bounds on money; each attempt's worst case must fit under all of them.
+    caps: Sequence[Cap] = ()
+    #: Models to ask, in order, when the agent's own cannot be asked.
+    fallbacks: Sequence[ModelRef] = ()
+    #: Where the prompt came from; written into the call.
+    prompt_source: str = "built-in"
+    #: Raise `ModelsAway` where all models are away; else the question fails.
+    patient: bool = False
+
+
+USUAL_OPTIONS = CallOptions()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallScope:
+    #: Bounds on money, besides those of each question.
+    caps: Sequence[Cap] = ()
+    #: Who asks, unrecognisable; for vendors that want to tell people apart.
+    user: str = ""
+    #: Told what each attempt cost as soon as it has ended, also when it was cancelled.
+    book: Callable[[Usage], None] | None = None
+    #: Reserves money for each attempt; None: nobody else draws on the caps.
+    budget: Budget | None = None
+    #: Awaited right before each attempt; raises if whoever asks may no longer.
+    prove: Callable[[], Awaitable[None]] | None = None
+    #: Whether patient questions are; else they fail where all models are away.
+    waits: bool = True
 
 
 class ModelAnswer(NamedTuple, Generic[T]):
@@ -77,6 +113,38 @@ class ModelAnswer(NamedTuple, Generic[T]):
 
     value: T
     call: Call
+
+
+class _Question:
+    """One question, its repair included: its terms, and what it has used so far."""
+
+    def __init__(self, options: CallOptions, agent: Agent, clock: Clock, scope: CallScope) -> None:
+        patient = options.patient and scope.waits
+        self.options = replace(options, caps=(*scope.caps, *options.caps), patient=patient)
+        #: The agent's own model first.
+        self.refs = (ModelRef(agent.provider, agent.model), *options.fallbacks)
+        self.temperature = agent.temperature
+        self.usage = Usage()
+        #: The model that was to answer and why it does not; empty while it does.
+        self.stands_in: tuple[str, str] = ("", "")
+        #: The newest attempt's prompt.
+        self.sent: tuple[SentPart, ...] = ()
+        self._book = scope.book
+        self._clock = clock
+        self._began = clock.now()
+
+    def add(self, usage: Usage) -> None:
+        self.usage += usage
+        if self._book:
+            self._book(usage)
+
+    @property
+    def seconds(self) -> float:
+        return (self._clock.now() - self._began).total_seconds()
+
+    @property
+    def seconds_left(self) -> float:
+        return self.options.seconds - self.seconds
 
 
 class ModelCalls:
@@ -94,17 +162,16 @@ class ModelCalls:
         """`parallel` bounds attempts per provider; `probes` are for models that are away."""
         self._providers = providers
         self._clock = clock
-        self._prices = tables.prices
-        self._measure = Measure(tables.models)
+        self._measure = Measure(tables.models, tables.prices)
         self._retries = retries
         self._jitter = jitter
         self._warmup = CacheWarmup(clock)
         self._availability = ModelAvailability(clock, probes)
         #: Models that were asked how much they hold.
         self._contexts: set[ModelRef] = set()
-        own = {name for name in providers if self._measure.capability(name, "").local}
+        local = {name for name in providers if self._measure.capability(name, "").local}
         slots = {
-            name: min(parallel, LOCAL_PARALLEL) if name in own else parallel for name in providers
+            name: min(parallel, LOCAL_PARALLEL) if name in local else parallel for name in providers
         }
         self._slots = {name: asyncio.Semaphore(count) for name, count in slots.items()}
         # A summary that hangs must not keep a slot from a turn.
@@ -128,9 +195,9 @@ class ModelCalls:
             ProviderError: No model could be asked; its `usage` is what that cost.
             ProviderMissing: The agent's provider is not set up.
         """
-        async with self._usage_of(options, agent) as so_far:
-            ref, reply = await self._reply(request, agent, so_far)
-            return ModelAnswer(without_preamble(reply.text), self._call(ref, reply, so_far))
+        async with self._question(options, agent) as question:
+            ref, reply = await self._reply(request, question)
+            return ModelAnswer(without_preamble(reply.text), self._call(ref, reply, question))
 
     async def ask_for(
         self,
@@ -150,19 +217,19 @@ class ModelCalls:
             MootError: As `ask` does.
         """
         request = replace(request, answer=answer_form(answer_type))
-        async with self._usage_of(options, agent) as so_far:
-            ref, reply = await self._reply(request, agent, so_far)
+        async with self._question(options, agent) as question:
+            ref, reply = await self._reply(request, question)
             try:
                 value = read_answer(reply.text, answer_type, check)
             except ReplyUnreadable as first:
                 parts = (*request.parts, *repair_parts(reply.text, str(first)))
-                ref, reply = await self._reply(replace(request, parts=parts), agent, so_far)
+                ref, reply = await self._reply(replace(request, parts=parts), question)
                 try:
                     value = read_answer(reply.text, answer_type, check)
                 except ReplyUnreadable as error:
-                    error.call = self._call(ref, reply, so_far)
+                    error.call = self._call(ref, reply, question)
                     raise
-            return ModelAnswer(value, self._call(ref, reply, so_far))
+            return ModelAnswer(value, self._call(ref, reply, question))
 
     async def load(self, providers: Collection[str]) -> None:
         named = [provider for name, provider in self._providers.items() if name in providers]
@@ -174,91 +241,70 @@ class ModelCalls:
             await provider.close()
 
     @asynccontextmanager
-    async def _usage_of(self, options: CallOptions, agent: Agent) -> AsyncGenerator[CallUsage]:
-        """The usage of one question; errors carry it, and its time limit ends the block."""
-        patient = options.patient and self._scope.waits
-        options = replace(options, caps=(*self._scope.caps, *options.caps), patient=patient)
-        so_far = CallUsage(options, agent.temperature, self._clock, self._scope.book)
+    async def _question(self, options: CallOptions, agent: Agent) -> AsyncGenerator[_Question]:
+        """A question; errors carry what it has used, and its time limit ends the block."""
+        question = _Question(options, agent, self._clock, self._scope)
         try:
-            async with so_far.limit(options.seconds):
-                yield so_far
+            async with asyncio.timeout(options.seconds):
+                yield question
         except TimeoutError:
             text = f"No answer within {duration(options.seconds)}."
-            raise TimeUp(text, usage=so_far.usage) from None
+            raise TimeUp(text, usage=question.usage) from None
         except CallFailed as error:
-            error.usage = so_far.usage
+            error.usage = question.usage
             raise
 
     async def _reply(
-        self, request: ModelRequest, agent: Agent, so_far: CallUsage
+        self, request: ModelRequest, question: _Question
     ) -> tuple[ModelRef, ModelReply]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
-        options, user = so_far.options, self._scope.user or request.user
-        request = replace(request, temperature=agent.temperature, user=user)
-        refs = (ModelRef(agent.provider, agent.model), *options.fallbacks)
-        try:
-            return await self._first_reply(refs, request, so_far)
-        except (ProviderDown, ProviderBusy) as error:
-            wait = (isinstance(error, ProviderBusy) and error.retry_after) or 0.0
-            if not options.patient or isinstance(error, TimeUp) or wait > options.seconds:
-                raise
-            raise ModelsAway(str(error), until=self._availability.until(refs, wait)) from error
-
-    async def _first_reply(
-        self, refs: Sequence[ModelRef], request: ModelRequest, so_far: CallUsage
-    ) -> tuple[ModelRef, ModelReply]:
-        failed: list[CallFailed] = []
+        user = self._scope.user or request.user
+        request = replace(request, temperature=question.temperature, user=user)
+        refs, is_patient = question.refs, question.options.patient
+        failures: list[CallFailed] = []
         for place, ref in enumerate(refs):
             # Who can neither wait nor ask another model tries even one that is away.
-            has_choice = so_far.options.patient or place < len(refs) - 1
+            has_choice = is_patient or ref != refs[-1]
             if has_choice and (why := self._availability.why_not(ref)):
-                failed.append(ProviderDown(why))
+                failures.append(ProviderDown(why))
                 continue
-            share = so_far.seconds_left / (len(refs) - place)  # a model that hangs leaves time
+            share = question.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
-                async with so_far.limit(share):
-                    reply = await self._reply_after_retries(
-                        ref, request, so_far, is_last=ref == refs[-1]
-                    )
+                async with asyncio.timeout(share):
+                    reply = await self._reply_after_retries(ref, request, question)
             except CapReached:
                 raise
             except TimeoutError:
-                failed.append(TimeUp(f"No answer within {duration(round(share))}."))
+                failures.append(TimeUp(f"No answer within {duration(round(share))}."))
             except CallFailed as error:
-                failed.append(error)  # another model may be up, set up, or hold more
+                failures.append(error)  # another model may be up, set up, or hold more
+                self._availability.note(ref, error)
             else:
-                self._availability.mark_available(ref)
-                so_far.stands_in = ("/".join(refs[0]), str(failed[0])) if failed else ("", "")
+                self._availability.note(ref)
+                question.stands_in = ("/".join(refs[0]), str(failures[0])) if failures else ("", "")
                 return ref, reply
-            error = failed[-1]
-            if is_outage(error):
-                # A vendor that says when to come back is not away, nor is one that is slow.
-                says_when = isinstance(error, ProviderBusy) and error.retry_after is not None
-                if not says_when and not isinstance(error, TimeUp):
-                    self._availability.gave_up(ref, str(error))
-            elif isinstance(error, ProviderError):
-                self._availability.mark_available(ref)
-        # An error that may pass counts before the others, and one that only a person can mend last:
-        # an agent is out for good only if none of its models can be asked any more.
-        mending = KeyRefused | ProviderMissing
-        passing = [error for error in failed if is_outage(error)] if so_far.options.patient else []
-        lasting = [error for error in failed if not isinstance(error, mending)]
-        raise (passing or lasting or failed)[-1]
+        error = _weightiest(failures, is_patient=is_patient)
+        if is_patient and is_outage(error) and not isinstance(error, TimeUp):
+            wait = (isinstance(error, ProviderBusy) and error.retry_after) or 0.0
+            if wait <= question.options.seconds:
+                raise ModelsAway(str(error), until=self._availability.until(refs, wait)) from error
+        raise error
 
     async def _reply_after_retries(
-        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, *, is_last: bool
+        self, ref: ModelRef, request: ModelRequest, question: _Question
     ) -> ModelReply:
         current, useless, down = replace(request, model=ref.model), 0, 0
         # Only one silence is waited for where the debate can go on without the model.
-        hurried = so_far.options.patient or (not is_last and request.act in ALL_WAIT_FOR)
+        is_last = ref == question.refs[-1]
+        hurried = question.options.patient or (not is_last and request.act in ALL_WAIT_FOR)
 
         async def attempt() -> ModelReply:
             window = self._measure.capability(*ref).context_tokens
             try:
-                return await self._attempt(ref, current, so_far, Attempt())
+                return await self._attempt(ref, current, question)
             except PromptTooLong as error:
                 self._measure.learn_too_long(ref.provider, current, window, error.tokens)
-                return await self._attempt(ref, current, so_far, Attempt())
+                return await self._attempt(ref, current, question)
 
         def again(error: ProviderError, wait: float) -> float | None:
             """A wait the vendor asks for is a lower bound."""
@@ -272,7 +318,7 @@ class ModelCalls:
                 useless += 1
                 current = replace(current, max_output_tokens=2 * current.max_output_tokens)
             most = 1 if hurried and isinstance(error, ProviderSilent) else FAILURES
-            is_over = useless >= TRIES_IF_UNUSABLE or down >= most or wait >= so_far.seconds_left
+            is_over = useless >= TRIES_IF_UNUSABLE or down >= most or wait >= question.seconds_left
             return wait if error.retryable and not is_over else None
 
         return await retry(
@@ -285,11 +331,11 @@ class ModelCalls:
         )
 
     async def _attempt(
-        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
+        self, ref: ModelRef, request: ModelRequest, question: _Question
     ) -> ModelReply:
-        """One attempt: fit the request, wait for a slot and money, warm up, call.
+        """One attempt: fit the request, hold its worst cost, wait for the warm-up and a slot, call.
 
-        A call that waits for money that others hold keeps no slot and leads no warm-up.
+        Money is held first, so that a call waiting for it blocks no slot and leads no warm-up.
         """
         provider = self._providers.get(ref.provider)
         if provider is None:
@@ -298,100 +344,94 @@ class ModelCalls:
             )
         if isinstance(provider, ContextSizes) and ref not in self._contexts:
             with suppress(ProviderError):  # what is wrong, the attempt itself will tell
-                if tokens := await provider.context(ref.model):
-                    self._measure.learn_context(*ref, tokens)
+                self._measure.learn_context(*ref, await provider.context(ref.model))
                 self._contexts.add(ref)
         whole, request = request, self._measure.fit(ref.provider, request)
-        so_far.sent = sent_parts(whole, request)
-        await self._availability.wait_for_rate(ref, so_far.seconds_left)
+        question.sent = sent_parts(whole, request)
+        await self._availability.wait_for_rate(ref, question.seconds_left)
         lifetime = self._measure.capability(*ref).cache_seconds
-        beginnings = tuple(self._measure.beginnings(ref.provider, request))
-        worst = self._measure.worst(ref.provider, request, self._prices, at=self._clock.now())
-        caps = so_far.options.caps
+        beginnings = self._measure.beginnings(ref.provider, request)
+        worst = self._measure.worst(ref.provider, request, self._clock.now())
+        caps = question.options.caps
         check_caps(caps, worst)
-        is_beside = request.act in BESIDE
-        slots = self._beside if is_beside else self._slots
+        attempt = Attempt()
         async with AsyncExitStack() as entered:
-            await entered.enter_async_context(so_far.slot(slots[ref.provider]))
-            while self._scope.budget and caps and worst:
-                hold = self._scope.budget.hold(
-                    caps, worst, seconds=so_far.seconds_left, attempt=start, clock=self._clock
+            if self._scope.budget and caps and worst:
+                held = self._scope.budget.hold(
+                    caps, worst, seconds=question.seconds_left, attempt=attempt, clock=self._clock
                 )
-                if await entered.enter_async_context(hold):
-                    break
-                await entered.aclose()
-                await self._clock.sleep(LOOK_AGAIN_SECONDS)
-                await entered.enter_async_context(so_far.slot(slots[ref.provider]))
+                await entered.enter_async_context(held)
             # Nobody waits for what runs beside a debate, so it leads nobody either.
-            start.warmup = await entered.enter_async_context(
+            is_beside = request.act in BESIDE
+            attempt.warmup = await entered.enter_async_context(
                 self._warmup.turn(beginnings, lifetime, leads=not is_beside)
             )
+            slots = self._beside if is_beside else self._slots
+            await entered.enter_async_context(slots[ref.provider])
             if self._scope.prove:
                 await self._scope.prove()  # only now: it may have waited for long
-            return await self._booked_reply(ref, request, so_far, start)
+            try:
+                return await self._measured_reply(provider, ref, request, attempt)
+            finally:
+                question.add(attempt.usage)
 
-    async def _booked_reply(
-        self, ref: ModelRef, request: ModelRequest, so_far: CallUsage, start: Attempt
+    async def _measured_reply(
+        self, provider: ModelProvider, ref: ModelRef, request: ModelRequest, attempt: Attempt
     ) -> ModelReply:
-        start.usage = Usage(attempts=1)
         try:
-            reply = await self._whole_reply(ref, request, start)
+            reply = await self._checked_reply(provider, ref, request, attempt)
         except BaseException as error:
             # Of one given up nobody says what it cost: nothing, where tokens have a price.
             usage = error.usage if isinstance(error, CallFailed) else Usage(cost=None)
-            if start.begun and not usage.input_tokens:  # whether reported or not
+            if attempt.begun and not usage.input_tokens:  # whether reported or not
                 unreported = usage.model_copy(update={"cost": None})
                 usage = self._measure.with_estimates(ref.provider, request, "", unreported)
-            start.usage = self._usage_with_cost(ref, usage)
+            attempt.usage = self._measure.with_cost(*ref, usage, self._clock.now())
             raise
-        else:
-            usage = self._measure.with_estimates(ref.provider, request, reply.text, reply.usage)
-            self._measure.learn(ref.provider, request, usage)
-            start.usage = self._usage_with_cost(ref, usage)
-            return replace(reply, text=writable(reply.text))
-        finally:
-            so_far.add(start.usage)
+        usage = self._measure.with_estimates(ref.provider, request, reply.text, reply.usage)
+        self._measure.learn(ref.provider, request, usage)
+        attempt.usage = self._measure.with_cost(*ref, usage, self._clock.now())
+        return replace(reply, text=writable(reply.text))
 
-    async def _whole_reply(
-        self, ref: ModelRef, request: ModelRequest, start: Attempt
+    async def _checked_reply(
+        self, provider: ModelProvider, ref: ModelRef, request: ModelRequest, attempt: Attempt
     ) -> ModelReply:
         """The reply, unless it is cut off, whatever the server says, or no answer."""
         limits = self._measure.capability(*ref)
         try:
-            reply = await self._providers[ref.provider].complete(request, start)
+            reply = await provider.complete(request, attempt)
         except ReplyUnusable as error:
             if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
                 raise cut_off(ref.provider, request, limits, error.usage) from None
             raise
         if is_cut_off(request, reply.usage, limits):
             raise cut_off(ref.provider, request, limits, reply.usage)
-        text = ""
-        if is_echo(request, reply.text):
-            text = f"{ref.model} repeated its prompt instead of answering."
-        elif is_refusal(reply.text):
-            text = f"{ref.model} refused to answer: {' '.join(reply.text.split())}"
-        elif repeats_itself(reply.text):
-            text = f"{ref.model} repeated the same words again and again."
-        if text:
-            raise ReplyUnusable(text, usage=reply.usage)
+        if fault := fault_in(request, reply.text, ref.model):
+            raise ReplyUnusable(fault, usage=reply.usage)
         return reply
 
-    def _usage_with_cost(self, ref: ModelRef, usage: Usage) -> Usage:
-        cost = Decimal(0) if self._measure.capability(*ref).local else usage.cost
-        if cost is None:
-            cost = price(*ref, usage, self._prices, at=self._clock.now())
-        return usage.model_copy(update={"cost": cost, "attempts": 1})
-
-    def _call(self, ref: ModelRef, reply: ModelReply, so_far: CallUsage) -> Call:
+    def _call(self, ref: ModelRef, reply: ModelReply, question: _Question) -> Call:
+        takes_temperature = self._measure.capability(*ref).sampling
         return Call(
             provider=ref.provider,
             model=reply.model or ref.model,
-            usage=so_far.usage,
-            latency_ms=round(so_far.seconds * 1000),
+            usage=question.usage,
+            latency_ms=round(question.seconds * 1000),
             request_id=reply.request_id,
-            temperature=so_far.temperature if self._measure.capability(*ref).sampling else None,
-            prompt_source=so_far.options.prompt_source,
-            stands_in_for=so_far.stands_in[0],
-            stands_in_why=so_far.stands_in[1],
-            sent=so_far.sent,
+            temperature=question.temperature if takes_temperature else None,
+            prompt_source=question.options.prompt_source,
+            stands_in_for=question.stands_in[0],
+            stands_in_why=question.stands_in[1],
+            sent=question.sent,
         )
+
+
+def _weightiest(failures: Sequence[CallFailed], *, is_patient: bool) -> CallFailed:
+    """What a question that nobody answered failed with.
+
+    An error that may pass counts before the others, and one that only a person can mend last: an
+    agent is out for good only if none of its models can be asked any more.
+    """
+    passing = [error for error in failures if is_patient and is_outage(error)]
+    lasting = [error for error in failures if not isinstance(error, KeyRefused | ProviderMissing)]
+    return (passing or lasting or failures)[-1]

@@ -1,19 +1,17 @@
-"""Tokens and money before they are spent: estimates, prices, worst cases, caps (pure)."""
+"""Tokens and money before they are spent: estimates, prices, worst cases (pure)."""
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from decimal import ROUND_DOWN, ROUND_UP, Decimal
+from decimal import Decimal
 
 from genai_prices import Usage as ListedUsage
 from genai_prices import calc_price
 from genai_prices.types import ModelPrice
 
 from core.capabilities import PRICE_BOOKS, Capability, Price
-from core.errors import CapReached
-from core.figures import money
-from core.usage import Cap, Usage
+from core.usage import Usage
 
 #: Settings' prices: by `provider/model`, or by the model's name alone.
 Prices = Mapping[str, Price]
@@ -112,31 +110,6 @@ def worst_cost(
     cold = plain.model_copy(update={"written_tokens": tokens_in})
     costs = [price(provider, model, usage, prices, at=at) for usage in (plain, cold)]
     return max((cost for cost in costs if cost is not None), default=None)
-
-
-def check_caps(caps: Iterable[Cap], worst: Decimal | None) -> None:
-    """Make sure that a call cannot pass any cap, even in the worst case.
-
-    Raises:
-        CapReached: It could pass one, or its price is unknown.
-    """
-    for cap in caps:
-        if worst is None and not cap.stops_unpriced:
-            continue
-        if worst is None:
-            message = f"There is a cost cap for {cap.words}, but the model's price is unknown."
-            raise CapReached(f"{message} Set its price under `prices` in the settings.")
-        if not cap.has_room_for(worst):
-            remaining = max(Decimal(0), cap.limit - cap.kept - cap.spent)
-            reserve = (
-                f" ({money(cap.kept)} are kept for the vote and the verdict)" if cap.kept else ""
-            )
-            text = (
-                f"The cost cap for {cap.words} is {money(cap.limit)}; "
-                f"{money(remaining, rounding=ROUND_DOWN)} is left{reserve}, "
-                f"and the next call may cost {money(worst, rounding=ROUND_UP)}."
-            )
-            raise CapReached(f"{text} {cap.remedy}".rstrip())
 
 
 def output_reserve(limits: Capability, reply_tokens: int, effort: str) -> int:

@@ -1,13 +1,12 @@
 """A request as the pieces of text a provider sends (pure)."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from core.llm.quoting import quote
-from core.request import AnswerForm, ModelRequest, Part
+from core.request import ModelRequest, Part
 
 #: No vendor takes more marked places in one prompt.
 MOST_BREAKPOINTS = 4
@@ -60,25 +59,3 @@ def blocks(
     return [
         {"type": kind, "text": piece.text, **(mark if piece.breakpoint else {})} for piece in cut
     ]
-
-
-def answer_format(request: ModelRequest, answers: str) -> dict[str, Any] | None:
-    """The form of a structured answer as OpenAI's Responses take it; None: the prompt alone tells.
-
-    `answers` is how the model is asked for one (see `Capability`).
-    """
-    if not request.answer or answers == "prompt":
-        return None
-    if answers == "object":
-        return {"type": "json_object"}
-    form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
-    return {"type": "json_schema", **form}
-
-
-def schema_in_words(answer: AnswerForm) -> str:
-    """What to add to a prompt for a structured answer, for vendors without strict schemas."""
-    schema = json.dumps(answer.schema, ensure_ascii=False)
-    return (
-        "\n\nReply with one JSON object and nothing else. It must fit this JSON Schema, with every"
-        f" field filled:\n{schema}"
-    )

@@ -36,7 +36,18 @@ def is_cut_off(request: ModelRequest, usage: Usage, limits: Capability) -> bool:
     return usage.output_tokens >= output_reserve(limits, request.max_output_tokens, request.effort)
 
 
-def is_echo(request: ModelRequest, text: str) -> bool:
+def fault_in(request: ModelRequest, text: str, model: str) -> str:
+    """What is wrong with a whole reply; empty if it is an answer."""
+    if _is_echo(request, text):
+        return f"{model} repeated its prompt instead of answering."
+    if _REFUSAL.fullmatch(text.strip()):  # nothing but that the model will not answer
+        return f"{model} refused to answer: {' '.join(text.split())}"
+    if _repeats_itself(text):
+        return f"{model} repeated the same words again and again."
+    return ""
+
+
+def _is_echo(request: ModelRequest, text: str) -> bool:
     marks = (f"<<<{request.delimiter}", f">>>{request.delimiter}")
     if request.delimiter and any(mark in text for mark in marks):
         return True
@@ -47,12 +58,7 @@ def is_echo(request: ModelRequest, text: str) -> bool:
     return any(len(task) >= _LEAST_ECHOED and task in reply_text for task in tasks)
 
 
-def is_refusal(text: str) -> bool:
-    """Whether the reply says nothing but that the model will not answer."""
-    return bool(_REFUSAL.fullmatch(text.strip()))
-
-
-def repeats_itself(text: str) -> bool:
+def _repeats_itself(text: str) -> bool:
     """Whether the reply ends in the same words again and again, as a model that is caught does."""
     words = text.split()[-_LOOKED_AT:]
     return any(

@@ -22,9 +22,8 @@ from core.debate.turn_events import ContributionMade, TurnFailed, VerdictReached
 from core.debate.verdict import Verdict
 from core.engine import Engine
 from core.errors import CapReached, RunLost
-from core.llm.budget import Attempt, Budget
+from core.llm.budget import Attempt, Budget, caps_of
 from core.llm.call import ModelCalls, Tables
-from core.llm.caps import caps_of
 from core.ports import Reservation
 from core.request import ModelReply, ModelRequest
 from core.settings import Caps

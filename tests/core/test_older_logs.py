@@ -23,8 +23,7 @@ from core.debate.state import Debate, Status
 from core.debate.turn import Act
 from core.debate.turn_events import TurnFailed
 from core.engine import Engine
-from core.llm.call import ModelCalls
-from core.llm.call_options import Tables
+from core.llm.call import ModelCalls, Tables
 from core.request import ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, plausible_reply

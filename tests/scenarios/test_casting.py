@@ -24,7 +24,7 @@ from core.debate.log import fold
 from core.debate.turn import Act
 from core.debate.turn_events import AgentsCast
 from core.llm.call import ModelCalls
-from core.llm.mixing import strongest
+from core.llm.known_models import strongest
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.ports import DebateFilter

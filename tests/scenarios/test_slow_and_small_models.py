@@ -13,8 +13,7 @@ from core.debate.agents import ModelChoice
 from core.debate.rules import When
 from core.debate.state import Status
 from core.debate.verdict import VerdictSource
-from core.llm.call import ModelCalls
-from core.llm.call_options import Tables
+from core.llm.call import ModelCalls, Tables
 from core.llm.providers.factory import build_server
 from core.rules.formats import council, critique, panel
 from core.settings import AllLimits, ModelServer, Settings, agent_for

@@ -84,7 +84,7 @@ OURS = {
     "bot.views.message.in_pages",
     "bot.views.message.notice",
     "bot.views.message.sections",
-    "core.llm.cache_warmup.beginning_keys",
+    "core.llm.sizes.beginning_keys",
     "core.llm.providers.example.example_settings",
     "core.llm.reply_faults.cut_off",
     "core.llm.known_models.is_known",
@@ -92,9 +92,7 @@ OURS = {
     "core.llm.prices.price",
     "core.llm.prices.worst_cost",
     "core.llm.providers.errors.check_key",
-    "core.llm.providers.errors.ended_early",
     "core.llm.providers.errors.refusal",
-    "core.llm.providers.errors.too_long",
     "core.llm.providers.errors.translate",
     "core.llm.providers.openai.openai_client",
     "core.llm.providers.factory.build",
@@ -505,7 +503,6 @@ def _of_debate(tell: Callable[[Debate, Contribution], object]) -> Callable[[str]
 WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "core.acts.short_form.read_short_form": read_short_form,
     "core.acts.summarise.cut": lambda text: cut(text, len(text) - 1),
-    "core.llm.providers.errors.a_page": lambda text: errors.a_page("OpenAI", text),
     "core.llm.providers.errors.from_body": lambda text: errors.from_body(
         "OpenAI", 400, text, prompt=text
     ),

@@ -8,8 +8,8 @@ from core.llm.prices import output_reserve
 from core.llm.prompt_text import blocks, pieces
 from core.llm.providers.errors import ReplyFailed, check_key
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.reading import Reading, failure, http_client
-from core.llm.providers.sdk import SDKProvider
+from core.llm.providers.reading import Reading, failure
+from core.llm.providers.sdk import SDKProvider, http_client
 from core.proxies import names_socks
 from core.request import ModelReply, ModelRequest
 from core.usage import Usage
@@ -104,9 +104,8 @@ class MessagesReading(Reading):
 
     def _count(self, usage: object) -> None:
         # The newest figures are totals.
-        if isinstance(usage, dict):
-            figures = cast("dict[str, object]", usage).items()
-            self._figures |= {name: value for name, value in figures if value is not None}
+        figures = cast("dict[str, object]", usage) if isinstance(usage, dict) else {}
+        self._figures |= {name: value for name, value in figures.items() if value is not None}
 
     def usage(self) -> Usage:
         figures = self._figures  # the vendor counts cached input apart

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from core.capabilities import Record, UsualModels, usual_models
 from core.errors import ConfigurationBroken, ProviderError
 from core.llm.providers.anthropic import AnthropicProvider
-from core.llm.providers.chat import Dialect
 from core.llm.providers.offline import OfflineProvider
 from core.llm.providers.ollama import OllamaProvider
-from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
+from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, Dialect, OpenAIProvider
 from core.ports import ModelProvider
 from core.settings import USUAL_STALL_LIMITS, ModelServer, StallLimits
 

@@ -3,8 +3,6 @@
 from decimal import Decimal, InvalidOperation
 from typing import Any, cast
 
-from core.usage import Usage
-
 
 def dig(source: object, *path: str | int) -> Any:
     """What lies at the end of the path, through keys and list positions, or None."""
@@ -44,18 +42,3 @@ def money(source: object, *path: str | int) -> Decimal | None:
     except InvalidOperation:
         return None
     return amount if amount.is_finite() and amount >= 0 else None
-
-
-def openai_usage(report: object, read: str, written: str) -> Usage:
-    """The usage in one of OpenAI's protocols, by its words for tokens "prompt" and "completion"."""
-    details = f"{read}_tokens_details"
-    return Usage(
-        input_tokens=count(report, f"{read}_tokens"),
-        output_tokens=count(report, f"{written}_tokens"),
-        # Moonshot reports it beside the details.
-        cached_tokens=count(report, details, "cached_tokens") or count(report, "cached_tokens"),
-        written_tokens=count(report, details, "cache_write_tokens"),
-        reasoning_tokens=count(report, f"{written}_tokens_details", "reasoning_tokens"),
-        cost=money(report, "cost"),
-        attempts=1,
-    )

@@ -4,6 +4,7 @@ Left alone, Ollama drops the oldest text silently. Here the window is made as la
 only grows within a debate: Ollama loads the model anew whenever it changes.
 """
 
+import asyncio
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, cast
@@ -16,7 +17,8 @@ from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import pieces, prompt_text
 from core.llm.providers.errors import ReplyFailed, translate
 from core.llm.providers.fields import count, dig, items, words
-from core.llm.providers.reading import Reading, failure, http_client, read_reply, stall_timeout
+from core.llm.providers.reading import Reading, failure, read_reply
+from core.llm.providers.sdk import http_client
 from core.recent import Recent
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
@@ -27,7 +29,6 @@ _VENDOR = "Ollama"
 _SMALLEST_WINDOW = 4096
 #: Debates whose windows are remembered.
 _REMEMBERED = 256
-_NOT_FOUND = 404
 
 
 class OllamaProvider:
@@ -54,18 +55,20 @@ class OllamaProvider:
     async def complete(
         self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
     ) -> ModelReply:
-        reading = _OllamaStream()
+        reading, stall = _OllamaReading(_VENDOR), self._stall
         try:
             params = self._parameters(request)
             async with (
-                stall_timeout(reading, self._stall) as came,
+                asyncio.timeout(stall.first_token) as limit,
                 self._client().stream("POST", "/api/chat", json=params) as response,
             ):
                 if response.is_error:
                     await response.aread()
                     _check_model(response)
                     response.raise_for_status()
-                return await read_reply(reading, response, request, on_first_token, came=came)
+                return await read_reply(
+                    reading, response, request, on_first_token, stall=stall, limit=limit
+                )
         except Exception as error:  # noqa: BLE001 - whatever the network raises
             raise failure(reading, error, request) from None
 
@@ -102,19 +105,16 @@ class OllamaProvider:
     def _parameters(self, request: ModelRequest) -> dict[str, Any]:
         """What to send, with a window no smaller than this debate had before."""
         limits = capability(self.name, request.model, overrides=self._records)
-        if request.model in self._contexts:
-            changes = {"context_tokens": self._contexts[request.model]}
-            limits = limits.model_copy(update=changes)
+        context = self._contexts.get(request.model, limits.context_tokens)
         reply = output_reserve(limits, request.max_output_tokens, request.effort)
         key = (request.model, request.cache_key)
-        size = max(window(request, limits, reply), self._windows.get(key, 0))
-        self._windows[key] = size
-        options: dict[str, Any] = {"num_ctx": size, "num_predict": reply}
+        window = max(_window(request, limits, context, reply), self._windows.get(key, 0))
+        self._windows[key] = window
+        options: dict[str, Any] = {"num_ctx": window, "num_predict": reply}
         if limits.sampling and request.temperature is not None:
             options["temperature"] = request.temperature
         prompt = "".join(piece.text for piece in pieces(request))
         system = [{"role": "system", "content": request.system}] if request.system else []
-        form = {"format": dict(request.answer.schema)} if request.answer else {}
         return {
             "model": request.model,
             "messages": [*system, {"role": "user", "content": prompt}],
@@ -123,7 +123,7 @@ class OllamaProvider:
             "think": False,
             "truncate": False,
             "shift": False,
-            **form,
+            **({"format": dict(request.answer.schema)} if request.answer else {}),
         }
 
     def _client(self) -> httpx2.AsyncClient:
@@ -133,50 +133,42 @@ class OllamaProvider:
 
 
 def _check_model(response: httpx2.Response) -> None:
-    if response.status_code == _NOT_FOUND:
+    if response.status_code == httpx2.codes.NOT_FOUND:
         raise RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
 
 
-def window(request: ModelRequest, limits: Capability, reply: int) -> int:
+def _window(request: ModelRequest, limits: Capability, context: int, reply: int) -> int:
     """The context window this request needs, in tokens: a power of two, so that it seldom grows.
 
     Raises:
-        RequestRejected: The model has no such window.
+        RequestRejected: The model's context is smaller.
     """
     prompt = request.prompt_tokens  # measured when the prompt was made to fit, if it was
     if prompt is None:
         prompt = estimate_tokens(prompt_text(request), limits.token_factor)
     needed = int(prompt * ESTIMATE_SLACK) + reply
-    if needed > limits.context_tokens:
+    if needed > context:
         raise RequestRejected(
-            f"About {needed} tokens are needed, and the model's context holds"
-            f" {limits.context_tokens}."
+            f"About {needed} tokens are needed, and the model's context holds {context}."
         )
-    size = _SMALLEST_WINDOW
-    while size < needed:
-        size *= 2
-    return min(size, limits.context_tokens)
+    return min(max(_SMALLEST_WINDOW, 1 << (needed - 1).bit_length()), context)
 
 
-class _OllamaStream(Reading):
-    def __init__(self) -> None:
-        super().__init__(_VENDOR)
-        self._last: object = None
-
+class _OllamaReading(Reading):
     def take(self, event: object) -> bool:
         if dig(event, "error"):
             raise ReplyFailed(event)
         self.model = words(event, "model") or self.model
         self._add(words(event, "message", "content"))
         if dig(event, "done") is True:
-            self._last, end = event, words(event, "done_reason") or "stop"
+            self._report, end = event, words(event, "done_reason") or "stop"
             self._end = "" if end == "unload" else end  # it was unloaded amid its reply
         return True
 
     def usage(self) -> Usage:
         return Usage(
-            input_tokens=count(self._last, "prompt_eval_count"),
-            output_tokens=count(self._last, "eval_count"),
+            input_tokens=count(self._report, "prompt_eval_count"),
+            output_tokens=count(self._report, "eval_count"),
             cost=Decimal(0),
             attempts=1,
         )

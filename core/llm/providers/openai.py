@@ -4,35 +4,40 @@ Responses first; Chat Completions where an address has no Responses. What a serv
 request and can be spared is left out. Both are remembered.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import httpx2
 
 from core.capabilities import Capability, Record
 from core.errors import RequestRejected
-from core.llm.providers import chat, responses
-from core.llm.providers.chat import Dialect
-from core.llm.providers.error_bodies import code_of, read_body, said_in
-from core.llm.providers.errors import answer_in, check_key, says_too_long
-from core.llm.providers.reading import Reading, failure, http_client
-from core.llm.providers.sdk import SDKProvider
+from core.llm.prices import output_reserve
+from core.llm.prompt_text import Piece, blocks, pieces
+from core.llm.providers.errors import (
+    TOO_LONG,
+    ReplyFailed,
+    answer_in,
+    check_key,
+    code_of,
+    read_body,
+    said_in,
+)
+from core.llm.providers.fields import count, dig, items, money, words
+from core.llm.providers.reading import Reading, failure
+from core.llm.providers.sdk import SDKProvider, http_client
 from core.proxies import names_socks
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
+from core.usage import Usage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 Api = Literal["chat", "responses"]
-#: The path of each, and what reads its replies.
-_APIS: Mapping[Api, tuple[str, Callable[[str], Reading]]] = {
-    "responses": ("/responses", responses.ResponsesReading),
-    "chat": ("/chat/completions", chat.ChatReading),
-}
 _NO_SUCH_METHOD = frozenset({404, 405})
 _MAYBE_UNSUPPORTED = frozenset({400, 501})
 #: Together they say that the message is about the address asked, not a field of the request.
@@ -53,10 +58,6 @@ _FORM_REFUSED = re.compile(
 _FAILED_ONCE = re.compile(r"json_validate_failed|failed to generate json", re.IGNORECASE)
 #: Ways to ask for a structured answer, the strictest first.
 _ANSWERS = ("strict", "object", "prompt")
-_STREAM_REFUSED = re.compile(
-    r"to stream\b|^param: stream$|\bstream(?:ing)? (?:is|mode|responses?)? ?not",
-    re.IGNORECASE | re.MULTILINE,
-)
 #: The two names of the field that bounds a reply; a server may know only one.
 _CAPS = ("max_tokens", "max_completion_tokens")
 #: Fields that can be spared.
@@ -64,7 +65,34 @@ _OPTIONAL = (
     *("stream_options", "temperature", "reasoning_effort", "reasoning", "store"),
     *("prompt_cache_key", "prompt_cache_options", "safety_identifier", "max_output_tokens"),
 )
-_MARKS = re.compile(r"cache_control|prompt_cache_breakpoint", re.IGNORECASE)
+#: Words that refuse what is no field that can be spared by itself.
+_FEATURES = {
+    "stream": re.compile(
+        r"to stream\b|^param: stream$|\bstream(?:ing)? (?:is|mode|responses?)? ?not",
+        re.IGNORECASE | re.MULTILINE,
+    ),
+    "marks": re.compile(r"cache_control|prompt_cache_breakpoint", re.IGNORECASE),
+}
+_OPENAI_MARK = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+_ANTHROPIC_MARK = {"cache_control": {"type": "ephemeral"}}
+#: What thoughts are called beside the text.
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    #: The provider's name in settings.
+    name: str
+    #: The vendor's name, for people.
+    vendor: str
+    base_url: str
+    #: Speaks Responses, unless its address turns out to have none.
+    responses: bool = False
+    #: Fields that only this vendor knows.
+    own_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    #: Sends OpenAI's own fields (store, cache key and options).
+    openai_fields: bool = False
+
 
 OPENAI = Dialect(
     name="openai",
@@ -95,17 +123,17 @@ class Refusals:
     failed: Counter[str] = field(default_factory=Counter[str])
 
     def limit_capability(self, limits: Capability) -> Capability:
-        changes: dict[str, Any] = {}
-        if _ANSWERS.index(self.answers) > _ANSWERS.index(limits.answers):
-            changes["answers"] = self.answers
-        if "marks" in self.fields and limits.cache == "explicit":
-            changes["cache"] = "automatic"
-        return limits.model_copy(update=changes) if changes else limits
+        cache = "automatic" if "marks" in self.fields else "explicit"
+        changes = {
+            "answers": max(self.answers, limits.answers, key=_ANSWERS.index),
+            "cache": cache if limits.cache == "explicit" else limits.cache,
+        }
+        return limits.model_copy(update=changes)
 
     def accepted_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
         sent = {name: value for name, value in params.items() if name not in self.fields}
         for name, other in (_CAPS, _CAPS[::-1]):
-            if name in self.fields and name in params and other not in self.fields:
+            if name in self.fields and name in params:
                 sent[other] = params[name]
         return sent
 
@@ -129,18 +157,14 @@ class Refusals:
     def _refused_field(self, message: str, params: Mapping[str, Any]) -> str:
         """The field, or `stream` or `marks`, that a server refuses now for the first time."""
         # Some servers quote the request after the field.
-        names = (name for name in (*_OPTIONAL, *_CAPS) if name in params and _names(message, name))
-        name = next(names, "")
-        if name in _CAPS and (says_too_long(message) or self.fields & {*_CAPS}):
-            return ""  # the value is refused, not the field; and one cap must stay
-        others = (("stream", _STREAM_REFUSED), ("marks", _MARKS))
-        features = (other for other, words in others if words.search(message))
-        return name or next((other for other in features if other not in self.fields), "")
-
-
-def _names(message: str, name: str) -> bool:
-    words_for = {"stream_options": r"stream_options|include_usage"}.get(name, re.escape(name))
-    return bool(re.search(rf"(?<![A-Za-z_])(?:{words_for})(?![A-Za-z_])", message))
+        for name in (*_OPTIONAL, *_CAPS):
+            spelled = "stream_options|include_usage" if name == "stream_options" else name
+            if name in params and re.search(rf"(?<![A-Za-z_])(?:{spelled})(?![A-Za-z_])", message):
+                # The value of a cap may be refused, not the field; and one cap must stay.
+                is_kept = name in _CAPS and (TOO_LONG.search(message) or self.fields & {*_CAPS})
+                return "" if is_kept else name
+        refused = {name for name, pattern in _FEATURES.items() if pattern.search(message)}
+        return next(iter(refused - self.fields), "")
 
 
 class OpenAIProvider(SDKProvider):
@@ -170,7 +194,7 @@ class OpenAIProvider(SDKProvider):
         refusals = self._refusals.setdefault(request.model, Refusals())
         while True:
             limits = refusals.limit_capability(self._limits(request.model))
-            params = refusals.accepted_parameters(self._parameters(api, request, limits))
+            params = refusals.accepted_parameters(parameters(api, request, limits, self._dialect))
             path, reader = _APIS[api]
             reading = reader(self.vendor)
             try:
@@ -198,15 +222,6 @@ class OpenAIProvider(SDKProvider):
         refusals = self._refusals.get(model, Refusals())
         weaker = [] if refusals.answers == _ANSWERS[0] else [f"answers by {_ANSWERS[0]} schema"]
         return [*sorted(refusals.fields), *weaker]
-
-    def _parameters(self, api: Api, request: ModelRequest, limits: Capability) -> dict[str, Any]:
-        params: dict[str, Any] = {"stream": True}
-        if self._dialect.name == OPENAI.name and request.user:
-            params["safety_identifier"] = request.user
-        if api == "chat":
-            return chat.parameters(request, limits, self._dialect) | params
-        own = self._dialect.openai_fields
-        return responses.parameters(request, limits, openai_fields=own) | params
 
     def _new_client(self) -> tuple[Any, Any]:
         from openai import AsyncStream  # noqa: PLC0415 - slow, and not always needed
@@ -246,3 +261,180 @@ def lacks_responses(answer: httpx2.Response) -> bool:
     text = said_in(body)
     is_unsure = answer.status_code in _MAYBE_UNSUPPORTED
     return is_unsure and bool(_UNSUPPORTED.search(text) and _ADDRESS.search(text))
+
+
+def parameters(
+    api: Api, request: ModelRequest, limits: Capability, dialect: Dialect
+) -> dict[str, Any]:
+    """What to send; only OpenAI itself gets its own fields, which other servers may refuse."""
+    speak = _responses_parameters if api == "responses" else _chat_parameters
+    cut = pieces(request)
+    if request.answer and limits.answers != "strict":
+        schema = json.dumps(request.answer.schema, ensure_ascii=False)
+        cut.append(
+            Piece(
+                "\n\nReply with one JSON object and nothing else. It must fit this JSON Schema,"
+                f" with every field filled:\n{schema}"
+            )
+        )
+    params: dict[str, Any] = {
+        "model": request.model,
+        "stream": True,
+        "temperature": request.temperature if limits.sampling else None,
+        **speak(request, limits, dialect, cut),
+    }
+    # Models without a cache may refuse its fields.
+    if dialect.openai_fields and limits.cache != "none":
+        params["prompt_cache_key"] = request.cache_key or None
+        # The vendor's own choice (after the last message, which is never shared) is switched off.
+        marked = {"mode": "explicit"} if limits.cache == "explicit" else None
+        params |= {"store": False, "prompt_cache_options": marked}
+    if dialect is OPENAI:
+        params["safety_identifier"] = request.user or None
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _answer_format(request: ModelRequest, answers: str) -> dict[str, Any] | None:
+    """The form of a structured answer as Responses take it; None: the prompt alone tells."""
+    if not request.answer or answers == "prompt":
+        return None
+    if answers == "object":
+        return {"type": "json_object"}
+    form = {"name": request.answer.name, "schema": dict(request.answer.schema), "strict": True}
+    return {"type": "json_schema", **form}
+
+
+def _responses_parameters(
+    request: ModelRequest, limits: Capability, dialect: Dialect, cut: Sequence[Piece]
+) -> dict[str, Any]:
+    is_marked = dialect.openai_fields and limits.cache == "explicit"
+    content = blocks(cut, _OPENAI_MARK if is_marked else {}, "input_text")
+    form, effort = _answer_format(request, limits.answers), limits.efforts.get(request.effort)
+    return {
+        "input": [{"role": "user", "content": content}],
+        "instructions": request.system or None,
+        "max_output_tokens": output_reserve(limits, request.max_output_tokens, request.effort),
+        "reasoning": {"effort": effort} if effort else None,
+        "store": False if dialect.openai_fields else None,
+        "text": {"format": form} if form else None,
+    }
+
+
+def _chat_parameters(
+    request: ModelRequest, limits: Capability, dialect: Dialect, cut: Sequence[Piece]
+) -> dict[str, Any]:
+    # Plain text, unless places must be marked.
+    content: object = "".join(piece.text for piece in cut)
+    if limits.cache == "explicit":
+        content = blocks(cut, _OPENAI_MARK if dialect.openai_fields else _ANTHROPIC_MARK)
+    system = [{"role": "system", "content": request.system}] if request.system else []
+    form = _answer_format(request, limits.answers)
+    if form and limits.answers == "strict":
+        form = {"type": form.pop("type"), "json_schema": form}
+    # Reasoning models refuse the old field that caps the reply, old servers the new one.
+    cap = "max_completion_tokens" if limits.efforts else "max_tokens"
+    return {
+        "messages": [*system, {"role": "user", "content": content}],
+        cap: output_reserve(limits, request.max_output_tokens, request.effort),
+        "stream_options": {"include_usage": True},
+        "reasoning_effort": limits.efforts.get(request.effort),
+        "response_format": form,
+        **dialect.own_fields,
+    }
+
+
+class ChatReading(Reading):
+    def take(self, event: object) -> bool:
+        choices = items(event, "choices")
+        for failed in (event, *choices):
+            if dig(failed, "error"):
+                raise ReplyFailed(failed)
+        self.model = words(event, "model") or self.model
+        self._report = dig(event, "usage") or self._report
+        for choice in choices:
+            message = dig(choice, "message") or dig(choice, "delta")
+            self._add(_text_of(dig(message, "content")) or words(choice, "text"))
+            self._end = words(choice, "finish_reason") or self._end
+            # Besides text: thoughts, a refusal, an answer sent as a tool call.
+            calls = (words(call, "function", "arguments") for call in items(message, "tool_calls"))
+            thoughts = (words(message, name) for name in _THOUGHTS)
+            self._thoughts += [next(filter(None, thoughts), ""), *calls]
+            self._refusal += words(message, "refusal")
+        return bool(choices)
+
+    def usage(self) -> Usage:
+        return _usage(self._report, "prompt", "completion")
+
+
+def _text_of(content: object) -> str:
+    """The text in the content of a message: itself, or of its parts without their thoughts."""
+    if isinstance(content, str):
+        return content
+    parts = cast("list[object]", content) if isinstance(content, list) else []
+    return "".join(
+        part if isinstance(part, str) else words(part, "text")
+        for part in parts
+        if words(part, "type") in {"", "text", "output_text"}
+    )
+
+
+class ResponsesReading(Reading):
+    def take(self, event: object) -> bool:
+        kind = words(event, "type")
+        if kind == "response.output_text.delta":  # nearly all are
+            self._add(words(event, "delta"))
+            return True
+        if dig(event, "output") is not None or words(event, "object") == "response":
+            self._end_with(event)
+        elif kind in {"response.completed", "response.incomplete", "response.failed"}:
+            self._end_with(dig(event, "response"))
+        elif kind == "error" or dig(event, "error"):
+            raise ReplyFailed(event)
+        return kind.startswith("response.output_") or kind.endswith(".delta")
+
+    def _end_with(self, response: object) -> None:
+        self.model, self._report = words(response, "model"), dig(response, "usage")
+        match words(response, "status"):
+            case "failed":
+                raise ReplyFailed({"error": dig(response, "error")})
+            case "incomplete":
+                self._end = words(response, "incomplete_details", "reason") or "length"
+            case "completed" | "cancelled" as status:
+                self._end = status
+            case _:
+                pass
+        content = [
+            part
+            for item in items(response, "output")
+            if words(item, "type") == "message"
+            for part in items(item, "content")
+        ]
+        self._refusal = "".join(words(part, "refusal") for part in content)
+        # Compatible servers may have sent the text only in pieces.
+        texts = [words(part, "text") for part in content if words(part, "type") == "output_text"]
+        self._texts = texts or self._texts
+
+    def usage(self) -> Usage:
+        return _usage(self._report, "input", "output")
+
+
+def _usage(report: object, read: str, written: str) -> Usage:
+    """The usage in one of OpenAI's protocols, by its words for tokens "prompt" and "completion"."""
+    details = f"{read}_tokens_details"
+    return Usage(
+        input_tokens=count(report, f"{read}_tokens"),
+        output_tokens=count(report, f"{written}_tokens"),
+        # Moonshot reports it beside the details.
+        cached_tokens=count(report, details, "cached_tokens") or count(report, "cached_tokens"),
+        written_tokens=count(report, details, "cache_write_tokens"),
+        reasoning_tokens=count(report, f"{written}_tokens_details", "reasoning_tokens"),
+        cost=money(report, "cost"),
+        attempts=1,
+    )
+
+
+#: The path of each API, and what reads its replies.
+_APIS: Mapping[Api, tuple[str, Callable[[str], Reading]]] = {
+    "responses": ("/responses", ResponsesReading),
+    "chat": ("/chat/completions", ChatReading),
+}

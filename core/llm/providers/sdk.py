@@ -1,21 +1,67 @@
-"""What the providers share whose vendors have an SDK."""
+"""HTTP clients of model servers, and what the providers share whose vendors have an SDK."""
 
 import asyncio
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
+
+import httpx2
 
 from core.capabilities import Record, capability
 from core.errors import ProviderDown
 from core.llm.providers.errors import check_key, translate
 from core.llm.providers.fields import dig, items, words
-from core.llm.providers.reading import Reading, read_reply, stall_timeout
+from core.llm.providers.reading import Reading, read_reply
+from core.proxies import DIRECT
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 
 #: Seconds in which a vendor lists its models.
 _LIST_SECONDS = 10.0
+#: Over aiohttp `pool` is for all it takes to have a connection: the look-up of the name, which
+#: `connect` leaves out there, and the tunnel of a proxy, too.
+_CONNECTING = httpx2.Timeout(None, connect=10.0, pool=20.0)
+#: Bytes of the body of an error that are read, as they come: what is wrong stands at the beginning.
+_LONGEST_ERROR = 16_000
+
+
+class _BoundedBody(httpx2.AsyncByteStream):
+    def __init__(self, whole: Any) -> None:
+        self._whole = whole
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = _LONGEST_ERROR
+        async for piece in self._whole:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+
+    async def aclose(self) -> None:
+        await self._whole.aclose()
+
+
+async def _bound_error(response: httpx2.Response) -> None:
+    if response.is_error:
+        response.stream = _BoundedBody(response.stream)
+
+
+def http_client(
+    kind: type[httpx2.AsyncClient] = httpx2.AsyncClient, **options: Any
+) -> httpx2.AsyncClient:
+    """A client for servers of models, of the SDK's own class where one is used.
+
+    Proxies and certificates are those of the environment; addresses of this machine are asked
+    directly. Only connecting has a limit of time: replies are bounded by `StallLimits`. An SDK's
+    class over aiohttp takes half the CPU for a reply that comes in many small pieces.
+    """
+    # At DEBUG they write whole prompts.
+    for name in ("openai", "anthropic", "httpx2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    hooks = {"response": [_bound_error]}
+    return kind(mounts=DIRECT, event_hooks=hooks, timeout=_CONNECTING, **options)
 
 
 class SDKProvider(ABC):
@@ -97,9 +143,11 @@ class SDKProvider(ABC):
         began: Callable[[], None],
     ) -> ModelReply:
         client, stream_class = await self._client()
-        async with stall_timeout(reading, self._stall) as came:
+        async with asyncio.timeout(self._stall.first_token) as limit:
             stream = await client.post(
                 path, cast_to=object, body=params, stream=True, stream_cls=stream_class
             )
             async with stream:
-                return await read_reply(reading, stream.response, request, began, came=came)
+                return await read_reply(
+                    reading, stream.response, request, began, stall=self._stall, limit=limit
+                )

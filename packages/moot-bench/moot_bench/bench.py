@@ -24,8 +24,7 @@ from core.clock import SystemClock
 from core.debate.agents import ModelChoice
 from core.errors import BadInput
 from core.figures import money, quantity
-from core.llm.call import ModelCalls
-from core.llm.call_options import Tables
+from core.llm.call import ModelCalls, Tables
 from core.settings import Settings
 
 from moot_bench.arms import Arm, ArmForm, arms_for, setup_of

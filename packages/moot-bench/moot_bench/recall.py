@@ -25,8 +25,7 @@ from core.errors import CallFailed, LimitReached
 from core.evidence.words import words_of
 from core.figures import quantity
 from core.llm import sizes
-from core.llm.call import CallOptions, ModelCalls
-from core.llm.call_options import CallScope, Tables
+from core.llm.call import CallOptions, CallScope, ModelCalls, Tables
 from core.llm.quoting import clean
 from core.request import ModelRequest, Part, PartKind
 from core.settings import agent_for
@@ -186,9 +185,8 @@ class Readers:
             total = self.spent + self.saved.total_cost
             remedy = "Run the same command with a higher --max-usd to go on."
             caps = [Cap("readers", "this bench", self.max_usd, total, remedy=remedy)]
-        worst = sizes.Measure(self.tables.models).worst(
-            reader.provider, request, self.tables.prices
-        )
+        measure = sizes.Measure(self.tables.models, self.tables.prices)
+        worst = measure.worst(reader.provider, request)
         self.saved.begin(key, (worst or _NOTHING) * _ATTEMPTS)
         options = CallOptions(seconds=_SECONDS, prompt_source=render.source(Act.RECALL, agent))
         try:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.llm.cache_warmup import CacheWarmup, beginning_keys
+from core.llm.cache_warmup import CacheWarmup
+from core.llm.sizes import beginning_keys
 from core.testing import ManualClock
 
 

@@ -22,8 +22,7 @@ from core.errors import (
     RunLost,
 )
 from core.llm.budget import Budget
-from core.llm.call import CallOptions, ModelCalls, ModelRef
-from core.llm.call_options import CallScope, Tables
+from core.llm.call import CallOptions, CallScope, ModelCalls, ModelRef, Tables
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider

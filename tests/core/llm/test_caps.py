@@ -15,8 +15,8 @@ from core.debate.rules import USUAL_DEBATE_COST
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.verdict import VerdictSource
+from core.llm.budget import caps_of
 from core.llm.call import ModelCalls
-from core.llm.caps import caps_of
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.ports import ModelProvider

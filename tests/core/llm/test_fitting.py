@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from core.capabilities import Capability, capability
 from core.debate.turn import Act
-from core.llm.fitting import fit_request, sent_parts
 from core.llm.prices import ESTIMATE_SLACK, estimate_tokens, output_reserve
 from core.llm.prompt_text import prompt_text
+from core.llm.sizes import fit_request, sent_parts
 from core.request import ModelRequest, Part, PartKind
 
 SMALL = capability("nobody", "nothing", [{"context_tokens": 8000, "output_tokens": 1000}])

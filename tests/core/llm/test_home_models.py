@@ -13,8 +13,7 @@ from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
 from core.debate.verdict import VerdictSource
-from core.llm.call import ModelCalls
-from core.llm.call_options import Tables
+from core.llm.call import ModelCalls, Tables
 from core.llm.prices import estimate_tokens
 from core.llm.providers.factory import build_server
 from core.opening import DebateRequest, open_debate

@@ -6,8 +6,7 @@ import pytest
 
 from core.capabilities import Price, retirement, usual_models
 from core.debate.agents import ModelChoice
-from core.llm.known_models import is_known, nearest_model
-from core.llm.mixing import cheapest, strongest
+from core.llm.known_models import cheapest, is_known, nearest_model, strongest
 
 OPUS = ModelChoice(provider="anthropic", model="claude-opus-5-5")
 SOL = ModelChoice(provider="openai", model="gpt-6.1-sol")

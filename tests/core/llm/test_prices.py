@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from core.capabilities import Price
 from core.errors import CapReached
+from core.llm.budget import check_caps
 from core.llm.prices import (
-    check_caps,
     corrected_factor,
     estimate_tokens,
     price,

@@ -19,11 +19,16 @@ from core.errors import (
     ReplyUnusable,
     RequestRejected,
 )
-from core.llm.providers import reading
-from core.llm.providers.chat import Dialect
+from core.llm.providers import sdk
 from core.llm.providers.factory import build_server
-from core.llm.providers.openai import MOONSHOT, OPENAI, OPENROUTER, OpenAIProvider
-from core.llm.providers.responses import ResponsesReading
+from core.llm.providers.openai import (
+    MOONSHOT,
+    OPENAI,
+    OPENROUTER,
+    Dialect,
+    OpenAIProvider,
+    ResponsesReading,
+)
 from core.request import AnswerForm, ModelRequest
 from core.settings import ModelServer
 from tests.vendors.script import Reject, Say, VendorRequest
@@ -258,7 +263,7 @@ async def test_a_name_that_is_looked_up_for_ever_is_silence(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", never)
-    monkeypatch.setattr(reading, "_CONNECTING", httpx2.Timeout(None, connect=10.0, pool=0.1))
+    monkeypatch.setattr(sdk, "_CONNECTING", httpx2.Timeout(None, connect=10.0, pool=0.1))
     provider = build_server(ModelServer(name="far", base_url="http://models.test/v1"))
 
     with pytest.raises(ProviderSilent):
