@@ -58,7 +58,7 @@ ALLOWED_TO_FORMAT = {
     "bot/listeners/catch_up.py",  # a timestamp as Slack writes it
 }
 #: What is written here is Slack's or a model's text, not Moot's.
-NOT_MOOTS_WORDS = ("workspace", "offline_engine")
+NOT_MOOTS_WORDS = ("workspace", "providers/offline")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -44,7 +44,7 @@ from core.debate.turn_events import ContributionMade
 from core.errors import BadInput, ReplyUnreadable
 from core.llm import quoting
 from core.llm.providers import errors
-from core.llm.providers.offline_engine.checklists import mentions
+from core.llm.providers.offline import mentions
 from core.llm.providers.openai import lacks_responses
 from core.llm.structured import read_answer, repair_parts
 from core.request import Part, PartKind
@@ -506,7 +506,7 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.errors.from_body": lambda text: errors.from_body(
         "OpenAI", 400, text, prompt=text
     ),
-    "core.llm.providers.offline_engine.checklists.mentions": lambda text: mentions(text, "a b"),
+    "core.llm.providers.offline.mentions": lambda text: mentions(text, "a b"),
     "core.llm.providers.openai.lacks_responses": lambda text: lacks_responses(
         httpx2.Response(400, content=text.encode("utf-8", "replace"))
     ),

@@ -6,7 +6,7 @@ one, whatever people do to the debate meanwhile.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -28,13 +28,13 @@ _FOLDER = Path(__file__).parent / "examples"
 #: Words shown in a second, for an example that is over within a minute. People read about 4, and
 #: skim the rest.
 WORDS_PER_SECOND = 18.0
-#: Seconds that what nobody reads takes at this pace: ballots, questions, the list of options.
-_UNREAD_SECONDS = 0.6
+#: Words that what nobody reads counts as: ballots, questions, the list of options.
+_UNREAD_WORDS = 11
 #: What follows is shown; what stands before is folded.
 _IN_SHORT = "In short:"
 _HOUR = 3600.0
-#: What a ballot holds where nothing moved the voter.
-_NOBODY = "none"
+#: What a ballot holds where nothing moved the voter, and a reply for an option that is gone.
+_NONE = "none"
 _NOTE = "A written example: nobody read this note."
 #: The judge sees behind an option who favours it.
 _FAVOURED_BY = " (favoured by "
@@ -75,7 +75,7 @@ class ExampleBallot(_ExampleEntry):
     reasons: Mapping[str, str]
     probabilities: Mapping[str, float]
     #: The agent whose critique moved the voter.
-    moved_by: str = _NOBODY
+    moved_by: str = _NONE
 
 
 class ExampleAgent(_ExampleEntry):
@@ -168,7 +168,7 @@ class ExampleProvider:
         text = reply_to(request)
         if self._pace:
             async with self._turn:
-                unread = _UNREAD_SECONDS * WORDS_PER_SECOND / self._pace
+                unread = _UNREAD_WORDS / self._pace
                 if self._reading:
                     await self._read(max(self._reading, unread))
                 else:
@@ -188,123 +188,127 @@ def reply_to(request: ModelRequest) -> str:
     example = examples().get(request.model.partition("/")[0])
     if example is None:
         raise RequestRejected(f"There is no written example {request.model}.")
-    own = example.agents.get(request.role)
-    match request.act:
-        case Act.QUESTIONS if own:
-            return _json({"questions": [question.model_dump() for question in own.questions]})
-        case Act.PROPOSAL if own:
-            return own.proposal.strip()
-        case Act.CRITIQUE if own:
-            text = next(iter(_texts(request, PartKind.POSITION).values()), "")
-            return example.agents[_author(example, text)].criticised_by[request.role].strip()
-        case Act.REFINEMENT if own:
-            # The last line says how likely each option is the best.
-            ids = _options(request)
-            named = {name: ids.get(name, f'"{name}"') for name in own.stance}
-            shares = [f"{named[name]} {own.stance[name]:g} %" for name in named]
-            return f"{own.refinement.strip()}\nStance: {', '.join(shares)}"
-        case Act.OPTIONS:
-            numbers = {name: number for number, name in enumerate(example.options, start=1)}
-            whose = _positions(example, request)
-            stands_for = [numbers[example.agents[agent].option] for agent in whose.values()]
-            options = {"options": example.options, "stands_for": stands_for}
-            return _json({**options, "kind": example.kind})
-        case Act.BALLOT if own:
-            return _json(_ballot(example, own, request))
-        case Act.SUMMARY:
-            return example.summary.strip()
-        case Act.CROSS_CHECK:
-            option = _options(request).get(example.cross_check["option"], _NOBODY)
-            return _json({**example.cross_check, "option": option})
-        case Act.SYNTHESIS:
-            return _json(_verdict(example, request))
-        case _:
-            raise RequestRejected(
-                f"The written example {request.model} holds no {request.act} by {request.role}."
-            )
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    agent = example.agents.get(request.role)
+    if agent and (speak := _OF_AGENTS.get(request.act)):
+        reply = speak(example, agent, request)
+    elif answer := _OF_ALL.get(request.act):
+        reply = answer(example, request)
+    else:
+        raise RequestRejected(
+            f"The written example {request.model} holds no {request.act} by {request.role}."
+        )
+    return reply.strip() if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
 
 
 def _texts(request: ModelRequest, kind: PartKind) -> Mapping[str, str]:
     return {part.label: part.text.strip() for part in request.parts if part.kind is kind}
 
 
-def _options(request: ModelRequest) -> Mapping[str, str]:
+def _option_ids(request: ModelRequest) -> Mapping[str, str]:
     """Ids of the options by the names they have now, in the request's order."""
-    text = "\n".join(_texts(request, PartKind.OPTIONS).values())
-    lines = (line.partition(": ") for line in text.splitlines())
-    ids = dict[str, str]()
-    for option, _, text in lines:
-        ids[text.partition(_FAVOURED_BY)[0]] = option
-    return ids
+    lines = "\n".join(_texts(request, PartKind.OPTIONS).values()).splitlines()
+    pairs = (line.partition(": ") for line in lines)
+    return {name.partition(_FAVOURED_BY)[0]: option for option, _, name in pairs}
 
 
-def _beginning(text: str) -> str:
-    """The first line of a text, by which it is known: further down quotes may be struck out."""
+def _first_line(text: str) -> str:
+    """By which a text is known: further down quotes may be struck out."""
     return text.strip().partition("\n")[0]
 
 
-def _author(example: Example, text: str) -> str:
-    """The role whose position this text is."""
-    begins = {
-        _beginning(speech): role
-        for role, agent in example.agents.items()
-        for speech in (agent.proposal, agent.refinement)
+def _speeches(
+    example: Example, request: ModelRequest, kind: PartKind
+) -> Mapping[str, tuple[Act, str]]:
+    """What the texts of a request are, by label: a speech of which act, by which role."""
+    written = {
+        _first_line(text): (act, role)
+        for author, agent in example.agents.items()
+        for act, role, text in (
+            (Act.PROPOSAL, author, agent.proposal),
+            (Act.REFINEMENT, author, agent.refinement),
+            *((Act.CRITIQUE, critic, text) for critic, text in agent.criticised_by.items()),
+        )
     }
-    author = begins.get(_beginning(text))
-    if author is None:
-        raise RequestRejected("The request shows a position that is not of the written example.")
-    return author
+    first_lines = {label: _first_line(text) for label, text in _texts(request, kind).items()}
+    if not written.keys() >= {*first_lines.values()}:
+        raise RequestRejected("The request shows a text that is not of the written example.")
+    return {label: written[line] for label, line in first_lines.items()}
 
 
-def _positions(example: Example, request: ModelRequest) -> Mapping[str, str]:
-    texts = _texts(request, PartKind.CANDIDATE)
-    return {label: _author(example, text) for label, text in texts.items()}
+def _critique(example: Example, _agent: ExampleAgent, request: ModelRequest) -> str:
+    ((_, author),) = _speeches(example, request, PartKind.POSITION).values()
+    return example.agents[author].criticised_by[request.role]
 
 
-def _ballot(example: Example, own: ExampleAgent, request: ModelRequest) -> Mapping[str, object]:
-    whose = _positions(example, request)
-    labels = {agent: label for label, agent in whose.items()}
-    ids = _options(request)
+def _refinement(_example: Example, agent: ExampleAgent, request: ModelRequest) -> str:
+    """The text, and in a last line how likely each option is the best."""
+    ids = _option_ids(request)
+    shares = ", ".join(
+        f"{ids.get(name) or json.dumps(name, ensure_ascii=False)} {share:g} %"
+        for name, share in agent.stance.items()
+    )
+    return f"{agent.refinement.strip()}\nStance: {shares}"
+
+
+def _ballot(example: Example, agent: ExampleAgent, request: ModelRequest) -> Mapping[str, object]:
+    candidates = _speeches(example, request, PartKind.CANDIDATE)
+    critics = _speeches(example, request, PartKind.CRITIQUE)
     # Votes before the debate show first proposals.
-    firsts = {_beginning(agent.proposal) for agent in example.agents.values()}
-    texts = _texts(request, PartKind.CANDIDATE).values()
-    vote = own.before if all(_beginning(text) in firsts for text in texts) else own.after
-    shares: Sequence[float] = [vote.probabilities.get(name, 0.0) for name in ids]
-    critics = {
-        _beginning(text): critic
-        for agent in example.agents.values()
-        for critic, text in agent.criticised_by.items()
-    }
-    movers = {
-        critics.get(_beginning(text)): label
-        for label, text in _texts(request, PartKind.CRITIQUE).items()
-    }
+    is_first = all(act is Act.PROPOSAL for act, _ in candidates.values())
+    vote = agent.before if is_first else agent.after
+    labels = {role: label for label, (_, role) in candidates.items()}
+    shares = [vote.probabilities.get(name, 0.0) for name in _option_ids(request)]
     return {
-        "reasons": [f"{label}: {vote.reasons[agent]}" for label, agent in whose.items()],
-        "ranking": [labels[agent] for agent in vote.ranking if agent in labels],
+        "reasons": [f"{label}: {vote.reasons[role]}" for role, label in labels.items()],
+        "ranking": [labels[role] for role in vote.ranking if role in labels],
         # Equal shares where people have renamed every option.
         "probabilities": shares if sum(shares) else [1.0 for _ in shares],
-        "moved_by": movers.get(vote.moved_by, _NOBODY),
+        "moved_by": {role: label for label, (_, role) in critics.items()}.get(vote.moved_by, _NONE),
     }
+
+
+def _options(example: Example, request: ModelRequest) -> Mapping[str, object]:
+    authors = (role for _, role in _speeches(example, request, PartKind.CANDIDATE).values())
+    stands_for = [example.options.index(example.agents[role].option) + 1 for role in authors]
+    return {"options": example.options, "stands_for": stands_for, "kind": example.kind}
+
+
+def _cross_check(example: Example, request: ModelRequest) -> Mapping[str, object]:
+    option = _option_ids(request).get(example.cross_check["option"], _NONE)
+    return {**example.cross_check, "option": option}
 
 
 def _verdict(example: Example, request: ModelRequest) -> Mapping[str, object]:
     """The judge's reply; every note is marked as unused."""
-    ids = _options(request)
+    ids, verdict = _option_ids(request), example.verdict
     notes = "\n".join(_texts(request, PartKind.NOTES).values()).splitlines()
     labels = [line.partition(" (")[0] for line in notes if line.startswith("n")]
     criteria = [
         {**criterion, "option": ids[criterion["option"]]}
-        for criterion in example.verdict["criteria"]
+        for criterion in verdict["criteria"]
         if criterion["option"] in ids
     ]
     return {
-        **example.verdict,
-        "option": ids.get(example.verdict["option"], _NOBODY),
+        **verdict,
+        "option": ids.get(verdict["option"], _NONE),
         "criteria": criteria,
         "notes": [{"note": label, "explanation": _NOTE, "used": False} for label in labels],
     }
+
+
+#: Replies of the agents themselves, by act, and replies for all of them.
+_OF_AGENTS: Mapping[Act, Callable[[Example, ExampleAgent, ModelRequest], object]] = {
+    Act.QUESTIONS: lambda _example, agent, _request: {
+        "questions": [question.model_dump() for question in agent.questions]
+    },
+    Act.PROPOSAL: lambda _example, agent, _request: agent.proposal,
+    Act.CRITIQUE: _critique,
+    Act.REFINEMENT: _refinement,
+    Act.BALLOT: _ballot,
+}
+_OF_ALL: Mapping[Act, Callable[[Example, ModelRequest], object]] = {
+    Act.OPTIONS: _options,
+    Act.SUMMARY: lambda example, _request: example.summary,
+    Act.CROSS_CHECK: _cross_check,
+    Act.SYNTHESIS: _verdict,
+}

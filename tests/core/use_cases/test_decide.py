@@ -14,7 +14,7 @@ from core.debate.turn_events import VerdictReached
 from core.debate.verdict import Verdict
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput
-from core.llm.providers.offline_engine.checklist_replies import UNDECIDED
+from core.llm.providers.offline import UNDECIDED
 from core.testing import ManualClock, a_setup
 from core.use_cases.decide import DecideOnVerdict
 from tests.core.use_cases.logs import ALEX, DANA, Recording, SlowStore, verdict

@@ -18,21 +18,19 @@ from core.debate.state import Debate, Status
 from core.debate.turn import Act
 from core.errors import RequestRejected
 from core.llm.call import ModelCalls
-from core.llm.providers.offline import OfflineProvider
-from core.llm.providers.offline_engine.checklist_replies import (
+from core.llm.providers.offline import (
+    ANY,
     FOOTER,
+    GENERALIST,
     NOT_JUDGED,
     UNDECIDED,
+    OfflineProvider,
     answer,
-)
-from core.llm.providers.offline_engine.checklists import (
-    ANY,
-    GENERALIST,
     checklists,
+    read_question,
     singular,
     things_by_name,
 )
-from core.llm.providers.offline_engine.question_reading import read_question
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review
@@ -172,7 +170,7 @@ async def test_a_note_is_answered_for_and_never_called_used() -> None:
 def test_plain_questions_about_what_is_on_the_lists_are_read(
     question: str, things: Sequence[str]
 ) -> None:
-    assert list(read_question(question).things) == things
+    assert list(read_question(question, "")[0]) == things
 
 
 @pytest.mark.parametrize(
@@ -194,7 +192,7 @@ def test_plain_questions_about_what_is_on_the_lists_are_read(
     ],
 )
 def test_what_is_not_plainly_a_choice_on_the_lists_is_declined(question: str) -> None:
-    assert read_question(question).things == ()
+    assert read_question(question, "")[0] == ()
 
 
 @pytest.mark.parametrize("act", TEXT_ACTS)

@@ -1,1 +1,0 @@
-"""The offline engine: answers from checklists and templates, without a model. Pure."""
