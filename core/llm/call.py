@@ -38,7 +38,7 @@ from core.llm.availability import (
     ModelRef,
     is_outage,
 )
-from core.llm.budget import Attempt, Budget, check_caps
+from core.llm.budget import LOOK_AGAIN_SECONDS, Attempt, Budget, check_caps
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.prices import Measure, Prices
 from core.llm.reply_faults import cut_off, fault_in, is_cut_off, without_preamble, writable
@@ -132,6 +132,33 @@ class _Question:
         self._book = scope.book
         self._clock = clock
         self._began = clock.now()
+        self._limits: list[asyncio.Timeout] = []
+
+    @asynccontextmanager
+    async def limit(self, seconds: float) -> AsyncGenerator[None]:
+        """Raise `TimeoutError` after so many seconds, those spent waiting for a slot apart."""
+        async with asyncio.timeout(seconds) as limit:
+            self._limits.append(limit)
+            try:
+                yield
+            finally:
+                self._limits.remove(limit)
+
+    @asynccontextmanager
+    async def slot(self, slots: asyncio.Semaphore) -> AsyncGenerator[None]:
+        """Hold a slot; no limit of time runs while others hold them all."""
+        loop, now = asyncio.get_running_loop(), self._clock.now()
+        left = [(limit, (limit.when() or loop.time()) - loop.time()) for limit in self._limits]
+        for limit, _ in left:
+            limit.reschedule(None)
+        await slots.acquire()
+        try:
+            self._began += self._clock.now() - now
+            for limit, seconds in left:
+                limit.reschedule(loop.time() + seconds)
+            yield
+        finally:
+            slots.release()
 
     def add(self, usage: Usage) -> None:
         self.usage += usage
@@ -245,7 +272,7 @@ class ModelCalls:
         """A question; errors carry what it has used, and its time limit ends the block."""
         question = _Question(options, agent, self._clock, self._scope)
         try:
-            async with asyncio.timeout(options.seconds):
+            async with question.limit(options.seconds):
                 yield question
         except TimeoutError:
             text = f"No answer within {duration(options.seconds)}."
@@ -270,7 +297,7 @@ class ModelCalls:
                 continue
             share = question.seconds_left / (len(refs) - place)  # a model that hangs leaves time
             try:
-                async with asyncio.timeout(share):
+                async with question.limit(share):
                     reply = await self._reply_after_retries(ref, request, question)
             except CapReached:
                 raise
@@ -333,9 +360,9 @@ class ModelCalls:
     async def _attempt(
         self, ref: ModelRef, request: ModelRequest, question: _Question
     ) -> ModelReply:
-        """One attempt: fit the request, hold its worst cost, wait for the warm-up and a slot, call.
+        """One attempt: fit the request, wait for a slot and money, warm up, call.
 
-        Money is held first, so that a call waiting for it blocks no slot and leads no warm-up.
+        A call that waits for money that others hold keeps no slot and leads no warm-up.
         """
         provider = self._providers.get(ref.provider)
         if provider is None:
@@ -354,20 +381,23 @@ class ModelCalls:
         worst = self._measure.worst(ref.provider, request, self._clock.now())
         caps = question.options.caps
         check_caps(caps, worst)
-        attempt = Attempt()
+        attempt, is_beside = Attempt(), request.act in BESIDE
+        slots = (self._beside if is_beside else self._slots)[ref.provider]
         async with AsyncExitStack() as entered:
-            if self._scope.budget and caps and worst:
-                held = self._scope.budget.hold(
+            await entered.enter_async_context(question.slot(slots))
+            while self._scope.budget and caps and worst:
+                hold = self._scope.budget.hold(
                     caps, worst, seconds=question.seconds_left, attempt=attempt, clock=self._clock
                 )
-                await entered.enter_async_context(held)
+                if await entered.enter_async_context(hold):
+                    break
+                await entered.aclose()
+                await self._clock.sleep(LOOK_AGAIN_SECONDS)
+                await entered.enter_async_context(question.slot(slots))
             # Nobody waits for what runs beside a debate, so it leads nobody either.
-            is_beside = request.act in BESIDE
             attempt.warmup = await entered.enter_async_context(
                 self._warmup.turn(beginnings, lifetime, leads=not is_beside)
             )
-            slots = self._beside if is_beside else self._slots
-            await entered.enter_async_context(slots[ref.provider])
             if self._scope.prove:
                 await self._scope.prove()  # only now: it may have waited for long
             try:
