@@ -40,9 +40,9 @@ from core.llm.availability import (
 )
 from core.llm.budget import LOOK_AGAIN_SECONDS, Attempt, Budget, check_caps
 from core.llm.cache_warmup import CacheWarmup
-from core.llm.prices import Measure, Prices
+from core.llm.prices import Prices
 from core.llm.reply_faults import cut_off, fault_in, is_cut_off, without_preamble, writable
-from core.llm.sizes import sent_parts
+from core.llm.sizes import Measure, sent_parts
 from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.ports import Clock, ContextSizes, ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest

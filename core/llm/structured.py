@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -124,18 +124,14 @@ def _is_cut(text: str) -> bool:
     return text.count("{") > text.count("}")
 
 
-def _unwrapped(value: object, names: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """The objects in a value, without one layer that models put around them."""
-    layers, has_fields = [value], False
+def _unwrapped(value: object, names: frozenset[str]) -> Sequence[dict[str, Any]]:
+    """The objects in a value that have a field of the form, the outermost first; else itself."""
+    layer, objects = [value], list[dict[str, Any]]()
     for _ in range(_MOST_LAYERS):
-        for layer in layers:
-            fields = cast("dict[str, Any]", layer) if isinstance(layer, dict) else {}
-            if not names.isdisjoint(map(_plain, fields)):
-                has_fields = True
-                yield fields
-        layers = [inner for layer in layers for inner in _inside(layer)][:_MOST_VALUES]
-    if isinstance(value, dict) and not has_fields:
-        yield cast("dict[str, Any]", value)
+        objects += [cast("dict[str, Any]", item) for item in layer if isinstance(item, dict)]
+        layer = [inner for item in layer for inner in _inside(item)][:_MOST_VALUES]
+    fitting = [fields for fields in objects if not names.isdisjoint(map(_plain, fields))]
+    return fitting or objects[:1]
 
 
 def _inside(value: object) -> list[object]:
@@ -169,16 +165,12 @@ def _plain(name: str) -> str:
     return "_".join(re.findall(r"[^\W_]+", _WORDS.sub(" ", name).casefold()))
 
 
-def _without_later_nulls(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which null takes no earlier value's place."""
-    fields: dict[str, Any] = {}
-    for name, value in pairs:
-        if value is not None or name not in fields:
-            fields[name] = value
-    return fields
+    return dict(pairs) | {name: value for name, value in pairs if value is not None}
 
 
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_without_later_nulls)
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_object_of)
 
 
 def repair_parts(reply: str, problem: str) -> tuple[Part, Part]:

@@ -229,10 +229,10 @@ def _speeches(
             *((Act.CRITIQUE, critic, text) for critic, text in agent.criticised_by.items()),
         )
     }
-    first_lines = {label: _first_line(text) for label, text in _texts(request, kind).items()}
-    if not written.keys() >= {*first_lines.values()}:
-        raise RequestRejected("The request shows a text that is not of the written example.")
-    return {label: written[line] for label, line in first_lines.items()}
+    found = {label: written.get(_first_line(text)) for label, text in _texts(request, kind).items()}
+    if None in found.values() and kind is not PartKind.CRITIQUE:
+        raise RequestRejected("The request shows a position that is not of the written example.")
+    return {label: speech for label, speech in found.items() if speech}
 
 
 def _critique(example: Example, _agent: ExampleAgent, request: ModelRequest) -> str:

@@ -29,6 +29,7 @@ _VENDOR = "Ollama"
 _SMALLEST_WINDOW = 4096
 #: Debates whose windows are remembered.
 _REMEMBERED = 256
+_NOT_FOUND = 404
 
 
 class OllamaProvider:
@@ -133,7 +134,7 @@ class OllamaProvider:
 
 
 def _check_model(response: httpx2.Response) -> None:
-    if response.status_code == httpx2.codes.NOT_FOUND:
+    if response.status_code == _NOT_FOUND:
         raise RequestRejected("Ollama does not have this model: run `ollama pull` for it.")
 
 

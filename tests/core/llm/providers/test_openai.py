@@ -229,14 +229,21 @@ async def test_without_strict_schemas_the_schema_goes_into_the_prompt(
         (None, ProviderDown),
     ],
 )
-def test_a_response_that_is_not_completed_is_no_reply(
-    response: dict[str, object] | None, kind: type[ProviderError]
+async def test_a_response_that_is_not_completed_is_no_reply(
+    vendor: Vendor,
+    request_: ModelRequest,
+    response: dict[str, object] | None,
+    kind: type[ProviderError],
 ) -> None:
-    reading = ResponsesReading("OpenAI")
-    reading.take({"type": "response.failed", "response": response})
+    event = {"type": "response.failed", "response": response}
+    vendor.script = always(Reject(status=200, body=f"data: {json.dumps(event)}\n\n"))
+    provider = a_provider(vendor)
+
     with pytest.raises(kind) as caught:
-        reading.text()
+        await provider.complete(request_)
+
     assert type(caught.value) is kind
+    await provider.close()
 
 
 def test_a_compatible_server_may_send_the_text_only_in_pieces() -> None:
