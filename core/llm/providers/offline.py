@@ -194,7 +194,7 @@ def mentions(normalised: str, word: str) -> bool:
     return f" {word} " in normalised or f" {word}s " in normalised
 
 
-def read_question(question: str, context: str) -> tuple[Sequence[str], Sequence[str]]:
+def read_question(question: str, context: str = "") -> tuple[Sequence[str], Sequence[str]]:
     """Keys of the things a question chooses between, none unless all are known; of its topics.
 
     Plain English only: "A or B", "A vs B", "from X to Y", "should we X"; in linear time.

@@ -170,7 +170,7 @@ async def test_a_note_is_answered_for_and_never_called_used() -> None:
 def test_plain_questions_about_what_is_on_the_lists_are_read(
     question: str, things: Sequence[str]
 ) -> None:
-    assert list(read_question(question, "")[0]) == things
+    assert list(read_question(question)[0]) == things
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_plain_questions_about_what_is_on_the_lists_are_read(
     ],
 )
 def test_what_is_not_plainly_a_choice_on_the_lists_is_declined(question: str) -> None:
-    assert read_question(question, "")[0] == ()
+    assert read_question(question)[0] == ()
 
 
 @pytest.mark.parametrize("act", TEXT_ACTS)
