@@ -193,29 +193,26 @@ async def test_a_run_that_holds_its_debate_can_prove_it(store: Store) -> None:
         await store.check_run(run)
 
 
-async def test_who_does_not_fit_waits_until_others_have_settled(store: Store) -> None:
+async def test_who_does_not_fit_is_told_so_until_others_have_settled(store: Store) -> None:
     clock = SystemClock()
     here = Budget(reservations=store, debate_id="d1", turn=ANN.key)
     there = Budget(reservations=store, debate_id="d1", turn="r1/proposal/bob")
     cap = replace(day_cap(), scope=SpendingScope(clock.now().date(), "T1"))
-    worst = Decimal("0.60")
-    entered, cheap = asyncio.Event(), Attempt()
+    worst, cheap = Decimal("0.60"), Attempt()
 
-    async def wait_and_hold() -> None:
-        async with there.hold([cap], worst, seconds=180, attempt=Attempt(), clock=clock):
-            entered.set()
+    async def fits(amount: Decimal) -> bool:
+        attempt = Attempt()
+        async with there.hold([cap], amount, seconds=180, attempt=attempt, clock=clock) as reserved:
+            return reserved
 
-    holding = here.hold([cap], worst, seconds=180, attempt=cheap, clock=clock)
-    async with asyncio.timeout(300), holding:
-        waiting = asyncio.create_task(wait_and_hold())
-        await asyncio.sleep(0.1)
-        assert not entered.is_set()
+    async with here.hold([cap], worst, seconds=180, attempt=cheap, clock=clock) as reserved:
+        assert reserved
+        assert not await fits(worst)
         cheap.usage = usage("0.10")
-    await asyncio.wait_for(waiting, 300)
+    assert await fits(worst)
 
     with pytest.raises(CapReached):
-        async with there.hold([cap], Decimal("0.95"), seconds=180, attempt=Attempt(), clock=clock):
-            pass
+        await fits(Decimal("0.95"))
 
 
 class Costly(ScriptedProvider):
