@@ -36,11 +36,9 @@ from bot.operations.health import Health
 from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition
 from bot.operations.probes import health_of
 from bot.plugins.queued_sink import QueuedSink, listening
-from bot.presenter.living import LivingPosts
-from bot.presenter.sink import LandingPosts, Presenter
-from bot.queue.outbox import Outbox
+from bot.presenter.sink import LandingPosts, LivingPosts, Presenter
+from bot.queue.outbox import Outbox, PostAddresses
 from bot.queue.outgoing import Outgoing
-from bot.queue.post_addresses import PostAddresses
 from bot.queue.rate_limits import Pace
 from bot.queue.rows import Posts
 from bot.reminder_loop import ReminderLoop
@@ -60,16 +58,18 @@ from bot.slack.connection.http import (
 from bot.slack.connection.socket import SocketGateway
 from bot.slack.evidence import SlackSources
 from bot.slack.install.workspaces import Installation, many_workspaces, one_workspace
-from bot.store.expiry import KEPT, Expiring, deleting_daily
 from bot.store.leases import Leases
-from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
 from bot.store.records import (
+    KEPT,
     ChannelSettings,
+    DebatePageGrants,
     Deliveries,
+    Expiring,
     Organisations,
     Reminders,
     RestoredIds,
+    deleting_daily,
 )
 from bot.store.search import DebateWords
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
@@ -304,7 +304,6 @@ async def _connect(
         posts=posts,
         leases=leases,
         clients=clients,
-        clock=clock,
         pace=parts.pace,
         render=living.render,
         on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),

@@ -17,22 +17,9 @@ from pydantic import SecretStr
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, build_tools, load_settings, model_sets
-from bot.demo_guide import (
-    ANOTHER,
-    BEGINNING,
-    ENDING,
-    closing_buttons,
-    own_line,
-    playing_line,
-)
+from bot.demo_guide import ANOTHER, BEGINNING, ENDING, closing_buttons, own_line, playing_line
 from bot.demo_screen import print_decision
-from bot.demo_settings import (
-    asking,
-    costs_money,
-    demo_settings,
-    models_in_words,
-    offline,
-)
+from bot.demo_settings import asking, costs_money, demo_settings, models_in_words, offline
 from bot.examples import (
     READING_SECONDS,
     ExamplePlayer,

@@ -135,18 +135,18 @@ class Team:
         with suppress(TimeoutError):  # not while a question in it is owed an answer
             async with asyncio.timeout(_TOLD_SECONDS):
                 while await self.moot.store.published_seq(debate_id) < last:
-                    await self.moot.outbox.clock.sleep(0.02)
+                    await self.moot.context.clock.sleep(0.02)
 
     async def wait_for_log(self, board: str, has: Callable[[Debate], object]) -> Debate:
         debate_id = debate_of(self.thread(board)[0])
         async with asyncio.timeout(WAIT_SECONDS):
             while not has(debate := fold(await self.moot.store.events(debate_id))):
-                await self.moot.outbox.clock.sleep(0.05)
+                await self.moot.context.clock.sleep(0.05)
         return debate
 
     async def wait_until_sent(self) -> None:
         while await self.moot.posts.lanes_with_work():
-            await self.moot.outbox.clock.sleep(0.02)
+            await self.moot.context.clock.sleep(0.02)
 
     async def status(self, board: str) -> Status:
         debate_id = debate_of(self.thread(board)[0])

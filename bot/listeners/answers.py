@@ -8,8 +8,8 @@ from bot.slack.access import Standing
 from bot.slack.limits import POST_TEXT
 from bot.slack.mrkdwn import plain
 from bot.views.lists import status_words
-from bot.views.options import how_it_goes, who_stands_where
 from bot.views.verdict import short_text
+from bot.views.vote import how_it_goes, who_stands_where
 from core.debate.state import Debate
 from core.errors import LogBroken, StoreError
 from core.figures import quantity

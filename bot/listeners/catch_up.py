@@ -28,7 +28,7 @@ from bot.slack.client import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outcomes import Rejection, Retry, outcome_of
 from bot.slack.payloads import Page, PostedMessage
-from bot.store.channel import Channel
+from bot.store.tables import Channel
 from core.debate.log import fold
 from core.errors import MootError, StoreDown, StoreError
 from core.ports import DebateFilter

@@ -35,11 +35,9 @@ from bot.slack.ids import ActionId, board_key
 from bot.slack.mrkdwn import literal
 from bot.slack.payloads import Click, Command
 from bot.store.personal_tokens import PersonalToken
-from bot.views.asked_back import asked_already, asked_back
-from bot.views.message import MessageView, notice
-from bot.views.notices import usage
+from bot.views.message import MessageView, moment, notice
+from bot.views.notices import asked_already, asked_back, usage
 from bot.views.start_form import FormTarget
-from bot.views.words import moment
 from core.debate.log import fold
 from core.debate.people import Mention, Person, Place
 from core.debate.state import Debate

@@ -32,11 +32,9 @@ from bot.slack.payloads import (
     Opener,
     code_of,
 )
-from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalTokens
-from bot.store.records import Deliveries
+from bot.store.records import DebatePageGrants, Deliveries
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
-from bot.views.forms import Form, message_form
 from bot.views.lists import (
     MOST_LISTED,
     DebateRow,
@@ -45,7 +43,7 @@ from bot.views.lists import (
     row_text,
     search_list,
 )
-from bot.views.message import MessageView, notice
+from bot.views.message import Form, MessageView, message_form, notice
 from bot.views.notices import decision_matches
 from core.debate.people import Person, Place
 from core.debate.state import Debate

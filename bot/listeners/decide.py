@@ -20,12 +20,17 @@ from bot.slack.blocks import READ_ALL
 from bot.slack.ids import ActionId, CallbackId, FieldId, rank_field
 from bot.slack.limits import FORM_BLOCKS
 from bot.slack.payloads import Click, FormSubmission, Interaction, Opener
-from bot.views.decision import decision_form, earlier_decision, form_failure, outcome_form
-from bot.views.fold import VERDICT, in_full
-from bot.views.follow_up import ask_form, comment_form, thanks
-from bot.views.forms import Form, message_form, text_form
+from bot.views.decision import (
+    ask_form,
+    comment_form,
+    decision_form,
+    earlier_decision,
+    form_failure,
+    outcome_form,
+    thanks,
+)
 from bot.views.group_post import everything
-from bot.views.message import MessageView, notice
+from bot.views.message import VERDICT, Form, MessageView, in_full, message_form, notice, text_form
 from bot.views.notices import page_link, withdrawn
 from bot.views.turn_groups import said_together
 from bot.views.verdict import whole

@@ -24,8 +24,8 @@ from bot.listeners.typed import (
 from bot.log import logger
 from bot.slack.evidence import file_references
 from bot.slack.payloads import MessageEvent
-from bot.views.asked_back import asked_already, asked_back, greeting, preview
 from bot.views.message import MessageView, notice
+from bot.views.notices import asked_already, asked_back, greeting, preview
 from core.debate.people import Mention, Person
 from core.debate.state import Status
 from core.errors import BadInput, DuplicateQuestion

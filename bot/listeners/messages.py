@@ -16,7 +16,8 @@ from bot.log import logger
 from bot.slack.access import SlackSilent
 from bot.slack.evidence import file_references
 from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
-from bot.slack.payloads import DELETED, ChangeEvent, ChangeOfMessage, MessageEvent, PostedMessage
+from bot.slack.origins import DELETED
+from bot.slack.payloads import ChangeEvent, ChangeOfMessage, MessageEvent, PostedMessage
 from bot.slack.typed_text import (
     has_words,
     links_in,
@@ -27,9 +28,9 @@ from bot.slack.typed_text import (
     told_bot,
     with_names,
 )
-from bot.store.channel import Channel
+from bot.store.tables import Channel
 from bot.views.clarifications import which_question
-from bot.views.follow_up import MOST_OFFERED, ask_offer
+from bot.views.decision import MOST_OFFERED, ask_offer
 from core.debate.people import Person
 from core.debate.state import Debate, Status
 from core.errors import BadInput, LogBroken, MootError, NotesFull
@@ -120,7 +121,7 @@ class IncomingMessage:
         for _ in range(_LOOKS):
             # In this order, as a board may arrive between the two.
             is_board_under_way = await posts.is_board_under_way(self.channel)
-            debate_id = await posts.debate_of_thread(self.channel, self.posted.thread_ts)
+            debate_id = await posts.debate_of_post(self.channel, self.posted.thread_ts)
             if debate_id or not is_board_under_way:
                 return debate_id
             await self.context.clock.sleep(_LOOK_SECONDS)
@@ -156,7 +157,7 @@ async def take_message(context: ListenerContext, body: Body) -> None:
     if not edited and (root := _root_deleted(event.change)):
         # The board is edited no more; its thread says how the debate can be stopped.
         here = Channel(event.team_id, event.change.channel)
-        debate_id = await context.posts.debate_of_thread(here, root)
+        debate_id = await context.posts.debate_of_post(here, root)
         if debate_id and (row := await context.posts.row_by_key(board_key(debate_id))):
             await context.outbox.lose_post(row)
         return

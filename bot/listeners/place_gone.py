@@ -12,15 +12,15 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners.context import ListenerContext, acknowledged, recorded
 from bot.log import logger
-from bot.queue.edits import MESSAGE_GONE
+from bot.queue.calls import MESSAGE_GONE
 from bot.queue.outbox import Outbox
 from bot.queue.rows import NewPost, PostRow, PostState
 from bot.slack.ids import board_key
 from bot.slack.origins import value_at
 from bot.slack.outcomes import CLOSED_TO_POSTS, PLACE_GONE, Rejection
 from bot.slack.payloads import ChannelEvent, Delivery
-from bot.store.channel import Channel
-from bot.views.notices import notice
+from bot.store.tables import Channel
+from bot.views.message import notice
 from core.errors import DebateUnknown, LogBroken
 from core.ports import DebateFilter
 from core.use_cases.steer import SteerDebate

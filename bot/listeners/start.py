@@ -27,8 +27,8 @@ from bot.slack.payloads import (
     Opener,
 )
 from bot.slack.typed_text import with_names
-from bot.store.channel import Channel
-from bot.views.forms import Form, message_form
+from bot.store.tables import Channel
+from bot.views.message import Form, message_form
 from bot.views.notices import settings_line
 from bot.views.start_form import (
     AS_USUAL,
@@ -176,7 +176,7 @@ async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
     if not debate_id and message.user == identity.user_id:
         # A file's message has no row of its own: its thread says which debate it is of.
         thread = message.thread_ts or message.ts
-        debate_id = await context.posts.debate_of_thread(here, thread)
+        debate_id = await context.posts.debate_of_post(here, thread)
     return (await context.debate(debate_id, used)).setup.question if debate_id else ""
 
 
@@ -358,7 +358,7 @@ async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
         workspace=here.workspace,
         channel=here.channel,
         method="post",
-        payload=settings_line(person(form), settings).payload,
+        payload=settings_line(person(form)).payload,
     )
     await context.outbox.post([post])
 

@@ -23,9 +23,8 @@ from bot.listeners.messages import IncomingMessage
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field
 from bot.slack.payloads import Click, FormSubmission, SessionStopped
 from bot.views.clarifications import answer_form
-from bot.views.forms import Form, message_form
-from bot.views.message import MessageView, notice
-from bot.views.options_form import context_form, edits_in, field_of, options_form
+from bot.views.message import Form, MessageView, message_form, notice
+from bot.views.vote import context_form, edits_in, field_of, options_form
 from core.debate.people import Person
 from core.debate.state import Debate
 from core.errors import BadInput

@@ -7,9 +7,8 @@ from typing import Any, Generic, TypeVar
 
 from bot.queue.rows import NewPost
 from bot.slack.ids import board_key, event_key, note_ts
-from bot.views.message import MessageView, context
-from bot.views.words import EXAMPLE_NOTE, is_example
-from core.debate.log import Event, RecordedEvent
+from bot.views.message import EXAMPLE_NOTE, MessageView, context, is_example
+from core.debate.log import RecordedEvent
 from core.debate.state import Debate
 from core.debate.turn import Turn
 
@@ -132,13 +131,7 @@ def reaction(on: type[E], emoji: str, message: Callable[[E], str]) -> Post[E]:
     def key(occasion: Occasion[E], _part: int) -> str:
         return of_event(occasion, emoji)
 
-    return Post(
-        on=on,
-        view=view,
-        key=key,
-        method="react",
-        where=PostPlace.CHANNEL,
-    )
+    return Post(on=on, view=view, key=key, method="react", where=PostPlace.CHANNEL)
 
 
 def post_about(debate: Debate, key: str, content: Content, method: str = "post") -> NewPost:
@@ -147,17 +140,6 @@ def post_about(debate: Debate, key: str, content: Content, method: str = "post")
         on=Debate, view=lambda _: [content], key=lambda _, _part: key, method=method
     )
     return next(iter(post.posts(Occasion(debate=debate, event=debate, seq=debate.seq))))
-
-
-def occasion_of(
-    debate: Debate, recorded: RecordedEvent, log: Iterable[RecordedEvent] = ()
-) -> Occasion[Event]:
-    return Occasion(
-        debate=debate,
-        event=recorded.event,
-        seq=recorded.seq,
-        log=[entry for entry in log if entry.seq <= recorded.seq],
-    )
 
 
 def marked_content(debate: Debate, content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ Reason: one table of all posts, in one place.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from bot.presenter.post import Occasion, Post, PostPlace, Scene, occasion_of, post_about, reaction
+from bot.presenter.post import Occasion, Post, PostPlace, Scene, post_about, reaction
 from bot.queue.rows import NewPost
 from bot.queue.slack_calls import ALONE
 from bot.slack.ids import (
@@ -31,8 +31,7 @@ from bot.slack.mrkdwn import bare_gist
 from bot.views import notices
 from bot.views.board import board, question_is_whole
 from bot.views.clarifications import card
-from bot.views.decision import decision_line, outcome_post, reminder
-from bot.views.follow_up import answer_views, question_line
+from bot.views.decision import answer_views, decision_line, outcome_post, question_line, reminder
 from bot.views.group_post import group_post, turn
 from bot.views.message import MessageView
 from bot.views.turn_groups import is_shown
@@ -512,7 +511,8 @@ def turn_of(recorded: RecordedEvent) -> Turn | None:
 def posts_of(
     debate: Debate, recorded: RecordedEvent, log: Sequence[RecordedEvent] = ()
 ) -> Sequence[NewPost]:
-    occasion = occasion_of(debate, recorded, log)
+    upto = [entry for entry in log if entry.seq <= recorded.seq]
+    occasion = Occasion[Any](debate=debate, event=recorded.event, seq=recorded.seq, log=upto)
     declarations = _BY_EVENT.get(type(recorded.event), ())
     return [post for declared in declarations for post in declared.posts(occasion)]
 

@@ -1,30 +1,33 @@
-"""The presenter: hears what happens in debates and queues what people are to see."""
+"""The presenter: hears what happens in debates, queues posts, and makes what living ones show."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from bot.landing.receivers import LandedRecord, Landing, Receiver
-from bot.presenter.post import post_about
-from bot.presenter.posts import hurried_by, posts_of_group
+from bot.presenter.post import Content, Scene, marked_content, post_about
+from bot.presenter.posts import LIVING, hurried_by, posts_of_group
 from bot.presenter.reading_order import ReadingPosition, position_after, release_after
-from bot.queue.rows import DebateProgress, NewPost
-from bot.slack.ids import event_key
-from bot.store.channel import Channel
+from bot.queue.outgoing import RenderedPosts
+from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
+from bot.slack.ids import event_key, pin_key
+from bot.store.records import ChannelSettings
 from bot.store.search import DebateWords
+from bot.store.tables import Channel
+from bot.views import notices
 from bot.views.message import MessageView
 from bot.views.notices import landing_failure_line
 from bot.views.notices import landing_line as landed_words
 from core.debate.debate_events import DebateConcluded, DebateStarted
-from core.debate.log import RecordedEvent
-from core.debate.people_events import DecisionRecorded, OptionEdited, OutcomeGiven
+from core.debate.log import RecordedEvent, fold
+from core.debate.people_events import DebateWanted, DecisionRecorded, OptionEdited, OutcomeGiven
 from core.debate.state import Debate, Status
 from core.debate.turn import Turn
 from core.debate.turn_events import OptionsMerged, VerdictReached
 from core.recent import Recent
 from core.rules.options import options_of
-from core.use_cases.debate_cache import DebateLog
+from core.use_cases.debate_cache import DebateCache, DebateLog
 from core.use_cases.remind import RemindPeople
 
 
@@ -164,3 +167,57 @@ class LandingPosts:
     async def _post(self, landing: Landing, part: str, view: MessageView) -> None:
         key = event_key(landing.debate.id, landing.recorded.seq, part)
         await self.posts.post([post_about(landing.debate, key, view)])
+
+
+@dataclass
+class LivingPosts:
+    """Renders living posts; see `bot.queue.outgoing.Render`."""
+
+    log: DebateLog
+    #: Where it is seen whether the board could be pinned; None: nobody says so.
+    rows: Posts | None = None
+    #: What channels have set; None: nothing.
+    channels: ChannelSettings | None = None
+    #: Debates can be shared as pages.
+    pages: bool = False
+    _debates: DebateCache = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._debates = DebateCache(self.log)
+
+    async def render(self, rows: Sequence[PostRow]) -> RenderedPosts:
+        debate = await self._debates.debate(rows[0].debate_id or "")
+        contents = {row.key: await self._content(debate, row) for row in rows}
+        return RenderedPosts(seq=debate.seq, contents=contents)
+
+    async def _content(self, debate: Debate, row: PostRow) -> Mapping[str, Any]:
+        post = LIVING[row.post]
+        scene = Scene(debate=debate, key=row.key, pages=self.pages)
+        if post.of_edition and _edition_of(row.key) < debate.edition:
+            scene = await self._before_wanted(scene)
+        elif post.name == "board":
+            scene = replace(scene, remarks=await self._remarks(debate))
+        elif post.name == "pin" and self.channels and debate.status is Status.CONCLUDED:
+            settings = await self.channels.get(debate.setup.place)
+            scene = replace(scene, keep_pinned=settings.keep_pinned)
+        view: Content = post.shows(scene) if post.shows else {}
+        content = view.payload if isinstance(view, MessageView) else view
+        return marked_content(debate, content)
+
+    async def _before_wanted(self, scene: Scene) -> Scene:
+        """The debate as it was when somebody wanted it to go on: this edition counts no more."""
+        log = await self.log.events(scene.debate.id)
+        entries = [recorded for recorded in log if isinstance(recorded.event, DebateWanted)]
+        last = entries[_edition_of(scene.key) - 1]
+        before = await asyncio.to_thread(fold, [entry for entry in log if entry.seq < last.seq])
+        by = last.event.by if isinstance(last.event, DebateWanted) else before.setup.asked_by
+        return replace(scene, debate=before, superseded=notices.superseded_note(by))
+
+    async def _remarks(self, debate: Debate) -> Sequence[str]:
+        pin = await self.rows.row_by_key(pin_key(debate.id)) if self.rows else None
+        return [f"The board could not be pinned: {pin.error}"] if pin and pin.error else []
+
+
+def _edition_of(key: str) -> int:
+    last = key.rpartition("/")[2]
+    return int(last) if last.isdecimal() else 1

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, select, text, update
 
-from bot.queue.rows import LANDING, NOW, NewPost, PostRow, PostState, fresh, read_row
+from bot.queue.rows import LANDING, NewPost, PostRow, PostState, fresh, read_row
+from bot.store.leases import NOW
 from bot.store.tables import IS_LANDING, QUEUE, UNSENT, TableUser
 from core.store.database import Database
 

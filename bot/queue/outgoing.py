@@ -22,8 +22,7 @@ from bot.slack.ids import address_keys, fill_in
 from bot.slack.outcomes import Outcome, Rejection, Retry
 from bot.slack.payloads import refusal_of
 from bot.store.leases import Leases
-from core.errors import ConfigurationBroken
-from core.ports import Clock
+from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
 from core.recent import Recent
 from core.redaction import without_secrets
 
@@ -36,14 +35,14 @@ STOP_SECONDS = 3.0
 NO_CLIENT = (SlackApiError, OSError, aiohttp.ClientError, ConfigurationBroken)
 _MOST_KNOWN = 1000
 #: Its row is on its way.
-_UNSENT = frozenset({PostState.WAITING, PostState.SENDING})
+IS_UNSENT = frozenset({PostState.WAITING, PostState.SENDING})
 
 
 @dataclass(frozen=True, kw_only=True)
 class RenderedPosts:
     #: The number of the event up to which they do.
     seq: int
-    #: Content by key; a post that is not there can be shown no more.
+    #: Content by key.
     contents: Mapping[str, Mapping[str, Any]]
 
 
@@ -65,7 +64,6 @@ class Outgoing:
     posts: Posts
     leases: Leases
     clients: WorkspaceClients
-    clock: Clock
     pace: Pace = field(default_factory=Pace)
     #: Makes the content of living posts of one debate from its log.
     render: Render = _render_nothing
@@ -81,10 +79,8 @@ class Outgoing:
         self.limits = RateLimits(self.pace)
         #: Of rows and lanes that fail: since when, and how often.
         self._failing = Recent[str, tuple[float, int]](_MOST_KNOWN)
-        #: Workspaces in which the app is no agent, as Slack said since the start.
-        self.without_sessions: set[str] = set()
         #: Workspaces that refused newer blocks since the start.
-        self.without_newer_blocks: set[str] = set()
+        self._without_newer_blocks = set[str]()
 
     def count_failure(self, name: str) -> float:
         """Count a failure in a row; return how long to wait."""
@@ -92,19 +88,36 @@ class Outgoing:
         self._failing[name] = since, times + 1
         return self.pace.after_errors(times + 1)
 
+    def keeps_failing(self, name: str) -> bool:
+        since, _ = self._failing.get(name, (time.monotonic(), 0))
+        return time.monotonic() - since > self.pace.fails
+
+    def forget_failures(self, *names: str) -> None:
+        for name in names:
+            self._failing.pop(name, None)
+
     def hold(self, lane: str, outcome: Outcome) -> None:
         """Let nothing of the lane go for as long as Slack asks, or longer each time."""
         after = outcome.after if isinstance(outcome, Retry) else None
         self.limits.hold(lane, self.count_failure(lane) if after is None else after)
 
-    def fails_since(self, name: str) -> float:
-        """Seconds for which it has failed."""
-        since, _ = self._failing.get(name, (time.monotonic(), 0))
-        return time.monotonic() - since
-
-    def forget_failures(self, *names: str) -> None:
-        for name in names:
-            self._failing.pop(name, None)
+    async def rendered(self, rows: Sequence[PostRow]) -> RenderedPosts | None:
+        """What these living posts of one debate show; None: they wait, or were given up."""
+        if not rows:
+            return RenderedPosts(seq=0, contents={})
+        try:
+            return await self.render(rows)
+        except (DebateUnknown, LogBroken) as error:
+            for row in rows:
+                await self.posts.fail(row, str(error))
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001 - a fault of ours: these rows wait, not all of the workspace
+            _log.exception("cannot be shown", post=rows[0].key)
+            pause = self.count_failure(rows[0].key)
+            for row in rows:
+                await self.posts.put_off(row, pause)
+        return None
 
     async def with_addresses(
         self, row: PostRow, content: Mapping[str, Any], team_url: str, seq: int
@@ -123,16 +136,24 @@ class Outgoing:
             The content; and whether a post that it links to is on its way still.
         """
         content = without_secrets(content)
-        texts = {name: value for name, value in content.items() if name != "files"}
-        text = json.dumps(texts)
+        text = json.dumps({name: value for name, value in content.items() if name != "files"})
         keys = address_keys(text)
         if not keys:
             return content, False
         rows = await self.posts.rows_with_keys(list(keys))
-        roots = await self.posts.rows_with_keys(
-            [post.thread_key for post in rows.values() if post.thread_key]
-        )
-        addresses = {key: _address(team_url, row.channel, rows.get(key), roots) for key in keys}
+        threads = [post.thread_key for post in rows.values() if post.thread_key]
+        roots = await self.posts.rows_with_keys(threads)
+        channel = f"{team_url}archives/{row.channel}"
+
+        def address(key: str) -> str:
+            post = rows.get(key)
+            if post is None or post.ts is None:
+                return channel
+            root = roots.get(post.thread_key or "")
+            thread = f"?thread_ts={root.ts}&cid={row.channel}" if root else ""
+            return f"{channel}/p{post.ts.replace('.', '')}{thread}"
+
+        addresses = {key: address(key) for key in keys}
         is_early = any(_is_coming(row, key, rows.get(key), seq) for key in keys)
         return {**content, **json.loads(fill_in(text, addresses))}, is_early
 
@@ -151,20 +172,18 @@ class Outgoing:
             with leaving_before(deadline):
                 return await make(replace(call, content=content))
 
-        if has_newer and workspace not in self.without_newer_blocks:
+        is_refused = workspace in self._without_newer_blocks
+        if not has_newer or not is_refused:
             try:
                 return await attempt(call.content)
             except SlackApiError as error:
-                if refusal_of(error.response).error != REFUSAL:
+                if not has_newer or refusal_of(error.response).error != REFUSAL:
                     raise
+        answer = await attempt(older)
+        if not is_refused:
             _log.warning("newer blocks are not taken", workspace=workspace)
-            self.without_newer_blocks.add(workspace)
-        try:
-            return await attempt(older)
-        except SlackApiError as error:
-            if has_newer and refusal_of(error.response).error == REFUSAL:
-                self.without_newer_blocks.discard(workspace)  # it was something else
-            raise
+            self._without_newer_blocks.add(workspace)
+        return answer
 
 
 async def with_grace(work: Coroutine[None, None, T]) -> T:
@@ -183,16 +202,6 @@ def digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _address(
-    team_url: str, channel: str, post: PostRow | None, roots: Mapping[str, PostRow]
-) -> str:
-    if post is None or post.ts is None:
-        return f"{team_url}archives/{channel}"
-    address = f"{team_url}archives/{channel}/p{post.ts.replace('.', '')}"
-    root = roots.get(post.thread_key or "")
-    return f"{address}?thread_ts={root.ts}&cid={channel}" if root else address
-
-
 def _is_coming(row: PostRow, key: str, linked: PostRow | None, seq: int) -> bool:
     """Whether a post that a row links to will be there soon."""
     if linked is None:
@@ -200,4 +209,4 @@ def _is_coming(row: PostRow, key: str, linked: PostRow | None, seq: int) -> bool
         return bool(row.post) and key.startswith(f"{row.debate_id}/") and row.wanted_seq < seq
     # What stands behind a row in its lane cannot be waited for, but by an edit.
     is_before = linked.id < row.id or row.state is PostState.SENT
-    return linked.state in _UNSENT and is_before
+    return linked.state in IS_UNSENT and is_before

@@ -36,13 +36,14 @@ from sqlalchemy import (
 from sqlalchemy.sql.base import ReadOnlyColumnCollection
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from bot.store.channel import Channel
 from bot.store.leases import NOW
-from bot.store.tables import LANES, QUEUE, UNSENT
+from bot.store.tables import LANES, QUEUE, UNSENT, Channel
 from core.redaction import without_secrets
 from core.store.columns import insert_new
 from core.store.database import Database
 
+#: Of a living post: the event up to which it shows the debate, and the hash of what it shows.
+Version = tuple[int, str | None]
 #: `shown_seq` of a living post of which nobody knows what it shows.
 UNKNOWN = -1
 #: Methods of living posts that are no messages: there is no first call, each call sets a state.
@@ -58,14 +59,10 @@ class PostState(StrEnum):
     #: Somebody began to send it; after a crash it may or may not have arrived.
     SENDING = "sending"
     SENT = "sent"
-    #: It will not be tried again. So is a state that nobody knows: the file is damaged.
+    #: It will not be tried again.
     FAILED = "failed"
     #: Its place cannot be reached; a living one is brought to the truth when that comes back.
     GONE = "gone"
-
-    @classmethod
-    def _missing_(cls, value: object) -> "PostState":  # noqa: ARG003 - the base class has it
-        return cls.FAILED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +185,7 @@ class Posts:
         Of each debate only the first unsent row may go, so that a row that waits holds up its own
         debate only. What is due and *sending* comes first, then debates with something urgent.
         """
-        return await self._first(_NEXT, in_lane=lane)
+        return next(iter(await self._rows(_NEXT, in_lane=lane)), None)
 
     async def claim(self, row: PostRow, owner: str) -> PostRow | None:
         """Record, before the call, that this process sends the row.
@@ -205,7 +202,7 @@ class Posts:
         ts: str | None = None,
         error: str | None = None,
         after: float = 0.0,
-        version: tuple[int, str | None] | None = None,
+        version: Version | None = None,
     ) -> bool:
         """End the attempt that `claim` began; the lane's lease is not asked for.
 
@@ -316,18 +313,14 @@ class Posts:
         return await self._scalar(_BACKLOG)
 
     async def row_by_key(self, key: str) -> PostRow | None:
-        return await self._first(_BY_KEY, with_key=key)
+        return (await self.rows_with_keys([key])).get(key)
 
     async def rows_with_keys(self, keys: Sequence[str]) -> Mapping[str, PostRow]:
         rows = await self._rows(_BY_KEYS, with_keys=keys) if keys else ()
         return {row.key: row for row in rows}
 
-    async def debate_of_thread(self, channel: Channel, thread_ts: str) -> str | None:
-        """Id of the debate whose first post began this thread."""
-        return await self._scalar(_ROOT, **channel._asdict(), thread_ts=thread_ts)
-
     async def debate_of_post(self, channel: Channel, ts: str) -> str | None:
-        """Id of the debate that one of our messages is of, in whichever thread it is."""
+        """Id of the debate that one of our messages is of, such as the first one of its thread."""
         return await self._scalar(_POSTED, **channel._asdict(), ts=ts)
 
     async def is_board_under_way(self, channel: Channel) -> bool:
@@ -340,9 +333,6 @@ class Posts:
     async def _rows(self, query: Select[Any], **values: Any) -> Sequence[PostRow]:
         rows = await self.database.read(lambda c: c.execute(query, values).mappings().all())
         return [read_row(row) for row in rows]
-
-    async def _first(self, query: Select[Any], **values: Any) -> PostRow | None:
-        return next(iter(await self._rows(query, **values)), None)
 
     async def _scalar(self, query: Select[Any], **values: Any) -> Any:
         return await self.database.read(lambda c: c.execute(query, values).scalar())
@@ -527,8 +517,7 @@ _WANT = (
     )
     .returning(QUEUE.c.edit_lane)
 )
-#: States have no first call, in whatever state a damaged file has their rows.
-_UNSENT_LANES = select(_Q.c.lane).where(_Q_UNSENT, _Q.c.method.not_in(STATES))
+_UNSENT_LANES = select(_Q.c.lane).where(_Q_UNSENT)
 _STALE_LANES = select(_Q.c.edit_lane).where(_Q_STALE, _Q_ROOTED)
 _BUSY = union(_UNSENT_LANES.where(_Q.c.method != LANDING), _STALE_LANES)
 _BUSY_LANES = union(_UNSENT_LANES, _STALE_LANES).subquery("busy")
@@ -544,17 +533,9 @@ _BUSY_FOR = (
     )
 )
 _BACKLOG = select(func.count()).select_from(QUEUE).where(UNSENT, QUEUE.c.method != LANDING)
-_BY_KEY = select(QUEUE).where(_WITH_KEY)
 _BY_KEYS = select(QUEUE).where(QUEUE.c.key.in_(bindparam("with_keys", expanding=True)))
 _OF_DEBATE = select(QUEUE).where(QUEUE.c.debate_id == bindparam("debate_id")).order_by(QUEUE.c.id)
 _HERE = (QUEUE.c.workspace == bindparam("workspace")) & (QUEUE.c.channel == bindparam("channel"))
-_ROOT = (
-    select(QUEUE.c.debate_id)
-    .where(_HERE, QUEUE.c.method == "post", QUEUE.c.thread_key.is_(None))
-    .where(QUEUE.c.ts == bindparam("thread_ts"))
-    .order_by(QUEUE.c.id)
-    .limit(1)
-)
 _POSTED = select(QUEUE.c.debate_id).where(_HERE, QUEUE.c.ts == bindparam("ts")).limit(1)
 _UNDER_WAY = (
     select(QUEUE.c.id).where(_HERE, text("state = 'sending'"), QUEUE.c.post == "board").limit(1)

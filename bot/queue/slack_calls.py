@@ -27,15 +27,14 @@ _OWN_FIELDS = frozenset({"target_key", "target_ts", "thread_ts", UNDER, ALONE})
 _EDITABLE = frozenset({"text", "blocks"})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class SlackCall:
-    """A row about to be sent, or a living post about to be edited."""
+    """A row about to be sent, or a living post about to be edited, and what is sent."""
 
     client: AsyncWebClient
     row: PostRow
-    #: What is sent.
     content: Mapping[str, Any]
-    #: Timestamp of the message it reacts to, where another post of ours says which that is.
+    #: Timestamp of the message of ours that files hang on.
     target_ts: str | None = None
 
     @property
@@ -62,7 +61,7 @@ async def _post(call: SlackCall) -> str:
 
 
 async def _react(call: SlackCall) -> None:
-    timestamp = call.target_ts or call.content.get("target_ts") or ""
+    timestamp = call.content["target_ts"]
     await call.client.reactions_add(channel=call.row.channel, timestamp=timestamp, **call.arguments)
 
 

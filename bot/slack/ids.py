@@ -37,7 +37,7 @@ class ActionId(StrEnum):
     BALLOT = "people_ballot"
     #: Below the verdict: ask about the debate, or start one that goes on from it.
     ASK = "ask_about_debate"
-    #: Asks what somebody wrote in the thread; its value is in `bot.views.follow_up`.
+    #: Asks what somebody wrote in the thread; its value is in `bot.views.decision`.
     ASK_THIS = "ask_what_was_written"
     DEBATE_ON = "debate_it_on"
     #: Makes a link to the debate's page.
@@ -57,11 +57,11 @@ class ActionId(StrEnum):
     #: Its value is `<debate>/good` or `<debate>/bad`.
     FEEDBACK = "verdict_feedback"
     SAY_WHY = "verdict_feedback_why"
-    #: Shows all of what a post folds away; its value is what `bot.views.fold` names.
+    #: Shows all of what a post folds away; its value is what `bot.views.message` names.
     READ_ALL = "read_all"
     #: Opens the form to start a debate; its value is nothing.
     START = "start_debate"
-    #: Asks what typed text means; the values are in `bot.views.asked_back`.
+    #: Asks what typed text means; the values are in `bot.views.notices`.
     DEBATE_IT = "debate_it"
     RUN_COMMAND = "run_command"
 

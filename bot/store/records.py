@@ -1,18 +1,22 @@
 """Records of the Slack side, a class for each table: deliveries, reminders, settings and others."""
 
-from collections.abc import Collection, Sequence
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Protocol
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, delete, or_, select, update
+from sqlalchemy import Connection, Select, delete, or_, select, update
 
 from bot.log import logger
 from bot.store.tables import (
     CHANNEL_SETTINGS,
     DELIVERIES,
     ORGANISATIONS,
+    PAGE_GRANTS,
     QUEUE,
     REMINDERS,
     RESTORED,
@@ -20,7 +24,9 @@ from bot.store.tables import (
     TableUser,
 )
 from core.debate.people import Place
-from core.debate.state import Status
+from core.debate.state import Debate, Status
+from core.errors import StoreError
+from core.ports import Clock
 from core.redaction import without_secrets
 from core.store.columns import insert_new
 from core.store.database import Database
@@ -101,13 +107,10 @@ class Organisations(TableUser):
         return await self._database.read(lambda c: c.execute(query).scalars().all())
 
 
-_log = logger(__name__)
-
-
 class ChannelSettings(TableUser):
     async def get(self, place: Place) -> ChannelChoices:
         """The channel's settings; the defaults, if they cannot be read."""
-        query = select(CHANNEL_SETTINGS.c.settings).where(_of(place))
+        query = select(CHANNEL_SETTINGS.c.settings).where(_channel(place))
         value = await self._database.read(lambda c: c.execute(query).scalar())
         try:
             return ChannelChoices.model_validate(value or {})
@@ -125,13 +128,13 @@ class ChannelSettings(TableUser):
 
         def insert_or_update(connection: Connection) -> None:
             if not insert_new(connection, CHANNEL_SETTINGS, row):
-                change = update(CHANNEL_SETTINGS).where(_of(place))
+                change = update(CHANNEL_SETTINGS).where(_channel(place))
                 connection.execute(change.values(settings=settings))
 
         await self._database.write(insert_or_update)
 
 
-def _of(place: Place) -> Any:
+def _channel(place: Place) -> Any:
     table = CHANNEL_SETTINGS.c
     return (table.workspace == place.workspace) & (table.channel == place.channel)
 
@@ -191,3 +194,74 @@ def _find_out(connection: Connection) -> list[str]:
     )
     connection.execute(living.values(shown_seq=-1, shown_hash=None))
     return list(connection.execute(select(DEBATES.c.id).where(running)).scalars())
+
+
+_log = logger(__name__)
+
+#: Slack repeats a delivery for some minutes at most; people repeat a click for seconds.
+KEPT = timedelta(days=7)
+_DAY_SECONDS = 24 * 60 * 60.0
+
+
+class Expiring(Protocol):
+    async def purge(self, before: datetime) -> Any: ...
+
+
+@asynccontextmanager
+async def deleting_daily(
+    records: Expiring, clock: Clock, age: timedelta = KEPT
+) -> AsyncGenerator[None]:
+    """Delete what is older than `age` once a day, for as long as the block lasts."""
+
+    async def every_day() -> None:
+        while True:
+            try:
+                await records.purge(clock.now() - age)
+            except StoreError as error:
+                _log.warning("not tidied up", reason=str(error))
+            await clock.sleep(_DAY_SECONDS)
+
+    task = asyncio.create_task(every_day(), name="deleting daily")
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+_BYTES = 8
+
+
+class DebatePageGrants(TableUser):
+    """The `PageGrants` of a running bot."""
+
+    async def grant(self, debate: Debate) -> str:
+        values = {
+            "debate_id": debate.id,
+            "workspace": debate.setup.place.workspace,
+            "granted": secrets.token_hex(_BYTES),
+        }
+
+        def make_or_read(connection: Connection) -> str:
+            insert_new(connection, PAGE_GRANTS, values)
+            return str(connection.execute(_granted(debate.id)).scalar_one())
+
+        return await self._database.write(make_or_read)
+
+    async def grant_of(self, debate_id: str) -> str:
+        """The debate's grant; empty where it has none."""
+        query = _granted(debate_id)
+        return str(await self._database.read(lambda c: c.execute(query).scalar()) or "")
+
+    async def withdraw(self, debate_id: str) -> bool:
+        this = delete(PAGE_GRANTS).where(PAGE_GRANTS.c.debate_id == debate_id)
+        return await self._database.write(lambda c: c.execute(this).rowcount > 0)
+
+    async def leave(self, workspace: str) -> None:
+        these = delete(PAGE_GRANTS).where(PAGE_GRANTS.c.workspace == workspace)
+        await self._database.write(lambda c: c.execute(these))
+
+
+def _granted(debate_id: str) -> Select[tuple[str]]:
+    return select(PAGE_GRANTS.c.granted).where(PAGE_GRANTS.c.debate_id == debate_id)

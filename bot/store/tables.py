@@ -1,7 +1,7 @@
 """The tables of the Slack side."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import (
     DDL,
@@ -232,3 +232,8 @@ class TableUser:
 
 async def prepare(database: Database) -> None:
     await migrate(database, METADATA, MIGRATIONS, VERSION_TABLE)
+
+
+class Channel(NamedTuple):
+    workspace: str
+    channel: str

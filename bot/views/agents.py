@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn import bare, gist, link, literal
-from bot.views.message import item_list
-from bot.views.words import icon, is_offline, name_of, title
+from bot.views.message import icon, is_offline, item_list, name_of, title
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.findings import FindingStatus, ReviewFinding
 from core.debate.state import Debate, Status

@@ -3,42 +3,46 @@
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from bot.slack.blocks import button, confirmation, row
+from bot.slack.blocks import Block, button, confirmation, row
 from bot.slack.ids import ActionId, BlockId, address_of, board_key
 from bot.slack.mrkdwn import gist, literal, plain, split
 from bot.views.agents import agent_list, finding_counts, subject_line
 from bot.views.decision import standing
 from bot.views.group_post import answer_of
-from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, item_list, sections
-from bot.views.notices import decided_earlier
-from bot.views.options import (
-    anyway_button,
-    anyway_element,
-    decided_on,
-    how_it_goes,
-    how_it_went,
-    single_answer,
-    who_stands_where,
-)
-from bot.views.progress import plan, progress, stage
-from bot.views.results import line_text
-from bot.views.verdict import disclaimer, shortcomings
-from bot.views.vote import in_a_line, team_count
-from bot.views.words import (
+from bot.views.message import (
     OFFLINE_NOTE,
+    PAGE_LIMIT,
+    MessageView,
     all_offline,
     confidence,
-    cost,
+    context,
+    header,
+    item_list,
     letters,
+    line_text,
     moment,
     name_of,
     person,
+    sections,
     turn_noun,
+)
+from bot.views.notices import decided_earlier
+from bot.views.progress import plan, progress, stage
+from bot.views.verdict import disclaimer, shortcomings
+from bot.views.vote import (
+    anyway_buttons,
+    decided_on,
+    how_it_goes,
+    how_it_went,
+    in_a_line,
+    single_answer,
+    team_count,
+    who_stands_where,
 )
 from core.debate.contributions import SummaryKind
 from core.debate.state import Debate, Status
 from core.debate.turn import Act, Turn
-from core.figures import quantity
+from core.figures import money, quantity
 from core.rules import schedule
 from core.rules.degradations import fallback_words
 from core.rules.ending import DebateState, rounds_words, state_of, state_words
@@ -121,7 +125,7 @@ def board(
     if is_running or debate.is_sealed:
         blocks += _buttons(debate)
     else:
-        blocks += anyway_button(debate)
+        blocks += row(BlockId.SKIPPED, anyway_buttons(debate))
     # Notifications and the list of pins show its beginning.
     way = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
     lines = [f"{_headline(debate)}: {_question_line(debate)}", *top[1:], way, *middle]
@@ -175,8 +179,6 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
         f"{gist(failed.reason, _REASON_LIMIT)}"
         f"{' The full text is used.' if failed.turn.act is Act.SUMMARY else ''}"
         for failed in debate.failures.values()
-        # What was to stand on the board only is missed by nobody once there is a verdict.
-        if not (debate.verdict and failed.turn.act is Act.SUMMARY)
     ]
     lines += _waiting(debate) if is_running else ()
     if is_running and not schedule.has_quorum(debate):
@@ -283,7 +285,7 @@ def _foot(debate: Debate, links: Mapping[str, str]) -> Iterator[str]:
         yield decided_earlier(debate, _EARLIER_LIMIT)
     rounds, is_running = rounds_words(debate), debate.status is Status.RUNNING
     yield f"Asked by {person(setup.asked_by)} · {literal(setup.format)}, {rounds} · `{debate.id}`"
-    yield f"{'So far' if is_running else 'Total'}: cost {cost(debate.usage)}"
+    yield f"{'So far' if is_running else 'Total'}: cost {money(debate.usage.cost)}"
     yield " · ".join(f"<{address}|{literal(name)}>" for name, address in links.items())
     if is_running:
         yield "Reply in the thread to add what the agents should know."
@@ -297,13 +299,13 @@ def _buttons(debate: Debate) -> list[Block]:
     has_options = len(options_of(debate).items)
     possible = {BoardAction.BALLOT: has_options > 1, BoardAction.REVEAL: debate.is_sealed}
     waiting = len(schedule.open_questions(debate))
-    anyway = None
+    anyway = list[Block]()
     if debate.status is Status.RUNNING:
         if debate.stop or debate.verdict:
             return []
         can_vote = len(format_of(debate).positions(debate)) > 1
         goes_on = not schedule.is_cut_short(debate)
-        anyway = anyway_element(debate)
+        anyway = anyway_buttons(debate)
         possible |= {
             BoardAction.ANSWER: waiting > 0,
             BoardAction.STOP: True,
@@ -327,7 +329,7 @@ def _buttons(debate: Debate) -> list[Block]:
         for action in BoardAction
         if possible.get(action)
     )
-    return row(BlockId.CONTROLS, [*filter(None, [anyway]), *buttons])
+    return row(BlockId.CONTROLS, [*anyway, *buttons])
 
 
 _STYLES = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}

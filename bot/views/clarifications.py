@@ -1,19 +1,32 @@
 """The card with the agents' questions, and the form to answer them (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from bot.slack.blocks import actions, button, verbatim
+from bot.slack.blocks import Block, actions, button, verbatim
 from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
 from bot.slack.limits import ROW_ELEMENTS
 from bot.slack.mrkdwn import bare, gist
 from bot.views.agents import card_head
-from bot.views.forms import Field, Form, checkbox, form, text_input
-from bot.views.message import Block, MessageView, context, header, item_list, sections
-from bot.views.words import moment, name_of, person, plain_name
+from bot.views.message import (
+    Field,
+    Form,
+    MessageView,
+    checkbox,
+    context,
+    form,
+    header,
+    item_list,
+    moment,
+    name_of,
+    notice,
+    person,
+    plain_name,
+    sections,
+    text_input,
+)
 from core.debate.questions import Clarification, Clarifications
 from core.debate.state import Debate, Status
-from core.debate.turn import PLAYBOOK
 from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import clarifying
@@ -22,10 +35,7 @@ from core.rules.subject import left_to_text
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000
 _MOST_WORDS = 600
-#: Beyond this many questions they have no Skip button of their own: a message holds 50 blocks.
-_MOST_BUTTONS = 20
 _LABEL_LIMIT = 400
-_PLAYBOOK = "the playbook"
 _NOTHING = "nothing in particular"
 _HINT_LIMIT = 300
 _HOW = (
@@ -48,16 +58,21 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
         f"{_outcome(debate, item, limit, is_open=item in waiting)}"
         for item in clarifications.items
     ]
-    who = _who_asks(clarifications)
     what = "finding" if debate.findings and clarifications.turn.round else "question"
-    title = f"{what.capitalize()}s from {who}: closed"
+    title = f"{what.capitalize()}s: closed"
     if not waiting and _correctable_until(debate, clarifications):
-        title = f"{what.capitalize()}s from {who}: answered"
+        title = f"{what.capitalize()}s: answered"
     if waiting:
         suffix = " still open" if len(waiting) < len(clarifications.items) else ""
-        title = f"{quantity(len(waiting), what)} from {who}{suffix}"
+        title = f"{quantity(len(waiting), what)}{suffix}"
     blocks: list[Block] = [header(title), *sections(head)]
-    blocks += _listed(debate, clarifications, lines, waiting)
+    for item, line in zip(clarifications.items, lines, strict=True):
+        section: Block = {"expand": True, "text": verbatim(line), "type": "section"}
+        if item in waiting:
+            label = f"Skip question {item.number}: its assumption holds"
+            skip = button("Skip", ActionId.SKIP, f"{debate.id}/{item.number}", label=label)
+            section = {"accessory": skip, **section}
+        blocks.append(section)
     if waiting:
         label = "Answer the questions in a form"
         answer = button("Answer", ActionId.ANSWER, debate.id, style="primary", label=label)
@@ -67,28 +82,19 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
     return MessageView(text="\n".join([title, head, *lines]), blocks=blocks)
 
 
-def _who_asks(clarifications: Clarifications) -> str:
-    """Who asks these questions, in words: the playbook, the agents, or both."""
-    by_playbook = [item for item in clarifications.items if PLAYBOOK in item.asked_by]
-    if not by_playbook:
-        return "the agents"
-    alone = all(item.asked_by == (PLAYBOOK,) for item in clarifications.items)
-    return _PLAYBOOK if alone else f"{_PLAYBOOK} and the agents"
-
-
 def answer_form(debate: Debate, items: Sequence[Clarification]) -> Form:
     fields = list[Block]()
     for item in items:
         who = ", ".join(bare(plain_name(debate, agent), 40) for agent in item.asked_by)
         hint = f"Asked by {who}. If nobody answers: {item.assumption or _NOTHING}"
         field = Field(
-            id=question_field(item.number),
-            label=bare(f"{item.number}. {item.question}", _LABEL_LIMIT),
-            hint=bare(hint, _HINT_LIMIT),
+            question_field(item.number),
+            bare(f"{item.number}. {item.question}", _LABEL_LIMIT),
+            bare(hint, _HINT_LIMIT),
             optional=True,
         )
         fields.append(text_input(field, multiline=True))
-    skip_field = Field(id=FieldId.REST, label="What I leave empty", optional=True)
+    skip_field = Field(FieldId.REST, "What I leave empty", optional=True)
     rest = checkbox(skip_field, "Skip it: what the form says is assumed")
     intro = f"*{gist(debate.setup.question, _HINT_LIMIT)}*"
     return form(
@@ -123,7 +129,6 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
             "thread reaches them as a note."
         )
     number = waiting[0].number
-    wants = "wants" if _who_asks(clarifications) == _PLAYBOOK else "want"
     until = (
         f"Waiting until {moment(clarifications.until)}. Where nobody has answered by then, what it "
         "says under the question is assumed."
@@ -134,28 +139,9 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
     if debate.findings and clarifications.turn.round:
         return card_head(debate, person(debate.setup.asked_by), number, until)
     return (
-        f"{person(debate.setup.asked_by)}, {_who_asks(clarifications)} {wants} to know this before "
-        f"{'they' if wants == 'want' else 'the agents'} begin. "
+        f"{person(debate.setup.asked_by)}, please answer this before the agents begin. "
         f"Reply in this thread: `{number}: your answer`. {_WITHOUT_NUMBER}\n{until}"
     )
-
-
-def _listed(
-    debate: Debate,
-    clarifications: Clarifications,
-    lines: Sequence[str],
-    waiting: Sequence[Clarification],
-) -> Iterator[Block]:
-    if len(clarifications.items) > _MOST_BUTTONS:
-        yield from sections("\n\n".join(lines))
-        return
-    for item, line in zip(clarifications.items, lines, strict=True):
-        section: Block = {"expand": True, "text": verbatim(line), "type": "section"}
-        if item in waiting:
-            label = f"Skip question {item.number}: its assumption holds"
-            skip = button("Skip", ActionId.SKIP, f"{debate.id}/{item.number}", label=label)
-            section = {"accessory": skip, **section}
-        yield section
 
 
 def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) -> str:
@@ -189,4 +175,4 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
         )
         for item in items[:ROW_ELEMENTS]
     )
-    return MessageView(text=text, blocks=[*sections(text), actions(BlockId.WHICH, *buttons)])
+    return notice(text, actions(BlockId.WHICH, *buttons))

@@ -1,21 +1,46 @@
-"""What the team makes of a verdict and how it turned out: buttons, forms, words (pure)."""
+"""After the verdict: what the team makes of it, how it turned out, feedback, asking on (pure)."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from bot.slack.blocks import actions, button, row
-from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId
+from bot.slack.blocks import Block, actions, button, row
+from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, address_of, headline_key
 from bot.slack.limits import BUTTON_TEXT, OPTION_TEXT
-from bot.slack.mrkdwn import bare, gist, plain
-from bot.views.forms import Field, Form, field_block, form, select, text_input
-from bot.views.message import Block, MessageView, notice, sections
-from bot.views.words import moment, person
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
+from bot.slack.mrkdwn import bare, gist, literal, mrkdwn, plain
+from bot.views.message import (
+    Field,
+    Form,
+    MessageView,
+    context,
+    field_block,
+    form,
+    in_pages,
+    moment,
+    notice,
+    person,
+    sections,
+    select,
+    text_input,
+)
+from bot.views.turn_groups import post_key
+from core.debate.follow_up import (
+    DECISION_ENTRY,
+    VERDICT_ENTRY,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    Feedback,
+    FollowUp,
+    FollowUpAnswer,
+    OutcomeKind,
+)
 from core.debate.state import Debate
 from core.debate.verdict import Relation
-from core.figures import day, quantity
+from core.evidence.citations import RawCitation, render_citations
+from core.figures import day, money, quantity
 from core.redaction import redact
-from core.transcript.cited import decided_or_asked
+from core.transcript.cited import decided_or_asked, where
 
 _WHY_LIMIT = 600
 _DECISION_LIMIT = 400
@@ -24,6 +49,18 @@ _SIGNS: Mapping[OutcomeKind, str] = {
     OutcomeKind.PARTLY: ":large_yellow_circle:",
     OutcomeKind.REVERSED: ":leftwards_arrow_with_hook:",
     OutcomeKind.TOO_EARLY: ":hourglass_flowing_sand:",
+}
+DECISION_SIGNS: Mapping[DecisionKind, str] = {
+    DecisionKind.ACCEPT: ":white_check_mark:",
+    DecisionKind.REJECT: ":x:",
+    DecisionKind.REVISIT: ":calendar:",
+    DecisionKind.SUPERSEDE: ":fast_forward:",
+}
+_DECIDED: Mapping[DecisionKind, str] = {
+    DecisionKind.ACCEPT: "*Accepted* by {who}",
+    DecisionKind.REJECT: "*Rejected* by {who}",
+    DecisionKind.REVISIT: "*To be revisited on {on}*, says {who}",
+    DecisionKind.SUPERSEDE: "*Superseded* by {by}, says {who}",
 }
 _CHOICES: Mapping[OutcomeKind, str] = {
     OutcomeKind.HELD: "It held",
@@ -87,7 +124,7 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
             )
             for kind, words in _CHOICES.items()
         ]
-    return MessageView(text=text, blocks=[*sections(text), actions(BlockId.OUTCOME, *buttons)])
+    return notice(text, actions(BlockId.OUTCOME, *buttons))
 
 
 def form_failure(debate: Debate, outcome: DecisionOutcome) -> str:
@@ -105,14 +142,14 @@ def outcome_form(debate: Debate, outcome: DecisionOutcome | None, *, again_after
     """
     later = f" Asked again after {quantity(again_after, 'day')}." if again_after else ""
     how = Field(
-        id=FieldId.OUTCOME,
-        label="How did it turn out?",
-        hint="Reversed: it was taken back, or was wrong. Too early: nobody can say yet." + later,
+        FieldId.OUTCOME,
+        "How did it turn out?",
+        "Reversed: it was taken back, or was wrong. Too early: nobody can say yet." + later,
     )
     why = Field(
-        id=FieldId.WHY,
-        label="Why?",
-        hint="Recorded with your name, shown on the board, in the thread and to later debates.",
+        FieldId.WHY,
+        "Why?",
+        "Recorded with your name, shown on the board, in the thread and to later debates.",
         optional=True,
     )
     text = f"\n_Recorded: {_CHOICES[outcome.kind].lower()}._" if outcome else ""
@@ -196,9 +233,9 @@ def decision_form(
         submit = "Replace it"
         now.append(":warning: That was decided just now. Nothing of yours was recorded yet.")
     why = Field(
-        id=FieldId.WHY,
-        label="Why?",
-        hint="Recorded with your name, shown on the board and in the thread.",
+        FieldId.WHY,
+        "Why?",
+        "Recorded with your name, shown on the board and in the thread.",
         optional=kind is not DecisionKind.REJECT,
     )
     return form(
@@ -251,18 +288,10 @@ def reminder(debate: Debate, decision: Decision) -> MessageView:
 
 
 def _decision_text(decision: Decision) -> str:
-    who = person(decision.by)
-    match decision.kind:
-        case DecisionKind.ACCEPT:
-            return f":white_check_mark: *Accepted* by {who}"
-        case DecisionKind.REJECT:
-            return f":x: *Rejected* by {who}"
-        case DecisionKind.REVISIT:
-            on = day(decision.revisit_on) if decision.revisit_on else "a date"
-            return f":calendar: *To be revisited on {on}*, says {who}"
-        case DecisionKind.SUPERSEDE:
-            by = f"`{decision.superseded_by}`" if decision.superseded_by else "a newer one"
-            return f":fast_forward: *Superseded* by debate {by}, says {who}"
+    on = day(decision.revisit_on) if decision.revisit_on else "a date"
+    by = f"debate `{decision.superseded_by}`" if decision.superseded_by else "a newer one"
+    text = _DECIDED[decision.kind].format(who=person(decision.by), on=on, by=by)
+    return f"{DECISION_SIGNS[decision.kind]} {text}"
 
 
 def _why(why: str) -> str:
@@ -274,9 +303,9 @@ def _more(
 ) -> Sequence[Block]:
     if kind is DecisionKind.REVISIT:
         field = Field(
-            id=FieldId.DATE,
-            label="On which day?",
-            hint="A reminder comes to the thread at 8 that morning, in your time zone.",
+            FieldId.DATE,
+            "On which day?",
+            "A reminder comes to the thread at 8 that morning, in your time zone.",
         )
         day_shown = initial or today + timedelta(days=30)
         return [field_block(field, "datepicker", initial_date=day_shown.isoformat())]
@@ -286,9 +315,171 @@ def _more(
             for debate_id, question in newer.items()
         }
         field = Field(
-            id=FieldId.NEWER,
-            label="Which newer debate stands in its place?",
-            hint="The newest ones of this channel." if len(newer) > 1 else "",
+            FieldId.NEWER,
+            "Which newer debate stands in its place?",
+            "The newest ones of this channel." if len(newer) > 1 else "",
         )
         return [select(field, options)]
     return []
+
+
+_FAULT_LIMIT = 400
+#: Slack keeps 2,000 characters with a button; each may take two.
+MOST_OFFERED = 900
+_NOT_FOUND = "No answer was found in the record of this debate."
+_NO_VERDICT = "It is not part of the verdict."
+_COMMENT_LIMIT = 1000
+_THANKS = {
+    True: "Thank you: recorded as helpful.",
+    False: "Thank you: recorded as not helpful. Reject the verdict with a reason if the team "
+    "should not follow it, or start a new debate with what was missing as context.",
+}
+_FOUND = {True: "You found this verdict helpful", False: "You found this verdict not helpful"}
+_ASKED = {True: "What helped?", False: "What was wrong or missing?"}
+_HINT = (
+    "Kept with your name in the debate's record and its report, which others of the channel read."
+)
+
+
+def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
+    if not debate.verdict:
+        return []
+    labels = {
+        ActionId.ASK: "Ask about it: a question to the judge",
+        ActionId.DEBATE_ON: "Debate it on: start a debate from this verdict",
+    }
+    if pages:
+        labels[ActionId.SHARE_PAGE] = (
+            "Share a page: a link to read this debate, for people without Slack"
+        )
+    buttons = (
+        button(label.partition(":")[0], action, debate.id, label=label)
+        for action, label in labels.items()
+    )
+    return [actions(BlockId.AFTER, *buttons)]
+
+
+def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
+    """Return the offer to put a message of a decided thread to the judge, once.
+
+    `text` has at most `MOST_OFFERED` characters.
+    """
+    # Ephemeral messages are stored as well: without secrets.
+    clean = redact(text)
+    words = (
+        f"Debate `{debate.id}` has ended: its agents do not read this. Shall its judge answer, "
+        f"from what was said in the debate?\n> {plain(' '.join(clean.split()))}"
+    )
+    asking = button(
+        "Ask about it",
+        ActionId.ASK_THIS,
+        json.dumps({"debate": debate.id, "message": message, "text": clean}),
+        label="Put what you wrote to the judge of this debate",
+    )
+    return notice(words, actions(BlockId.ASK_THIS, asking))
+
+
+def ask_form(debate: Debate) -> Form:
+    field = Field(
+        FieldId.QUESTION,
+        "What do you want to know?",
+        "The judge answers in the thread from what was said in the debate, and from nothing "
+        "else. A mention of Moot in the thread does the same.",
+    )
+    return form(
+        CallbackId.ASK_FORM,
+        title="Ask about it",
+        submit="Ask",
+        blocks=[
+            *sections(f"*The agents' verdict*\n{gist(decided_or_asked(debate), _DECISION_LIMIT)}"),
+            text_input(field, multiline=True),
+        ],
+        metadata={"debate": debate.id},
+    )
+
+
+def question_line(question: FollowUp) -> MessageView:
+    return notice(f":speech_balloon: {person(question.by)} asks: {plain(question.text)}")
+
+
+def answer_views(debate: Debate, question: FollowUp, answer: FollowUpAnswer) -> list[MessageView]:
+    quoted = dict[str, str]()
+    for name, key in answer.entries.items():
+        # The post that shows that entry of the record.
+        if key in {VERDICT_ENTRY, DECISION_ENTRY}:
+            post = headline_key(debate.id, debate.edition)
+            entry = "the verdict" if key == VERDICT_ENTRY else "the team's decision"
+        else:
+            turn = debate.contributions[key].turn
+            post, who = post_key(debate, turn), debate.setup.agent(turn.agent).name
+            entry = f"{who}'s {turn.act.noun}, round {turn.round}"
+        quoted[name] = f"<{address_of(post)}|{literal(entry)}>"
+    # The foot has no links for quotes of the debate's sources: these carry their place.
+    places = {
+        (citation.source, citation.words): where(citation)
+        for citation in answer.citations
+        if citation.source not in answer.entries
+    }
+
+    def show(mention: RawCitation, is_verified: bool) -> str:  # noqa: FBT001 - the port's
+        if not is_verified:
+            return f"~~“{mention.words}”~~ (not found)"
+        return f"“{mention.words}” ({places.get((mention.source, mention.words), mention.source)})"
+
+    body = mrkdwn(render_citations(answer.text, show, of_record=True))
+    head = f"{person(question.by)} asked: “{gist(question.text, _DECISION_LIMIT)}”"
+    if answer.fault:
+        head += f"\n:warning: {gist(answer.fault, _FAULT_LIMIT)}"
+    foot = [", ".join(f"{name}: {link}" for name, link in quoted.items())] if quoted else []
+    # Where no model answers, the text is passages of the record, or says that there are none.
+    is_answered = bool(answer.entries) if answer.fault else bool(answer.text)
+    basis = f"Answered from the record of this debate. {_NO_VERDICT}" if is_answered else _NOT_FOUND
+    spent = f" · Cost: {money(answer.usage.cost)}" if answer.call or answer.lost.attempts else ""
+    foot.append(f"{basis}{spent}")
+    pages = in_pages(f"{head}\n\n{body}")
+    return [
+        MessageView(
+            text=page,
+            blocks=[*sections(page), *(context(*foot) if page is pages[-1] else ())],
+            speaker=debate.setup.judge,
+        )
+        for page in pages
+    ]
+
+
+def feedback_buttons(debate: Debate) -> list[Block]:
+    def choice(words: str, value: str) -> Block:
+        return {
+            "text": {"text": words, "type": "plain_text"},
+            "accessibility_label": f"This verdict was {words.lower()}",
+            "value": f"{debate.id}/{value}",
+        }
+
+    element = {
+        "action_id": ActionId.FEEDBACK,
+        "negative_button": choice("Not helpful", "bad"),
+        "positive_button": choice("Helpful", "good"),
+        "type": "feedback_buttons",
+    }
+    return [{"block_id": BlockId.FEEDBACK, "elements": [element], "type": "context_actions"}]
+
+
+def thanks(debate: Debate, feedback: Feedback) -> MessageView:
+    words = _THANKS[feedback.helpful]
+    why = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
+    return notice(words, actions(BlockId.FEEDBACK, why))
+
+
+def comment_form(debate: Debate, feedback: Feedback) -> Form:
+    decision = gist(decided_or_asked(debate), _DECISION_LIMIT)
+    field = Field(FieldId.WHY, _ASKED[feedback.helpful], _HINT, optional=True)
+    return form(
+        CallbackId.COMMENT_FORM,
+        title="Say why",
+        submit="Send",
+        blocks=[
+            *sections(f"*{_FOUND[feedback.helpful]}*\n{decision}"),
+            text_input(field, value=feedback.comment, multiline=True, most=_COMMENT_LIMIT),
+        ],
+        metadata={"debate": debate.id, "helpful": "yes" if feedback.helpful else "no"},
+    )

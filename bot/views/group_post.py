@@ -4,22 +4,26 @@ from collections.abc import Iterator, Sequence
 
 from bot.slack.mrkdwn import gist, mrkdwn
 from bot.views.agents import finding_lines
-from bot.views.fold import FoldedBlock, folded, pieces_of
-from bot.views.message import MessageView, context, pages, sections
-from bot.views.words import (
+from bot.views.message import (
     EXAMPLE_NOTE,
     OFFLINE_NOTE,
-    cost,
+    FoldedBlock,
+    MessageView,
+    context,
+    folded,
     is_offline,
     letters,
     name_of,
+    pages,
+    pieces_of,
+    sections,
     turn_noun,
 )
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, Failure
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
-from core.figures import duration
+from core.figures import duration, money
 from core.rules.formats import council
 from core.transcript.cited import link_citations
 from core.usage import Usage
@@ -198,7 +202,7 @@ def _foot(
     elif calls:
         models = dict.fromkeys(f"{call.provider} · {call.model}" for call in calls)
         took = "" if debate.setup.quiet else f" · {duration(calls[0].latency_ms / 1000)}"
-        spent = cost(sum((call.usage for call in calls), Usage()))
+        spent = money(sum((call.usage for call in calls), Usage()).cost)
         lines.append(f"{gist(', '.join(models), _MODELS_LIMIT)}{took} · {spent}")
     warnings = dict.fromkeys(text for each in contributions for text in each.warnings)
     lines += [

@@ -4,16 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.slack.blocks import actions, button
+from bot.slack.blocks import Block, actions, button
 from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn import gist, literal
-from bot.views.message import Block, MessageView, context, header, item_list, notice, sections
-from bot.views.options import decided_on
-from bot.views.words import moment, person
+from bot.views.decision import DECISION_SIGNS
+from bot.views.message import (
+    MessageView,
+    context,
+    header,
+    item_list,
+    moment,
+    notice,
+    person,
+    sections,
+)
+from bot.views.vote import decided_on
 from core.calibration import FEWEST, Calibration, interval_words, states
-from core.debate.follow_up import DecisionKind, OutcomeKind
 from core.debate.state import Debate, Status
 from core.rules.ending import DebateState, state_of, state_words
+from core.transcript.people import OUTCOMES, adr_status
 
 _LIMIT = 2500
 _NOTE = "In channels you are in. Moot weights nothing by these figures."
@@ -34,18 +43,6 @@ _ICONS = {
     DebateState.FAILED: ":x:",
     DebateState.STOPPED: ":octagonal_sign:",
     DebateState.PAUSED: ":double_vertical_bar:",
-}
-_DECIDED = {
-    DecisionKind.ACCEPT: ":white_check_mark: accepted",
-    DecisionKind.REJECT: ":no_entry_sign: rejected",
-    DecisionKind.REVISIT: ":calendar: to be revisited",
-    DecisionKind.SUPERSEDE: ":fast_forward: superseded",
-}
-_TURNED_OUT = {
-    OutcomeKind.HELD: "held",
-    OutcomeKind.PARTLY: "held in part",
-    OutcomeKind.REVERSED: "reversed",
-    OutcomeKind.TOO_EARLY: "too early to say whether it holds",
 }
 _HOW = (
     "1. Type `/invite @Moot` in a channel where your team decides things.\n"
@@ -192,13 +189,13 @@ def row_text(row: DebateRow) -> str:
 def status_words(debate: Debate) -> str:
     """Return where a debate stands: running, with a verdict, what the team made of it."""
     if debate.decision:
-        words = _DECIDED[debate.decision.kind]
+        words = f"{DECISION_SIGNS[debate.decision.kind]} {adr_status(debate)}"
     else:
         icon = ":x:" if _is_undecided(debate) else _ICONS.get(state_of(debate), ":speech_balloon:")
         words = f"{icon} {state_words(debate)}"
         if debate.is_decidable and debate.status is Status.CONCLUDED:
             words += ", not decided on yet"
-    return f"{words}, {_TURNED_OUT[debate.outcome.kind]}" if debate.outcome else words
+    return f"{words}, {OUTCOMES[debate.outcome.kind]}" if debate.outcome else words
 
 
 def _is_undecided(debate: Debate) -> bool:

@@ -1,14 +1,29 @@
 """Short messages: what went wrong and what to type instead, failed turns, stops, records (pure)."""
 
+import json
 from collections.abc import Mapping, Sequence
 
+from bot.slack.blocks import Block, actions, button
+from bot.slack.ids import ActionId, BlockId
 from bot.slack.mrkdwn import gist, link, literal, plain, split
 from bot.views.decision import standing
 from bot.views.lists import DebateRow
-from bot.views.message import PAGE_LIMIT, MessageView, context, header, item_list, notice, sections
-from bot.views.results import line_text
+from bot.views.message import (
+    PAGE_LIMIT,
+    MessageView,
+    confidence,
+    context,
+    header,
+    item_list,
+    line_text,
+    moment,
+    name_of,
+    notice,
+    person,
+    sections,
+    turn_noun,
+)
 from bot.views.verdict import shortcomings
-from bot.views.words import confidence, moment, name_of, person, turn_noun
 from core.debate.contributions import Failure, Note
 from core.debate.evidence import Source, SourceKind
 from core.debate.gate import Gate, Guidance, NextStep
@@ -16,14 +31,14 @@ from core.debate.people import Person, Stop
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
 from core.debate.vote import OptionEdit
-from core.figures import day, duration, money, quantity
+from core.figures import day, duration, quantity
+from core.redaction import redact
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
 from core.rules.sources import label_of
 from core.transcript.cited import decided_or_asked, decision_line
 from core.transcript.options import edit_lines
 from core.transcript.people import recalled_title
-from core.use_cases.choices import NO_CAP, ChannelChoices
 from core.use_cases.share import PageLink
 
 _REASON_LIMIT = 600
@@ -103,45 +118,16 @@ def source_line(source: Source) -> MessageView:
             f":warning: {person(source.reference.by)}, I could not read {title}:"
             f" {gist(source.fault, _REASON_LIMIT)}. The agents do without it."
         )
-    where = link(address, title) if address else title
-    # A name such as notes.log reads as an address of its own.
-    if address and not where.endswith((f"|{title}>", f"<{title}>")):
-        where = f"{title} ({link(address, 'open')})"
+    where = f"{title} ({link(address, 'open')})" if address else title
     remarks = "".join(f"; {gist(text, _REASON_LIMIT).rstrip('.')}" for text in source.warnings)
     read = quantity(len(source.text), "character")
     return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{remarks}.")
 
 
-def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
-    choices, cap = settings.choices, settings.choices.debate_cost
-    stewards = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
-    minutes = quantity(choices.wait_minutes, "minute") if choices.wait_minutes else ""
-    words: Mapping[str, object] = {
-        f"playbook {literal(choices.playbook or '')}": choices.playbook,
-        f"format {choices.format}": choices.format,
-        quantity(choices.rounds or 0, "round"): choices.rounds,
-        f"agents {literal(', '.join(choices.agents or ()))}": choices.agents,
-        "agents ask people first": choices.clarify,
-        "agents begin at once": choices.clarify is False,
-        f"{minutes} to answer": minutes,
-        f"models {literal(choices.models or '')}": choices.models,
-        "sealed ballots": choices.sealed,
-        "a single answer beside each debate": choices.shadow,
-        "no single answer": choices.shadow is False,
-        "no cost cap": cap == NO_CAP,
-        f"at most {money(cap) if cap and cap != NO_CAP else ''} a debate": cap and cap != NO_CAP,
-        f"steered also by {stewards}": stewards,
-        "boards stay pinned at the end": settings.keep_pinned,
-        "every turn is a post of its own": settings.every_turn,
-        "no pages of debates": settings.no_pages,
-        "open to people of other organisations": settings.open_to_others,
-        "only people of this workspace start debates and answer": settings.open_to_others is False,
-    }
-    texts = [text for text, is_set in words.items() if is_set]
-    now = item_list(texts, 1000, "; ") or "as Moot is set up"
+def settings_line(by: Person) -> MessageView:
     return notice(
-        f":gear: {person(by)} changed what holds for debates in this channel: {now}. "
-        "`/debate settings` shows all of it."
+        f":gear: {person(by)} changed what holds for debates in this channel: "
+        "`/debate settings` shows it."
     )
 
 
@@ -343,7 +329,7 @@ def decision_matches(
         parts.append("*See also*\n" + "\n".join(f"• {_line(row)}" for row in rows[1:]))
     text = "\n\n".join([head, *parts, f"No debate was started. {_TO_DEBATE}"])
     foot = context(_BY_MEANING if by_meaning else _BY_WORDS)
-    return MessageView(text=text, blocks=[*sections(text), *foot])
+    return notice(text, *foot)
 
 
 def _line(row: DebateRow) -> str:
@@ -351,3 +337,70 @@ def _line(row: DebateRow) -> str:
     text = gist(decided_or_asked(row.debate), _LIMIT)
     where = f" (<{row.address}|{at}>)" if row.address else f" ({at})"
     return f"{text}{where}"
+
+
+def asked_back(
+    typed: str, form: str, command: str, *, origin: str, ts: str = "", thread: str = ""
+) -> MessageView:
+    """Ask whether a text is to be debated, or which command was meant.
+
+    `form` has arguments in capitals; `command` is the same as it can be run, empty where an
+    argument is missing. `origin`, the command or message, starts one debate, however often the
+    button is pressed; `ts` and `thread` are those of the message, if it was one.
+    """
+    # Slack takes no commands in threads.
+    missing = "" if command or thread else f" The command is `/debate {form}`."
+    command = command or ("list" if "ID" in form.split() else "help")
+    return _asked(
+        f"“{_shown(typed)}”: nothing was started yet. What did you mean?{missing}",
+        _debate_it(typed, origin=origin, ts=ts, thread=thread),
+        button(f"/debate {command}", ActionId.RUN_COMMAND, command, label=f"Run /debate {command}"),
+    )
+
+
+def preview(text: str, *, origin: str, ts: str) -> MessageView:
+    """Ask whether to debate a mention that has no question mark and names no choice."""
+    return _asked(
+        f"Shall the agents debate this? Nothing was started yet.\n> {_shown(text)}",
+        _debate_it(text, origin=origin, ts=ts, thread=""),
+        _open_form(),
+    )
+
+
+def asked_already(
+    words: str, typed: str, *, origin: str, ts: str = "", thread: str = ""
+) -> MessageView:
+    """Say in `words` that a debate runs on the same question, and offer one of its own.
+
+    `typed` has its options, and at most `MOST_ORDER_CHARS` characters.
+    """
+    return _asked(words, _debate_it(typed, origin=origin, ts=ts, thread=thread, anew=True))
+
+
+def greeting() -> MessageView:
+    text = ":wave: Mention me with a question, and agents with different points of view debate it."
+    return _asked(text, _open_form())
+
+
+def _debate_it(text: str, *, origin: str, ts: str, thread: str, anew: bool = False) -> Block:
+    # What only one person sees is stored as well: no secret may be in it.
+    values = {"text": redact(text), "origin": origin, "ts": ts, "thread": thread}
+    return button(
+        "Debate it all the same" if anew else "Debate it",
+        ActionId.DEBATE_IT,
+        json.dumps({**values, **({"anew": "yes"} if anew else {})}, ensure_ascii=False),
+        style="" if anew else "primary",
+        label="Start a debate on what you wrote",
+    )
+
+
+def _asked(text: str, *buttons: Block) -> MessageView:
+    return notice(text, actions(BlockId.ASKED_BACK, *buttons))
+
+
+def _open_form() -> Block:
+    return button("Open the form", ActionId.START, label="Open the form to start a debate")
+
+
+def _shown(text: str) -> str:
+    return plain(" ".join(redact(text).split()))

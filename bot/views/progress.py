@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.slack.blocks import PLAN
-from bot.views.message import Block
+from bot.slack.blocks import PLAN, Block
 from core.debate.rules import Ending
 from core.debate.state import Debate, Status, once_per_debate
 from core.debate.turn import BESIDE, Act, Turn
@@ -78,21 +77,16 @@ def progress(debate: Debate) -> Progress:
 @once_per_debate
 def _way(debate: Debate) -> Mapping[str, Sequence[Turn]]:
     """Rounds and vote, with the turns taken and those foreseen."""
-    cut = schedule.is_cut_short(debate)
-    rounds = 0 if cut else rounds_foreseen(debate)
-    last = schedule.rounds_open(debate) if cut else rounds
-    turns = [*_finished_turns(debate), *_foreseen(debate, rounds, last, cut=cut)]
-    most = max((turn.round for turn in turns if is_read(debate, turn)), default=0)
-    only = "First answers" if not rounds and not cut else ""
-    parts = {only or f"Round {number}": list[Turn]() for number in range(1, most + 1)}
-    parts["Vote"] = []
-    titles = list(parts)
-    for turn in dict.fromkeys(turns):
-        if turn.act is Act.BALLOT and (turn.round or not last):
+    is_cut = schedule.is_cut_short(debate)
+    rounds = schedule.rounds_open(debate) if is_cut else rounds_foreseen(debate)
+    titles = [f"Round {number}" for number in range(1, rounds + 1)] or ["First answers"]
+    parts = {title: list[Turn]() for title in (*titles, "Vote")}
+    for turn in dict.fromkeys((*_finished_turns(debate), *_foreseen(debate, rounds))):
+        if turn.act is Act.BALLOT and (turn.round or not rounds):
             parts["Vote"].append(turn)
         elif turn.act is Act.BALLOT or is_read(debate, turn):
             # Blind ballots are about the answers of the first round.
-            parts[titles[max(turn.round, 1) - 1]].append(turn)
+            parts[titles[min(max(turn.round, 1), len(titles)) - 1]].append(turn)
     return parts
 
 
@@ -101,14 +95,14 @@ def _finished_turns(debate: Debate) -> Sequence[Turn]:
     return [outcome.turn for group in outcomes for outcome in group.values()]
 
 
-def _foreseen(debate: Debate, rounds: int, last: int, *, cut: bool) -> Iterator[Turn]:
-    """Turns of all rounds that are foreseen, and the ballots after the last one."""
-    form = format_of(debate)
-    for number in range(1, rounds + 1):
+def _foreseen(debate: Debate, rounds: int) -> Iterator[Turn]:
+    """Turns of the rounds that may follow, and the ballots of all who can vote."""
+    is_cut, form = schedule.is_cut_short(debate), format_of(debate)
+    for number in () if is_cut else range(1, rounds + 1):
         yield from form.planned_turns(debate, number)
     if debate.stop or debate.tally:
         return
-    for number in (*([0] if votes_blind(debate) and not cut else []), last):
+    for number in (*([0] if votes_blind(debate) and not is_cut else []), rounds):
         for voter in form.alive(debate):
             yield Turn(act=Act.BALLOT, round=number, agent=voter)
 

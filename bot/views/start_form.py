@@ -8,20 +8,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from bot.slack.blocks import Block
 from bot.slack.ids import CallbackId, FieldId, further
 from bot.slack.limits import FIELD_TEXT, OPTIONS
 from bot.slack.mrkdwn import bare, gist
-from bot.views.forms import (
+from bot.views.message import (
     Field,
     Form,
     checkbox,
+    context,
     field_block,
     form,
     multi_select,
+    sections,
     select,
     text_input,
 )
-from bot.views.message import Block, context, sections
 from core.debate.agenda import Agenda
 from core.debate.agents import Role
 from core.debate.evidence import SourceReference
@@ -56,12 +58,6 @@ _TITLE_LIMIT = 120
 _SHORT = 300
 #: Between two sentences; "2.5" is none.
 _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
-#: Words of a question that asks for a decision, in English and in German.
-_DECIDING = re.compile(
-    r"\b(?:should|shall|which|whether|or|versus|vs|better|choose|decide|sollen|sollten|soll|"
-    r"welche[rs]?|oder|besser)\b",
-    re.IGNORECASE,
-)
 
 
 class FormDraft(Value):
@@ -121,22 +117,18 @@ class FormTarget(Value):
 def question_in(text: str) -> str:
     """Return the question that a message asks.
 
-    A short text whole; of a long one the last question that asks for a decision, else its last
-    question, else its beginning.
+    A short text whole; of a long one its last question, else its beginning.
     """
     whole = text.strip()
     if len(whole) <= _SHORT:
         return whole
     sentences = [" ".join(sentence.split()) for sentence in _BETWEEN.split(whole)]
-    questions = [
-        sentence
-        for sentence in sentences
-        if sentence.endswith("?") and any(map(str.isalnum, sentence))
-    ]
-    deciding = [sentence for sentence in questions if _DECIDING.search(sentence)]
-    if questions:
-        return _cut([*questions, *deciding][-1], _SHORT)
-    return _cut(" ".join(whole.partition("\n")[0].split()) or " ".join(whole.split()), _SHORT)
+    questions = [text for text in sentences if text.endswith("?") and any(map(str.isalnum, text))]
+    question = questions[-1] if questions else next(filter(None, sentences))
+    if len(question) <= _SHORT:
+        return question
+    end = question.rfind(" ", 0, _SHORT)
+    return question[: end if end > _SHORT // 2 else _SHORT - 1].rstrip() + "…"
 
 
 def in_fields(text: str) -> tuple[str, ...]:
@@ -151,14 +143,6 @@ def in_fields(text: str) -> tuple[str, ...]:
         pieces.append(rest[:end].rstrip())
         rest = rest[end:].lstrip()
     return (*pieces, rest)
-
-
-def _cut(text: str, most: int) -> str:
-    """As much as fits, up to the end of a word where there is one."""
-    if len(text) <= most:
-        return text
-    end = text.rfind(" ", 0, most)
-    return text[: end if end > most // 2 else most - 1].rstrip() + "…"
 
 
 def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estimate: str) -> Form:
@@ -201,7 +185,7 @@ def start_form(draft: FormDraft, options: FormOptions, target: FormTarget, estim
 
 def _field(name: FieldId, label: str, hint: str = "") -> Field:
     """A field that may be left empty."""
-    return Field(id=name.value, label=label, hint=hint, optional=True)
+    return Field(name.value, label, hint, optional=True)
 
 
 def settings_form(
@@ -258,16 +242,16 @@ def _with_dispatch(block: Block) -> Block:
 
 def _goes_on(number: int, text: str) -> Block:
     name, label = further(FieldId.CONTEXT, number), f"Context, part {number}"
-    field = Field(id=name, label=label, optional=True)
+    field = Field(name, label, optional=True)
     return text_input(field, value=text[:FIELD_TEXT], multiline=True)
 
 
 # --- fields, each declared once for the form or forms that have it ---
 
 _QUESTION = Field(
-    id=FieldId.QUESTION,
-    label="Question",
-    hint="What is to be decided? Agents check every proposal against what “must” or “shall” hold.",
+    FieldId.QUESTION,
+    "Question",
+    "What is to be decided? Agents check every proposal against what “must” or “shall” hold.",
 )
 _CONTEXT_HINT = "What everybody should know: numbers, limits, what was tried."
 _SOURCES = _field(
@@ -278,14 +262,14 @@ _SOURCES = _field(
     "is to be reviewed.",
 )
 _CHANNEL = field_block(
-    Field(id=FieldId.CHANNEL, label="Channel", hint="Moot and you must both be in it."),
+    Field(FieldId.CHANNEL, "Channel", "Moot and you must both be in it."),
     "conversations_select",
     filter={"exclude_bot_users": True, "include": ["public", "private"]},
 )
 _PLAYBOOK = Field(
-    id=FieldId.PLAYBOOK,
-    label="Playbook",
-    hint="A kind of debate: who debates and how, what people are asked, what is compared, and "
+    FieldId.PLAYBOOK,
+    "Playbook",
+    "A kind of debate: who debates and how, what people are asked, what is compared, and "
     "what the verdict holds.",
 )
 _SEALED = _field(
@@ -294,13 +278,13 @@ _SEALED = _field(
     "What the agents hold and decide is shown when somebody who may steer reveals it.",
 )
 _SEALED_WORDS = "People vote before they see what the agents say"
-_ASKING = Field(id=FieldId.CLARIFY, label="Agents ask people before round 1")
+_ASKING = Field(FieldId.CLARIFY, "Agents ask people before round 1")
 _ASKING_WORDS = {_ON: "Yes, they may ask", _OFF: "No, they begin at once"}
-_WAITING = Field(id=FieldId.WAIT, label="How long people have to answer")
+_WAITING = Field(FieldId.WAIT, "How long people have to answer")
 _ALONE = Field(
-    id=FieldId.SHADOW,
-    label="A single answer beside each debate",
-    hint="One model answers alone, unseen until the verdict; then you read whether the "
+    FieldId.SHADOW,
+    "A single answer beside each debate",
+    "One model answers alone, unseen until the verdict; then you read whether the "
     "debate said anything else, and what it added.",
 )
 _ALONE_WORDS = {_ON: "Yes, in every debate", _OFF: "No"}
@@ -310,9 +294,9 @@ _STEWARDS = _field(
     "They can stop, pause and call the vote, like the person who started a debate.",
 )
 _OPEN = Field(
-    id=FieldId.OPEN_TO_OTHERS,
-    label="Who may start debates and answer",
-    hint="Your workspace pays for what anybody starts here.",
+    FieldId.OPEN_TO_OTHERS,
+    "Who may start debates and answer",
+    "Your workspace pays for what anybody starts here.",
 )
 _OPEN_WORDS = {
     _OFF: f"Only {_OTHERS_WORDS[False]}",
@@ -371,19 +355,19 @@ def _menus(
         yield select(_PLAYBOOK, menu, initial)
     formats = {name: _FORMAT_WORDS.get(name, name) for name in FORMATS}
     formats |= {agenda.name: agenda.words for agenda in options.agendas}
-    field = Field(id=FieldId.FORMAT, label="Format", filled_by=filled_by)
+    field = Field(FieldId.FORMAT, "Format", filled_by=filled_by)
     yield _menu(field, formats, choices.format or "", usual and usual.format)
     hint = "At least two; each argues from its own point of view."
     field = Field(
-        id=FieldId.AGENTS,
-        label="Agents",
-        hint=f"{hint} Empty: {empty}." if empty else hint,
+        FieldId.AGENTS,
+        "Agents",
+        f"{hint} Empty: {empty}." if empty else hint,
         optional=bool(empty),
         filled_by=filled_by,
     )
     yield multi_select(field, options.agents, choices.agents or ())
     rounds = {str(n): quantity(n, "round") for n in range(1, MOST_ROUNDS + 1)}
-    field = Field(id=FieldId.ROUNDS, label="Rounds", filled_by=filled_by)
+    field = Field(FieldId.ROUNDS, "Rounds", filled_by=filled_by)
     usual_rounds = str(usual.rounds) if usual and usual.rounds else None
     yield _menu(field, rounds, str(choices.rounds or ""), usual_rounds)
 
@@ -412,13 +396,13 @@ def _agent_names(ids: Sequence[str], options: FormOptions) -> str:
 def _money(choices: Choices, options: FormOptions) -> Sequence[Block]:
     models = {model.id: model.words for model in options.models}
     cap = Field(
-        id=FieldId.COST_CAP,
-        label="Cost cap in US dollars",
-        hint="A debate never spends more. Empty: the cap of the channel or of Moot. "
+        FieldId.COST_CAP,
+        "Cost cap in US dollars",
+        "A debate never spends more. Empty: the cap of the channel or of Moot. "
         + (f"{money(options.most_cost)} at most." if options.most_cost else "“none”: no cap."),
         optional=True,
     )
-    field = Field(id=FieldId.MODELS, label="Models")
+    field = Field(FieldId.MODELS, "Models")
     return [
         _menu(field, models, choices.models or "", options.usual_models),
         text_input(cap, value=str(choices.debate_cost or ""), most=12),

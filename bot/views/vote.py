@@ -1,22 +1,54 @@
-"""The counted vote: by option, whose text was ranked best, each ballot; people's votes (pure)."""
+"""Options and the vote: who stands where, all ballots, forms to vote and to edit options (pure)."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from bot.slack.blocks import CHART, PERCENT, actions, button
-from bot.slack.ids import ActionId, BlockId, CallbackId, rank_field
-from bot.slack.limits import CHART_BARS, CHART_LABEL
-from bot.slack.mrkdwn import bare, gist, split
-from bot.views.forms import Field, Form, form, select
-from bot.views.message import PAGE_LIMIT, Block, MessageView, context, header, item_list, sections
-from bot.views.options import option_labels, option_name
-from bot.views.results import line_text, section_text
-from bot.views.words import name_of
+from bot.slack.blocks import CHART, PERCENT, Block, actions, button, confirmation
+from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, name_field, rank_field
+from bot.slack.limits import CHART_BARS, CHART_LABEL, OPTION_TEXT
+from bot.slack.mrkdwn import bare, bare_gist, gist, split
+from bot.slack.payloads import FormSubmission
+from bot.views.message import (
+    PAGE_LIMIT,
+    Field,
+    Form,
+    MessageView,
+    context,
+    form,
+    header,
+    item_list,
+    line_text,
+    name_of,
+    section_text,
+    sections,
+    select,
+    text_input,
+)
+from core.debate.gate import GateReason
+from core.debate.people import Person
 from core.debate.state import Debate
-from core.debate.vote import Tally
-from core.figures import quantity
+from core.debate.verdict import Verdict
+from core.debate.vote import Option, OptionChange, OptionEdit, Tally
+from core.figures import money, percent, quantity
 from core.rules import voting
-from core.rules.options import NAME_MAX_CHARS, by_option, listed_scores, options_of
-from core.rules.voting import is_people_vote_closed
+from core.rules.agreement import GAP_FROM, agreement
+from core.rules.ending import ending_sentences as ended
+from core.rules.ending import round_reasons
+from core.rules.gate import gate_after
+from core.rules.options import (
+    NAME_MAX_CHARS,
+    after_edits,
+    by_option,
+    held_by,
+    is_listed,
+    leading,
+    listed_scores,
+    named_options,
+    options_of,
+    short_names,
+)
+from core.rules.voting import is_people_vote_closed, is_uncounted
+from core.rules.wanting import why_not_wanted
 from core.transcript.ballots import (
     MEAN_PROBABILITY,
     NOBODY_VOTED,
@@ -25,8 +57,10 @@ from core.transcript.ballots import (
     missing_ballots,
     option_lines,
 )
+from core.transcript.cited import decision_line
 from core.transcript.options import moves_section, option_rows, shares
 from core.transcript.people import team_vote_lines
+from core.transcript.single_answer import cost_words, single_answer_words
 
 _NAMES_LIMIT = 1800
 _MOVES_LIMIT = 1400
@@ -69,7 +103,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
     choices = dict(enumerate(map(options.resolve, mine.options if mine else ())))
     fields = [
         select(
-            Field(id=rank_field(place), label=_PLACES[place], optional=place > 0),
+            Field(rank_field(place), _PLACES[place], optional=place > 0),
             words,
             choices.get(place, ""),
         )
@@ -248,3 +282,223 @@ def _missing(debate: Debate) -> str:
         for agent, why in missing_ballots(debate).items()
     ]
     return f"Without a ballot: {item_list(missing, 800, '; ')}." if missing else ""
+
+
+_LIST_LIMIT = 1200
+_HOLDERS_LIMIT = 300
+_SENTENCE_LIMIT = 500
+#: Whose first choice an option is; and where nobody may be told.
+_NOBODYS_CHOICE = {False: "nobody's first choice", True: "sealed"}
+#: Letters from which on a word of an option's name must stand in the decision.
+_LONG_WORD = 3
+
+
+def option_labels(items: Sequence[Option]) -> dict[str, str]:
+    """What the options are called in a menu, by their ids; no two alike."""
+    names = short_names([bare_gist(item.name, len(item.name) + 1) for item in items], OPTION_TEXT)
+    return dict(zip((item.id for item in items), names, strict=True))
+
+
+def option_name(debate: Debate, option: str) -> str:
+    """What the option is called, safe; empty if there is no such option."""
+    return gist(options_of(debate).name(option), 2 * NAME_MAX_CHARS)
+
+
+def who_stands_where(debate: Debate) -> str:
+    """Every option with the agents who hold it best and their shares; then the widest gap."""
+    agents_by_option = by_option(debate)
+    if not agents_by_option:
+        return ""
+    shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    stated = {agent: shares for agent, shares in shares_by_agent.items() if shares}
+    lines = list[str]()
+    for option, drafted in agents_by_option.items():
+        option_shares = [shares.get(option, 0.0) for shares in shares_by_agent.values()]
+        if not is_listed(options_of(debate), option, *option_shares, len(drafted)):
+            continue
+        # Stated shares count more than the option of the draft.
+        names = (
+            _with_share(debate, agent, shares, option)
+            for agent, shares in shares_by_agent.items()
+            if (leading(shares) == option if shares else agent in drafted)
+        )
+        text = item_list(names, _HOLDERS_LIMIT, ", ") or _NOBODYS_CHOICE[debate.is_sealed]
+        lines.append(f"• *{option_name(debate, option)}* – {text}")
+    level = [name_of(debate, agent) for agent, shares in stated.items() if not leading(shares)]
+    if level:
+        lines.append(f"• _Undecided between the best two_ – {', '.join(level)}")
+    how = agreement(stated)
+    if how.spread > GAP_FROM:
+        widest = [shares.get(how.widest, 0.0) for shares in stated.values()]
+        lines.append(
+            f"Widest gap: *{option_name(debate, how.widest)}*, "
+            f"{percent(min(widest))} to {percent(max(widest))}."
+        )
+    return f"*Options*\n{item_list(lines, _LIST_LIMIT)}"
+
+
+def _with_share(debate: Debate, agent: str, shares: Mapping[str, float], option: str) -> str:
+    """An agent's name with its share of an option, as far as it has stated any."""
+    share = f" {percent(shares[option])}" if shares.get(option) else ""
+    before = " (before the vote)" if shares and is_uncounted(debate, agent) else ""
+    return f"{name_of(debate, agent)}{share}{before}"
+
+
+def how_it_goes(debate: Debate) -> Iterator[str]:
+    """Why the debate is held or its rounds ended, in a sentence each, the newest last."""
+    first = gate_after(debate, 0)
+    # While a split is debated, the list of options says what it is about now.
+    is_split = first is not None and first.reason is GateReason.SPLIT
+    yield from map(_sentence, (*round_reasons(debate)[int(is_split) :][-2:], *ended(debate)))
+
+
+def ending_text(debate: Debate) -> str:
+    """What ended the rounds and how many were really held, as safe mrkdwn."""
+    return " ".join(map(_sentence, ended(debate)))
+
+
+def how_it_went(debate: Debate) -> str:
+    """The same, and before it why rounds were held."""
+    return " ".join(map(_sentence, (*round_reasons(debate), *ended(debate))))
+
+
+def single_answer(debate: Debate) -> str:
+    """What one model, asked alone, answered, and its cost; empty before the verdict."""
+    words = single_answer_words(debate)
+    return gist(f"{words} {cost_words(debate)}", _SENTENCE_LIMIT) if words else ""
+
+
+def decided_on(debate: Debate, verdict: Verdict, limit: int) -> str:
+    """The decision on one safe line, with the option's name before it where it is not named."""
+    text = gist(decision_line(verdict), limit)
+    name = option_name(debate, verdict.option)
+    if not name or _is_named(name, text):
+        return text
+    return f"{name}: {text}"
+
+
+def _is_named(name: str, sentence: str) -> bool:
+    """Whether a sentence has an option's name, or its longer words in their order."""
+    name_words, words = (re.findall(r"\w+", text.casefold()) for text in (name, sentence))
+    rest = iter(words)
+    longer = [word for word in name_words if len(word) >= _LONG_WORD or word.isdigit()]
+    return name.casefold() in sentence.casefold() or (
+        len(longer) > 1 and all(word in rest for word in longer)
+    )
+
+
+def anyway_buttons(debate: Debate) -> list[Block]:
+    """The button that has the skipped debate held; none where nothing was skipped."""
+    if debate.wanted_by or why_not_wanted(debate):
+        return []
+    first = gate_after(debate, 0)
+    cost = f" It is expected to cost {money(first.saved)} more." if first and first.saved else ""
+    ends = " This verdict then counts no more." if debate.verdict else ""
+    text = f"The agents criticise each other's answers and vote again.{ends}{cost}"
+    asking = confirmation("Debate it anyway?", text, confirm="Debate it", deny="Leave it")
+    label = "Debate anyway: have the rounds held that were skipped"
+    action = ActionId.DEBATE_ANYWAY
+    return [button("Debate anyway", action, debate.id, label=label, confirm=asking)]
+
+
+def _sentence(text: str) -> str:
+    return gist(text, _SENTENCE_LIMIT)
+
+
+_HOW_OPTIONS = (
+    "Agents compare and vote on these options. What you change is shown in the thread and holds "
+    "from their next turn on."
+)
+#: What the fields for merging two and for a new one are, by what they do.
+_FIELDS = {OptionChange.MERGE: FieldId.MERGED_INTO, OptionChange.ADD: FieldId.NEW_OPTION}
+
+
+def options_form(debate: Debate) -> Form:
+    items = options_of(debate).items
+    names = option_labels(items)
+    renaming = [
+        text_input(
+            Field(
+                name_field(item.id),
+                f"Option {number}",
+                "" if number > 1 else "Type over a name to rename the option.",
+            ),
+            value=item.name[:NAME_MAX_CHARS],
+            most=NAME_MAX_CHARS,
+        )
+        for number, item in enumerate(items, start=1)
+    ]
+    merging = [
+        select(Field(FieldId.MERGED, "Merge this option …", optional=True), names),
+        select(
+            Field(
+                FieldId.MERGED_INTO,
+                "… into this one",
+                "For two that are the same: votes for either count for it.",
+                optional=True,
+            ),
+            names,
+        ),
+    ]
+    adding = text_input(
+        Field(FieldId.NEW_OPTION, "Add an option", optional=True), most=NAME_MAX_CHARS
+    )
+    return form(
+        CallbackId.OPTIONS_FORM,
+        title="Options",
+        submit="Change options",
+        blocks=[
+            *sections(f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*\n{_HOW_OPTIONS}"),
+            *renaming,
+            *(merging if len(items) > 1 else []),
+            adding,
+        ],
+        metadata={"debate": debate.id, "edits": str(len(debate.option_edits))},
+    )
+
+
+def edits_in(debate: Debate, submitted: FormSubmission, by: Person) -> Sequence[OptionEdit]:
+    """Return the edits of the form: renames first, then the merge, then the new option."""
+
+    def edit(change: OptionChange, part: str, **fields: str) -> OptionEdit:
+        return OptionEdit(change=change, by=by, origin=f"{submitted.view_id}/{part}", **fields)
+
+    # Compared with the names that the form showed: another form may have changed some since.
+    count = submitted.metadata.get("edits", "")
+    then = debate.option_edits[: int(count)] if count.isdecimal() else debate.option_edits
+    names = {item.id: item.name for item in after_edits(named_options(debate), then).items}
+    typed = {item: submitted.text_of(name_field(item)) for item in names}
+    edits = [
+        edit(OptionChange.RENAME, item, option=item, name=name)
+        for item, name in typed.items()
+        if name_field(item) in submitted.values and name != names[item]
+    ]
+    merged, into = submitted.choice(FieldId.MERGED), submitted.choice(FieldId.MERGED_INTO)
+    if merged or into:
+        edits.append(edit(OptionChange.MERGE, "merge", option=merged, into=into))
+    if added := submitted.text_of(FieldId.NEW_OPTION):
+        edits.append(edit(OptionChange.ADD, "add", name=added))
+    return edits
+
+
+def field_of(edit: OptionEdit) -> str:
+    return _FIELDS.get(edit.change) or name_field(edit.option)
+
+
+def context_form(debate: Debate) -> Form:
+    field = Field(
+        FieldId.CONTEXT,
+        "What should the agents know?",
+        "It is shown in the thread and reaches the next turns; the decision says what became "
+        "of it.",
+    )
+    return form(
+        CallbackId.ADD_CONTEXT_FORM,
+        title="Add context",
+        submit="Add",
+        blocks=[
+            *sections(f"*{gist(debate.setup.question, _QUESTION_LIMIT)}*"),
+            text_input(field, multiline=True),
+        ],
+        metadata={"debate": debate.id},
+    )

@@ -13,8 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from bot.presenter.living import LivingPosts
-from bot.presenter.sink import Presenter
+from bot.presenter.sink import LivingPosts, Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from core.acts.take import Turns
 from core.debate.findings import FindingStatus, ReviewFinding

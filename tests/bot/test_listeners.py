@@ -1,7 +1,7 @@
 """The words that people get back."""
 
 from bot.listeners import answers
-from bot.views.asked_back import asked_back, preview
+from bot.views.notices import asked_back, preview
 
 
 def test_what_was_typed_is_shown_back_and_pings_nobody():

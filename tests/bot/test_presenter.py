@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.presenter.living import LivingPosts
 from bot.presenter.posts import posts_of, turn_of
 from bot.presenter.reading_order import ReadingPosition, release_after
-from bot.presenter.sink import Presenter
+from bot.presenter.sink import LivingPosts, Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from bot.slack.ids import (
     board_key,

@@ -4,7 +4,7 @@ import json
 import re
 
 from bot.slack.ids import address_of, turn_key
-from bot.views.fold import in_full
+from bot.views.message import in_full
 from bot.views.verdict import verdict as verdict_posts
 from bot.views.verdict import whole
 from core.debate.contributions import RaisedKind

@@ -359,7 +359,7 @@ async def test_a_card_that_was_open_when_the_bot_was_kicked_is_closed_once_it_is
         models.hold(Act.SYNTHESIS)  # there is something to post, and no verdict
         debate_id = (await debate_at(team, board)).id
         while fold(await team.moot.store.events(debate_id)).status is Status.RUNNING:
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
         await team.workspace.channel_action("dana", "invite", channel=team.channel, member=bot)
         closed = await card_saying(team, board, "closed")
         root = await board_saying(team, board, "ended without a decision")

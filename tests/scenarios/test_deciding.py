@@ -405,7 +405,7 @@ async def planned(team: Team, count: int = 1) -> Sequence[datetime]:
     try:
         async with asyncio.timeout(WAIT_SECONDS):
             while len(planned_dates := await dates()) != count:
-                await team.moot.outbox.clock.sleep(0.05)
+                await team.moot.context.clock.sleep(0.05)
     except TimeoutError:
         pytest.fail(f"{len(await dates())} dates are kept, not {count}")
     return planned_dates

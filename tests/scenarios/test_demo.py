@@ -15,7 +15,7 @@ from bot.demo_screen import print_decision
 from bot.examples import Playback, example_provider, written_examples
 from bot.settings import BotSettings
 from bot.terminal.options import DemoOptions
-from bot.views.words import EXAMPLE_NOTE
+from bot.views.message import EXAMPLE_NOTE
 from core.settings import Settings
 from slack_on_loopback import GuideLine, Workspace
 from tests.seen import seen_in

@@ -93,7 +93,7 @@ async def test_two_clicks_on_pause_are_one_pause(team: Team, models: ScriptedPro
     assert "Resume" in buttons(team, board)
     assert "Pause" not in buttons(team, board)
     models.let_go()
-    await team.moot.outbox.clock.sleep(0.6)
+    await team.moot.context.clock.sleep(0.6)
     assert not models.requests_of(Act.REFINEMENT)
     await team.click(board, ActionId.RESUME.value)
     debate = await team.wait_for_end(board)
@@ -182,7 +182,7 @@ async def ends(team: Team, debate_id: str) -> None:
     """Wait until the debate has ended without a verdict."""
     async with asyncio.timeout(WAIT_SECONDS):
         while (status := fold(await team.moot.store.events(debate_id)).status) is Status.RUNNING:
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
     assert status is Status.FAILED
 
 
@@ -193,7 +193,7 @@ async def place_lost(team: Team, debate_id: str) -> None:
             board = await team.moot.context.posts.row_by_key(board_key(debate_id))
             if board and board.state is PostState.GONE:
                 return
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
 
 
 async def there_again(team: Team, board: str) -> Message:

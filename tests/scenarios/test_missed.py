@@ -112,7 +112,7 @@ async def test_long_threads_are_read_to_their_end(workspace: Workspace, tmp_path
         await team.say(f"Note {number}.", board)
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=spec) as team:
         while len((debate := await debate_at(team, board)).notes) < 202:
-            await team.moot.outbox.clock.sleep(0.5)  # each look folds the whole log
+            await team.moot.context.clock.sleep(0.5)  # each look folds the whole log
     assert notes_of(debate) == [f"Note {number}." for number in range(202)]
 
 
@@ -237,7 +237,7 @@ async def test_a_note_that_the_database_did_not_take_is_read_again_as_soon_as_it
         async with locked_until("thread not read", database):
             await team.say(ANSWERS[-1], board)
         while not (notes := notes_of(await debate_at(team, board))):
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
     assert notes == [ANSWERS[-1]]
 
 
@@ -250,7 +250,7 @@ async def test_a_mention_that_the_database_did_not_take_is_read_again_as_soon_as
         async with locked_until("channel not looked through", database):
             await team.say(f"@Moot {QUESTION}")
         while not (entries := await team.moot.store.find(DebateFilter())):
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
     assert [entry.question for entry in entries] == [QUESTION]
 
 
@@ -266,5 +266,5 @@ async def test_a_thread_that_slack_does_not_show_hides_no_message_of_another(
         async with locked_until("thread not read", database):
             await team.say(ANSWERS[-1], board)
         while not (notes := notes_of(await debate_at(team, board))):
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
     assert notes == [ANSWERS[-1]]

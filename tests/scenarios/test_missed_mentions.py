@@ -40,7 +40,7 @@ async def debates(team: Team) -> Sequence[DebateEntry]:
 
 async def until_debates(team: Team, count: int) -> Sequence[DebateEntry]:
     while len(entries := await debates(team)) < count:
-        await team.moot.outbox.clock.sleep(0.02)
+        await team.moot.context.clock.sleep(0.02)
     return entries
 
 
@@ -122,7 +122,7 @@ async def test_a_mention_about_a_debate_that_cannot_be_read_hides_no_other(
         while not (
             entries := [debate for debate in await debates(team) if debate.question == QUESTION]
         ):
-            await team.moot.outbox.clock.sleep(0.02)
+            await team.moot.context.clock.sleep(0.02)
         deliveries, origin = (
             team.moot.context.records.deliveries,
             note_id(about["channel"], about["ts"]),

@@ -27,7 +27,7 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
     async with team_at_work(spec=SLOW) as team:
         first = await team.debate(QUESTION)
         while len(await keys_in_line(team)) < 12:
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
         second = await team.debate("And which cloud?")
         await team.say("@Moot")
         await team.workspace.wait_for(
@@ -48,7 +48,7 @@ async def test_a_card_with_questions_overtakes_the_turns_of_another_debate():
         assert card
         await team.say("skip all", first)
         while len(await keys_in_line(team)) < 10:
-            await team.moot.outbox.clock.sleep(0.05)
+            await team.moot.context.clock.sleep(0.05)
         second = await team.debate("And which cloud?", user="alex")
         await card_of(team, second)
         assert await keys_in_line(team)

@@ -220,7 +220,7 @@ async def test_links_end_with_the_app() -> None:
         path = await shared(team, board)
         team.workspace.uninstall()
         while (await fetched(team, path)).status != 404:
-            await team.moot.outbox.clock.sleep(0.02)
+            await team.moot.context.clock.sleep(0.02)
 
 
 async def test_links_end_with_the_debate(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Pat
             assert "log cannot be read: it is damaged" in team.ephemeral_texts("alex")[-1]
 
 
-async def test_where_the_app_is_no_agent_slack_is_asked_once_a_start_and_all_is_as_before(
+async def test_where_the_app_is_no_agent_slack_is_asked_once_a_debate_and_all_is_as_before(
     tmp_path: Path,
 ):
     file = tmp_path / "moot.db"

@@ -26,8 +26,7 @@ from bot.slack.connection.socket import AT_START, identify
 from bot.slack.install.tokens import Cipher, Tokens, token_tables
 from bot.slack.manifest import manifest
 from bot.slack.origins import installation_of
-from bot.store.expiry import deleting_daily
-from bot.store.records import Organisations
+from bot.store.records import Organisations, deleting_daily
 from core.clock import SystemClock
 from core.errors import ConfigurationBroken
 

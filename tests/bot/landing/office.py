@@ -48,7 +48,6 @@ class Office:
             posts=Posts(database),
             leases=Leases(database, owner),
             clients=SingleWorkspaceClient(WorkspaceClient(AsyncWebClient(), identity)),
-            clock=ManualClock(),
         )
         self.clock, self.database, self.store = ManualClock(), database, store or InMemoryStore()
         self.queue = LandingQueue(

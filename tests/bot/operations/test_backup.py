@@ -18,12 +18,17 @@ from bot.cli import app
 from bot.operations.backup import EndedDebates, back_up, purge
 from bot.queue.landings import new_landing
 from bot.queue.rows import NewPost, Posts
-from bot.store.channel import Channel
 from bot.store.leases import Leases
-from bot.store.page_grants import DebatePageGrants
 from bot.store.personal_tokens import PersonalToken, PersonalTokens
-from bot.store.records import ChannelSettings, Organisations, Reminders, RestoredIds
+from bot.store.records import (
+    ChannelSettings,
+    DebatePageGrants,
+    Organisations,
+    Reminders,
+    RestoredIds,
+)
 from bot.store.search import DebateWords
+from bot.store.tables import Channel
 from core.clock import SystemClock
 from core.debate.contributions import Note
 from core.debate.debate_events import CallsDropped, DebateConcluded, DebateStarted

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from bot.queue.post_addresses import PostAddresses
+from bot.queue.outbox import PostAddresses
 from bot.queue.rows import UNKNOWN, DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.slack.ids import board_key
-from bot.store.channel import Channel
 from bot.store.leases import LaneLost, Leases
-from bot.store.tables import LANES, prepare
+from bot.store.tables import LANES, Channel, prepare
 from core.debate.debate_events import DebateStarted
 from core.debate.log import fold
 from core.debate.people import Place
@@ -218,8 +217,8 @@ async def test_a_thread_leads_to_its_debate_and_its_board(queue: Queue) -> None:
     assert not await queue.posts.is_board_under_way(RANDOM)
     await queue.posts.settle(row, PostState.SENT, ts="17.1", version=(1, "hash"))
     assert not await queue.posts.is_board_under_way(GENERAL)
-    assert await queue.posts.debate_of_thread(GENERAL, "17.1") == "d1"
-    assert await queue.posts.debate_of_thread(RANDOM, "17.1") is None
+    assert await queue.posts.debate_of_post(GENERAL, "17.1") == "d1"
+    assert await queue.posts.debate_of_post(RANDOM, "17.1") is None
     reply = await queue.next()
     assert (reply.root_ts, reply.root_state) == ("17.1", PostState.SENT)
     assert [row.key for row in await queue.posts.rows_of_debate("d1")] == [BOARD, "d1/e1/0"]

@@ -8,7 +8,7 @@ import pytest
 
 from bot.slack import limits
 from bot.slack.blocks import actions, button
-from bot.views.forms import Field, multi_select, text_input
+from bot.views.message import Field, multi_select, text_input
 from slack_on_loopback import rules
 from slack_on_loopback.blocks import MOST_BLOCK_CHARACTERS
 from slack_on_loopback.errors import SlackRefusal

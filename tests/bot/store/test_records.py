@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.store.expiry import KEPT, deleting_daily
-from bot.store.records import ChannelSettings, Deliveries
+from bot.store.records import KEPT, ChannelSettings, Deliveries, deleting_daily
 from bot.store.tables import CHANNEL_SETTINGS, prepare
 from core.debate.people import Place
 from core.store.columns import insert_new

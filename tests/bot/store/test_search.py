@@ -6,9 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.store.channel import Channel
 from bot.store.search import DebateWords
-from bot.store.tables import prepare
+from bot.store.tables import Channel, prepare
 from core.store.database import Database
 
 HERE, THERE = Channel("T1", "C1"), Channel("T1", "C2")

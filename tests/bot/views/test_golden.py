@@ -6,43 +6,53 @@ Look at a changed file in `tests/golden/views` before you accept it with
 
 import json
 import re
+from typing import Any
 
 import pytest
 from inline_snapshot import external_file
 
 from bot.listeners.answers import end_answer, status_answer
-from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import decision_buttons
 from bot.views.group_post import group_post, turn
 from bot.views.lists import DebateRow, home
-from bot.views.message import MessageView
-from bot.views.verdict import headline, verdict
-from bot.views.vote import vote
+from bot.views.message import MOST_PAGES, PAGE_LIMIT, MessageView, in_pages
+from bot.views.verdict import headline, shortcomings, verdict
+from bot.views.vote import in_figures, option_labels, vote
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
 from core.debate.debate_events import DebateConcluded
 from core.debate.follow_up import Decision, DecisionKind
-from core.debate.gate import Guidance, NextStep
 from core.debate.log import fold
 from core.debate.message_events import NoteAdded
-from core.debate.people import Person, Stop
+from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded
 from core.debate.state import Debate
-from core.debate.turn import FACILITATOR, SUMMARIZER, Act, Turn
+from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import (
     BallotAbstained,
     ContributionMade,
     SummaryMade,
+    TurnFailed,
     VerdictReached,
     VoteTallied,
 )
 from core.debate.verdict import Verdict, VerdictSource
-from core.debate.vote import Abstention, Score, Tally
+from core.debate.vote import Abstention, Option, Score, Tally
 from core.rules.history.material import stage_turn
+from core.rules.options import options_of
+from core.rules.voting import count
 from core.testing import a_setup, log_of
-from core.usage import Usage
-from tests.bot.plays import CALL, DANA, SAM, a_debate, a_verdict, play
-from tests.core.rules.formats.told import failed, of_all, speeches, voted
+from tests.bot.plays import SAM, a_debate, a_verdict, play
+from tests.core.rules.formats.told import (
+    AGENTS,
+    a_format_setup,
+    debate_with,
+    failed,
+    of_all,
+    options,
+    speeches,
+    voted,
+)
 from tests.core.transcript.splits import split_log
 
 FOLDER = "../../golden/views"
@@ -82,56 +92,6 @@ def test_a_close_vote_with_edited_options_and_a_verdict_that_lacks_something():
         headline(debate, reached),
     )
     assert json.loads(payloads_text(*views)) == external_file(f"{FOLDER}/split.json")
-
-
-def test_an_agents_post_of_a_round():
-    said = {
-        Act.PROPOSAL: "Use Kafka.",
-        Act.CRITIQUE: "It says nothing of *retries*.",
-        Act.REFINEMENT: "Use PostgreSQL, with a lease per job.",
-    }
-    contributions = [
-        Contribution(
-            turn=Turn(act=act, round=1, agent="architect", target=target),
-            text=text,
-            points=("One system less.",),
-            warnings=(f"The {act} was cut.",),
-            call=CALL,
-        )
-        for act, text in said.items()
-        for target in ("security" if act is Act.CRITIQUE else None,)
-    ]
-    about = Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect")
-    events = [
-        *(ContributionMade(contribution=contribution) for contribution in contributions),
-        ContributionMade(contribution=Contribution(turn=about, text="And backups?", call=CALL)),
-    ]
-    debate = a_debate(*events, setup=a_setup().model_copy(update={"quiet": True}))
-    lost = Failure(turn=Turn(act=Act.BALLOT, round=1, agent="architect"), reason="No answer.")
-    view = group_post(debate, contributions, [lost])
-    assert json.loads(payloads_text(view)) == external_file(f"{FOLDER}/group_post.json")
-
-
-def test_notices():
-    debate = a_debate()
-    lost = Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect")
-    guidance = Guidance(
-        turn=Turn(act=Act.FACILITATION, round=1, agent=FACILITATOR),
-        next_step=NextStep.GO_ON,
-        focus="What happens when a worker dies?",
-    )
-    messages = [
-        notices.usage({"/debate <question>": "start a debate"}, retention_days=90),
-        notices.turn_failure_line(debate, Failure(turn=lost, reason="No answer.")),
-        notices.stop_line(Stop(by=DANA)),
-        notices.vote_call_line(DANA),
-        notices.pause_line(DANA),
-        notices.resume_line(DANA),
-        notices.guidance(debate, guidance),
-        notices.out_of_time(),
-        notices.failure_line(debate, "No agent could take a position."),
-    ]
-    assert json.loads(payloads_text(*messages)) == external_file(f"{FOLDER}/notices.json")
 
 
 @pytest.mark.parametrize(
@@ -215,16 +175,6 @@ def test_a_vote_without_ballots_says_why_each_is_missing_and_counts_none_from_be
     assert ": ranked" not in payloads_text(view)
 
 
-def test_an_unknown_price_is_called_so():
-    unknown = CALL.model_copy(update={"usage": Usage(cost=None)})
-    contribution = Contribution(
-        turn=Turn(act=Act.PROPOSAL, round=1, agent="architect"), text="x", call=unknown
-    )
-    debate = a_debate(ContributionMade(contribution=contribution))
-    for view in (board(debate), *turn(debate, contribution)):
-        assert "n/a (a price is unknown)" in payloads_text(view)
-
-
 def test_what_follows_rules_says_so_everywhere_and_once_in_a_post():
     debate = fold(play(a_setup(provider="offline", rounds=1)))
     contribution = next(iter(debate.contributions.values()))
@@ -276,3 +226,77 @@ def test_the_newest_summary_for_all_is_on_the_board(
     text = board(debate).text
     assert f"*Summary {heading}*\nIn short: {newest.key}." in text
     assert text.count("In short") == 1
+
+
+LONG = "Export only what changed since the last run"
+PAGE = "x" * (PAGE_LIMIT - 10)
+SUMMARY_TURN = Turn(act=Act.SUMMARY, round=1, agent=SUMMARIZER)
+
+
+def test_the_board_says_what_is_read_in_the_place_of_a_summary_that_failed() -> None:
+    failed = TurnFailed(failure=Failure(turn=SUMMARY_TURN, reason="Groq failed (500)."))
+
+    assert "Groq failed (500). The full text is used." in board(a_debate(failed)).text
+
+
+def test_letters_are_explained_below_posts_and_the_boards_summary() -> None:
+    text = "**Still PostgreSQL.** Position B forgets backups, and C's answer overlooks it."
+    contribution = Contribution(turn=Turn(act=Act.DEBATE, round=1, agent="architect"), text=text)
+    summary = Summary(
+        turn=SUMMARY_TURN,
+        kind=SummaryKind.ROUND,
+        text=text,
+        before_chars=900,
+        after_chars=len(text),
+        method="rounds",
+    )
+    events = [ContributionMade(contribution=contribution), SummaryMade(summary=summary)]
+    debate = a_debate(*events, setup=a_setup().model_copy(update={"format": "council"}))
+
+    views = (group_post(debate, [contribution]), turn(debate, contribution)[-1], board(debate))
+    for view in views:
+        assert "B is Security, C is Simplicity." in str(view.blocks)
+
+
+def test_a_name_that_does_not_fit_its_bar_stands_whole_beside_a_number() -> None:
+    events = [
+        *speeches(*of_all("r1/proposal/*")),
+        options(LONG, f"{LONG}, nightly"),
+        *(voted(1, agent, o1=0.8, o2=0.2) for agent in AGENTS),
+    ]
+    debate = debate_with(a_format_setup("critique"), *events)
+    ballots = [*debate.ballots.values()]
+    tally = count(dict.fromkeys(AGENTS, "o1"), ballots, options=options_of(debate))
+    blocks: list[Any] = in_figures(debate, tally)
+    chart = next(block for block in blocks if block["type"] == "data_visualization")
+    table = next(block for block in blocks if block["type"] == "table")
+
+    assert chart["chart"]["axis_config"]["categories"] == ["1", "2"]
+    names = [row[0]["text"] for row in table["rows"][1:]]
+    assert names == [f"1. {LONG}", f"2. {LONG}, nightly"]
+
+
+def test_options_that_differ_late_have_labels_that_differ() -> None:
+    begin = "Keep every job of the payment service in one queue that all teams of the house share, "
+    ends = (f"{begin}run by the platform team with {name}" for name in ("Kafka", "PostgreSQL"))
+    items = [Option(id=f"o{number}", name=name) for number, name in enumerate(ends)]
+
+    assert list(option_labels(items).values()) == [
+        "…platform team with Kafka",
+        "…platform team with PostgreSQL",
+    ]
+
+
+def test_text_of_too_many_posts_says_how_many_it_lacks() -> None:
+    assert in_pages("\n\n".join([PAGE] * MOST_PAGES)) == [PAGE] * MOST_PAGES
+    *texts, last = in_pages("\n\n".join([PAGE] * (MOST_PAGES + 2)))
+    assert texts == [PAGE] * (MOST_PAGES - 1)
+    assert "3 more posts are left out" in last
+
+
+def test_a_banner_of_warnings_has_no_more_lines_than_it_has_room_for() -> None:
+    warnings = tuple(f"{number:02} {'x' * 100}" for number in range(90))
+    _, *lines, last = shortcomings(a_debate(), a_verdict(warnings=warnings)).split("\n")
+
+    assert last == f"… and {90 - len(lines)} more"
+    assert len("\n".join(lines)) < 1200

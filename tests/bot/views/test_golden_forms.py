@@ -13,8 +13,15 @@ import pytest
 from inline_snapshot import external_file
 
 from bot.views.clarifications import answer_form, card
-from bot.views.decision import decision_form, decision_line, outcome_form, outcome_post, reminder
-from bot.views.follow_up import comment_form, thanks
+from bot.views.decision import (
+    comment_form,
+    decision_form,
+    decision_line,
+    outcome_form,
+    outcome_post,
+    reminder,
+    thanks,
+)
 from bot.views.lists import (
     MOST_AT_HOME,
     MOST_LISTED,
@@ -26,7 +33,6 @@ from bot.views.lists import (
     search_list,
 )
 from bot.views.message import MessageView
-from bot.views.options_form import context_form, options_form
 from bot.views.start_form import (
     FormDraft,
     FormOptions,
@@ -34,7 +40,7 @@ from bot.views.start_form import (
     settings_form,
     start_form,
 )
-from bot.views.vote import ballot_form
+from bot.views.vote import ballot_form, context_form, options_form
 from core.calibration import AgentRecord, Case, calibration
 from core.debate.debate_events import (
     ClarificationsClosed,

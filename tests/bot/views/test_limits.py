@@ -18,10 +18,9 @@ from bot.slack.blocks import without_newer
 from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import outcome_form, outcome_post
-from bot.views.fold import in_full
 from bot.views.group_post import everything, group_post, turn
 from bot.views.lists import DebateRow, channel_list, home
-from bot.views.message import MessageView
+from bot.views.message import MessageView, in_full
 from bot.views.verdict import headline, short_text, shortcomings, verdict
 from bot.views.vote import vote
 from core.debate.agents import Agent

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, MetaData, inspect, text
 
 from bot.building import database_url
 from bot.store import tables as bot_tables
-from bot.store.channel import Channel
 from bot.store.search import DebateWords
+from bot.store.tables import Channel
 from core.errors import StoreError
 from core.store import tables as core_tables
 from core.store.database import Database

@@ -31,13 +31,7 @@ _LIVING = {
     "headline": r"[^/]+/headline(/\d+)?",
     "outcome": r"[^/]+/outcome/.*(?<!/refused)",
 }
-_LANES = {
-    "ephemeral": "whisper",
-    "react": "react",
-    "pin": "pin",
-    "unpin": "pin",
-    "session": "edit",
-}
+_LANES = {"ephemeral": "whisper", "react": "react", "pin": "pin", "unpin": "pin", "session": "edit"}
 #: Methods that set a state.
 _STATES = frozenset({"pin", "unpin", "session"})
 _UNKNOWN = -1

@@ -1,0 +1,374 @@
+"""Calls of Slack: the first of each row, edits of living posts, the search for a row in doubt."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bot.log import logger
+from bot.queue.outgoing import IS_UNSENT, NO_CLIENT, Outgoing, RenderedPosts, digest, with_grace
+from bot.queue.rows import UNKNOWN, PostRow, PostState, Version
+from bot.queue.slack_calls import (
+    ALONE,
+    SESSION,
+    UNDER,
+    UNREPEATABLE,
+    SlackCall,
+    edit,
+    find_post,
+    send,
+)
+from bot.slack.client import NotInstalled
+from bot.slack.limits import UPDATE_TEXT
+from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Outcome, Rejection, Retry, outcome_of
+
+_log = logger(__name__)
+
+_NO_ROOT = Rejection("the message it belongs to was never posted", "root_missing")
+_FAILS = Rejection("Slack keeps failing with it.", "keeps_failing")
+#: What a bare text lacks.
+_EXTRAS = frozenset({"blocks", "username", "icon_emoji", "files"})
+_MOST_CHARACTERS = UPDATE_TEXT - 100
+
+
+@dataclass
+class FirstCalls:
+    outgoing: Outgoing
+    #: Debates that a backup brought back: what they post may be in Slack already.
+    restored: frozenset[str] = frozenset()
+    #: The row next in line of each lane, and since when it has been.
+    fronts: dict[str, tuple[str, float]] = field(default_factory=dict[str, tuple[str, float]])
+
+    def __post_init__(self) -> None:
+        #: Keys of posts that go out as bare text, as Slack refused or failed with the rest of them.
+        self._bare = set[str]()
+
+    async def step(self, lane: str) -> float | None:
+        """Bring a lane's next row a step further; see `bot.queue.outbox.Step`."""
+        outgoing = self.outgoing
+        row = await outgoing.posts.next_for(lane)
+        if row is None:
+            self.fronts.pop(lane, None)
+            return None
+        if self.fronts.get(lane, ("",))[0] != row.key:
+            self.fronts[lane] = (row.key, time.monotonic())
+        if row.due_in > 0:
+            return row.due_in
+        is_restored = row.debate_id in self.restored and not row.attempts
+        is_in_doubt = row.state is PostState.SENDING or is_restored
+        try:
+            if is_in_doubt and row.method in UNREPEATABLE:
+                await self._reconcile(lane, row)
+            elif wait := outgoing.limits.seconds_left(lane):
+                return wait
+            else:
+                await self._send(lane, row)
+        except NotInstalled as error:
+            await self._refuse(row, Rejection(str(error), "not_installed"))
+        except NO_CLIENT as error:
+            # Nothing was sent, so the call may come later.
+            outgoing.hold(lane, outcome_of(error))
+            return outgoing.limits.seconds_left(lane)
+        return 0.0
+
+    async def _send(self, lane: str, row: PostRow) -> None:
+        outgoing, posts = self.outgoing, self.outgoing.posts
+        if row.thread_key and row.root_ts is None:
+            if row.root_state in IS_UNSENT:
+                await posts.put_off(row, outgoing.pace.first_pause)
+            else:
+                await self._refuse(row, _NO_ROOT)
+            return
+        # The message of ours that its files hang on.
+        key = row.payload.get("target_key")
+        target = await posts.row_by_key(key) if key else None
+        target = target if target and target.ts else None
+        rendered = await outgoing.rendered([each for each in (row, target) if each and each.post])
+        if rendered is None:
+            return
+        call, version = await self._made_call(row, target, rendered)
+        if call is None:
+            await posts.put_off(row, outgoing.pace.first_pause)
+            return
+        await with_grace(self._call(lane, call, version))
+
+    async def _made_call(
+        self, row: PostRow, target: PostRow | None, rendered: RenderedPosts
+    ) -> tuple[SlackCall | None, Version | None]:
+        """The call and what a living post shows then; None: its links have to wait."""
+        outgoing, seq = self.outgoing, rendered.seq
+        workspace = await outgoing.clients.of(row.workspace)
+        url, shown = workspace.identity.url, rendered.contents.get(row.key, {})
+        content, is_early = await outgoing.with_addresses(row, {**row.payload, **shown}, url, seq)
+        version: Version | None = None
+        if row.post:
+            # With links to posts that are not sent yet, the content is not the newest state.
+            version = (0 if is_early else seq), digest({name: content[name] for name in shown})
+        elif is_early:
+            return None, None
+        if row.key in self._bare:
+            row, content = replace(row, method="post"), _bare(content)
+            version = (UNKNOWN, None) if version else None  # an edit adds the rest
+        elif target:
+            beneath = rendered.contents[target.key]
+            beneath, _ = await outgoing.with_addresses(target, beneath, url, seq)
+            content = {**content, UNDER: beneath["text"], "blocks": beneath.get("blocks")}
+        ts = target.ts if target else None
+        return SlackCall(workspace.client, row, content, target_ts=ts), version
+
+    async def _call(self, lane: str, call: SlackCall, version: Version | None) -> None:
+        outgoing, posts = self.outgoing, self.outgoing.posts
+        began = time.monotonic()
+        row = await posts.claim(call.row, outgoing.leases.owner)
+        if row is None:
+            await outgoing.leases.confirm(lane)
+            return
+        row = replace(row, root_ts=call.row.root_ts, method=call.row.method)
+        lease = began + outgoing.pace.lease_of(row.method)
+        deadline = min(lease, outgoing.leases.deadline(lane))
+        outgoing.limits.count_call(lane)
+        try:
+            ts = await outgoing.carry_out(replace(call, row=row), send, deadline)
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            await self._handle_failure(lane, row, call.content, outcome_of(error))
+            return
+        outgoing.forget_failures(lane)
+        if UNDER in call.content:  # it may show an older state now
+            await posts.distrust(row.payload["target_key"])
+            outgoing.wake(f"edit/{row.workspace}")
+        await self._settle_sent(row, ts, version)
+
+    async def _settle_sent(self, row: PostRow, ts: str | None, version: Version | None) -> None:
+        self._bare.discard(row.key)
+        self.outgoing.forget_failures(row.key)
+        await self.outgoing.posts.settle(row, PostState.SENT, ts=ts, version=version)
+        if row.post:  # its edits, its pin and its session waited for it
+            for kind in ("edit", "pin"):
+                self.outgoing.wake(f"{kind}/{row.workspace}")
+
+    async def _handle_failure(
+        self, lane: str, row: PostRow, content: Mapping[str, Any], outcome: Outcome
+    ) -> None:
+        outgoing, posts, words = self.outgoing, self.outgoing.posts, outcome.words
+        outgoing.on_error(type(outcome).__name__)
+        _log.warning("not sent", post=row.key, reason=words)
+        if isinstance(outcome, Rejection):
+            if outcome.code in PLACE_GONE or not self._strip(row, content):
+                await self._refuse(row, outcome)
+            else:
+                await posts.settle(row, PostState.WAITING, error=words)
+        elif isinstance(outcome, Retry):
+            outgoing.hold(lane, outcome)
+            await posts.settle(row, PostState.WAITING, error=words)
+        elif row.method in UNREPEATABLE:
+            outgoing.count_failure(row.key)
+            grace = outgoing.pace.grace_of(row.method)
+            await posts.settle(row, PostState.SENDING, error=words, after=grace)
+        elif outgoing.keeps_failing(row.key):
+            await self._refuse(row, _FAILS)
+        else:
+            pause = outgoing.count_failure(row.key)
+            await posts.settle(row, PostState.WAITING, error=words, after=pause)
+
+    def _strip(self, row: PostRow, content: Mapping[str, Any]) -> bool:
+        """Send it as bare text from now on; False: it is, or has nothing else."""
+        has_text = row.method == "post" or ALONE in content
+        if row.key in self._bare or not has_text or not _EXTRAS & content.keys():
+            return False
+        self._bare.add(row.key)
+        self.outgoing.forget_failures(row.key)
+        return True
+
+    async def _reconcile(self, lane: str, row: PostRow) -> None:
+        """Look in Slack for a post in doubt; send it again only if it has not arrived."""
+        outgoing, posts = self.outgoing, self.outgoing.posts
+        # A negative age: the clock was set back, so that the time of the attempt is unknown.
+        is_dated = row.state is PostState.SENDING and row.attempt_age >= 0
+        remaining = outgoing.pace.grace_of(row.method) - row.attempt_age
+        looks = f"look/{row.workspace}"
+        wait = remaining if is_dated and remaining > 0 else outgoing.limits.seconds_left(looks)
+        if wait:
+            await posts.put_off(row, wait)
+            return
+        workspace = await outgoing.clients.of(row.workspace)
+        claimed = await posts.claim(row, outgoing.leases.owner)
+        if claimed is None:
+            await outgoing.leases.confirm(lane)
+            return
+        # Of a restored debate it was posted before the backup.
+        since = row.attempted_at if is_dated and row.debate_id not in self.restored else None
+        row = replace(claimed, root_ts=row.root_ts)
+        call = SlackCall(workspace.client, row, row.payload)
+        outgoing.limits.count_call(looks)
+        try:
+            ts = await find_post(call, since)
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            await self._handle_failed_look(row, outcome_of(error))
+            return
+        _log.info("was in doubt", post=row.key, arrived=ts is not None)
+        if ts is not None:
+            await self._renew_restored(call, ts, workspace.identity.url)
+            # Nobody knows which state of a living one went out.
+            await self._settle_sent(row, ts, (UNKNOWN, None) if row.post else None)
+        elif outgoing.keeps_failing(row.key) and not self._strip(row, {"blocks": ()}):
+            await self._refuse(row, _FAILS)
+        else:
+            await posts.settle(row, PostState.WAITING, error="It had not arrived.")
+
+    async def _renew_restored(self, call: SlackCall, ts: str, team_url: str) -> None:
+        """Have a message from before a restore say what the log says now."""
+        row = call.row
+        if row.debate_id not in self.restored or row.method != "post" or row.post:
+            return
+        content, _ = await self.outgoing.with_addresses(row, call.content, team_url, 0)
+        self.outgoing.limits.count_call(f"edit/{row.workspace}")
+        try:
+            await edit(replace(call, row=replace(row, ts=ts), content=content))
+        except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
+            _log.warning("not edited", post=row.key, reason=outcome_of(error).words)
+
+    async def _handle_failed_look(self, row: PostRow, outcome: Outcome) -> None:
+        """Look later, or send it again where Slack never lets us look.
+
+        A post that comes twice is worse than none only until nobody can tell: then it is sent.
+        """
+        outgoing, posts = self.outgoing, self.outgoing.posts
+        _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
+        if isinstance(outcome, Rejection) and outcome.code in PLACE_GONE:
+            await self._refuse(row, outcome)
+        elif isinstance(outcome, Rejection):
+            await posts.settle(row, PostState.WAITING, error=outcome.words)
+        else:
+            looks = f"look/{row.workspace}"
+            if isinstance(outcome, Retry):
+                outgoing.hold(looks, outcome)
+            pause = outgoing.limits.seconds_left(looks)
+            pause = max(pause, outgoing.count_failure(f"look/{row.key}"))
+            await posts.settle(row, PostState.SENDING, error=outcome.words, after=pause)
+
+    async def _refuse(self, row: PostRow, refusal: Rejection) -> None:
+        """Give a row up, so that what stands behind it goes on."""
+        outgoing = self.outgoing
+        _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
+        await outgoing.on_refused(row, refusal)
+        self._bare.discard(row.key)
+        outgoing.forget_failures(row.key)
+        if row.state is PostState.SENDING and row.owner == outgoing.leases.owner:
+            await outgoing.posts.settle(row, PostState.FAILED, error=refusal.words)
+        else:
+            await outgoing.posts.fail(row, refusal.words)
+
+
+def _bare(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The text of a content, without parts that Slack may refuse."""
+    rest = {name: value for name, value in content.items() if name not in _EXTRAS}
+    text = rest.pop(ALONE, rest.get("text", ""))
+    return {**rest, "text": str(text)[:_MOST_CHARACTERS]}
+
+
+#: Refusals that mean: this message can be edited no more.
+MESSAGE_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
+
+
+@dataclass
+class Edits:
+    outgoing: Outgoing
+
+    async def step(self, lane: str) -> float | None:
+        """Bring one debate's living posts a step further; see `bot.queue.outbox.Step`.
+
+        The pace is waited for first: nothing is rendered for a lane that waits.
+        """
+        outgoing, rest = self.outgoing, self.outgoing.pace.rest
+        if wait := outgoing.limits.seconds_left(lane):
+            return wait
+        rows = await outgoing.posts.stale(lane, rest)
+        if not rows:
+            due = await outgoing.posts.edit_due_in(lane, rest)
+            return None if due is None else max(due, 0.01)
+        try:
+            await self._bring_up(lane, rows)
+        except NotInstalled as error:
+            await self._refuse(rows[0], Rejection(str(error), "not_installed"), 0, None)
+        except NO_CLIENT as error:
+            # Nothing was sent, so the call may come later.
+            outcome = outcome_of(error)
+            outgoing.hold(lane, outcome)
+            _log.warning("not edited", post=rows[0].key, reason=outcome.words)
+        return 0.0
+
+    async def _bring_up(self, lane: str, rows: Sequence[PostRow]) -> None:
+        """Edit the first of the posts that looks different, and note all that do not."""
+        outgoing = self.outgoing
+        rendered = await outgoing.rendered(rows)
+        if rendered is None:
+            return
+        workspace = await outgoing.clients.of(rows[0].workspace)
+        url, seq = workspace.identity.url, rendered.seq
+        same = list[PostRow]()
+        for row in rows:
+            shown = rendered.contents[row.key]
+            content, is_early = await outgoing.with_addresses(row, shown, url, seq)
+            if is_early:
+                await outgoing.posts.put_off(row, outgoing.pace.first_pause)
+            elif digest(content) == row.shown_hash:
+                same.append(row)
+            else:
+                call = SlackCall(workspace.client, row, content)
+                await with_grace(self._edit(lane, call, seq))
+                break
+        if same and not await outgoing.posts.note_same(same, outgoing.leases.owner, seq):
+            await outgoing.leases.confirm(lane)
+
+    async def _edit(self, lane: str, call: SlackCall, seq: int) -> None:
+        outgoing, row = self.outgoing, call.row
+        lease = time.monotonic() + outgoing.pace.lease_of(row.method)
+        deadline = min(lease, outgoing.leases.deadline(lane))
+        outgoing.limits.count_call(lane)
+        try:
+            await outgoing.carry_out(call, edit, deadline)
+        except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
+            await self._handle_failure(lane, call, seq, outcome_of(error))
+            return
+        outgoing.forget_failures(lane, row.key)
+        await self._note(row, seq, digest(call.content), None)
+
+    async def _note(self, row: PostRow, seq: int, hash_: str, error: str | None) -> None:
+        """Note what Slack shows now, unless nobody knows that any more."""
+        posts = self.outgoing.posts
+        if not await posts.record_version(
+            row, self.outgoing.leases.owner, seq=seq, hash_=hash_, error=error
+        ):
+            # The lane was lost during the call, or somebody distrusts the row: an older state may
+            # have come after a newer one.
+            await posts.distrust(row.key)
+
+    async def _handle_failure(self, lane: str, call: SlackCall, seq: int, outcome: Outcome) -> None:
+        """It is stale still: what is tried next is newer."""
+        outgoing, row = self.outgoing, call.row
+        outgoing.on_error(type(outcome).__name__)
+        if row.method != SESSION or not isinstance(outcome, Rejection):
+            _log.warning("not edited", post=row.key, reason=outcome.words)
+        if isinstance(outcome, Rejection):
+            await self._refuse(row, outcome, seq, call.content)
+        elif isinstance(outcome, Retry):
+            outgoing.hold(lane, outcome)
+        else:  # one that always fails must not starve the lane
+            await outgoing.posts.put_off(row, outgoing.count_failure(row.key))
+
+    async def _refuse(
+        self, row: PostRow, refusal: Rejection, seq: int, content: Mapping[str, Any] | None
+    ) -> None:
+        """Try it no more, or not until it looks different."""
+        posts, final = self.outgoing.posts, PLACE_GONE | MESSAGE_GONE
+        if row.method == SESSION:  # where the app is no agent, board and thread say the same
+            final |= NOT_FOR_THIS_APP
+        else:
+            await self.outgoing.on_refused(row, refusal)
+        if content is None or refusal.code in final:
+            await posts.fail(row, refusal.words)
+            return
+        await self._note(row, seq, digest(content), refusal.words)
+        if row.method == "pin" and row.thread_key:
+            await posts.distrust(row.thread_key)  # the board says so
+            self.outgoing.wake(f"edit/{row.workspace}")

@@ -1,8 +1,0 @@
-"""A channel of a workspace."""
-
-from typing import NamedTuple
-
-
-class Channel(NamedTuple):
-    workspace: str
-    channel: str
