@@ -27,8 +27,7 @@ from bot.slack.payloads import PostedMessage
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.clock import SystemClock
 from core.debate.log import fold
-from core.debate.playbook import Playbook
-from core.debate.rules import Clarifying, When
+from core.debate.rules import Clarifying, Playbook, When
 from core.debate.state import Debate, Status
 from core.evidence.tools import FetchTools
 from core.landing import LandingPlaces

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
 
-from core.debate.follow_up import OutcomeKind
 from core.debate.state import Debate
+from core.debate.verdict import OutcomeKind
 from core.figures import number, percent, quantity
 from core.rules.confidence import BANDS
+from core.rules.ending import was_skipped
 from core.rules.options import held_by, leading, options_of
 from core.rules.shadow import agrees
 from core.rules.voting import was_overruled
-from core.rules.wanting import was_skipped
 from core.statistics import ALPHA, Interval, exact_p, holm, wilson
 
 #: Fewer outcomes tell nothing at all.

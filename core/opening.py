@@ -20,8 +20,7 @@ from core.debate.agents import (
 )
 from core.debate.evidence import SourceKind, SourceReference
 from core.debate.people import Mention, Person, Place
-from core.debate.playbook import Playbook
-from core.debate.rules import MOST_ROUNDS, Ending, ShadowWhen, Termination, When
+from core.debate.rules import MOST_ROUNDS, Ending, Playbook, ShadowWhen, Termination, When
 from core.debate.setup import CastingModels, Setup
 from core.debate.turn import SHADOW, SUMMARIZER, Act
 from core.errors import BadInput

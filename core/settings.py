@@ -10,8 +10,7 @@ from core.capabilities import Price
 from core.debate.agenda import Agenda
 from core.debate.agents import PERSONA, Agent, ModelChoice, PromptText, Role, Speaker
 from core.debate.people import Place
-from core.debate.playbook import Playbook
-from core.debate.rules import DebateRules, Limits, VoteRules
+from core.debate.rules import DebateRules, Limits, Playbook, VoteRules
 from core.debate.turn import JUDGE
 from core.landing import LandingPlaces
 from core.values import (

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed
-from core.debate.follow_up import DecisionKind
 from core.debate.log import RecordedEvent
 from core.debate.people_events import DecisionRecorded, OutcomeGiven
 from core.debate.state import Debate
+from core.debate.verdict import DecisionKind
 from core.landing import RecordPlace
 from core.redaction import redact
 from core.transcript.adr import adr, title_of

@@ -21,11 +21,11 @@ from bot.addresses import Ip, fault_of, is_public
 from bot.landing.receivers import LandedRecord, Landing, LandingFailed, ReceiverClosed
 from bot.links import GuardedResolver, calling
 from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
-from core.debate.follow_up import DecisionKind
 from core.debate.log import RecordedEvent
 from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded, OutcomeGiven
 from core.debate.state import Debate
+from core.debate.verdict import DecisionKind
 from core.errors import BadInput, ConfigurationBroken
 from core.landing import Webhook, WebhookEvent
 from core.ports import Clock

@@ -35,8 +35,8 @@ from bot.views.notices import page_link, withdrawn
 from bot.views.turn_groups import said_together
 from bot.views.verdict import whole
 from bot.views.vote import ballot_form, places_of
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.debate.state import Debate
+from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput
 from core.use_cases.decide import says_the_same

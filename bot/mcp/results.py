@@ -6,17 +6,15 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from bot.views.progress import progress, stage
+from core.debate.contributions import FindingStatus, Severity
 from core.debate.evidence import SourceKind
-from core.debate.findings import FindingStatus, Severity
 from core.debate.state import Debate
 from core.figures import when
 from core.llm.budget import firm_cap
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of
-from core.rules.findings import standing, unasked_count
-from core.rules.formats.review import finding_number
+from core.rules.formats.review import finding_number, role_of, standing, unasked_count
 from core.rules.options import options_of
-from core.rules.subject import role_of
 from core.transcript.cited import decision_line, link_citations
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible

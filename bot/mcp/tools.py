@@ -24,9 +24,9 @@ from bot.mcp.arguments import (
 from bot.mcp.caller_debates import CallerDebates
 from bot.views.progress import stage
 from core.debate.evidence import SourceKind, SourceReference
-from core.debate.follow_up import Decision, DecisionKind
 from core.debate.log import fold
 from core.debate.state import Debate
+from core.debate.verdict import Decision, DecisionKind
 from core.errors import BadInput, LogBroken, reading
 from core.redaction import redact
 from core.rules.ending import DebateState, state_of

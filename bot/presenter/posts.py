@@ -50,7 +50,6 @@ from core.debate.debate_events import (
     TimeRanOut,
 )
 from core.debate.evidence import SourceKind
-from core.debate.gate import NextStep
 from core.debate.log import RecordedEvent
 from core.debate.message_events import AnswerWithdrawn, ClarificationAnswered, NoteAdded
 from core.debate.people_events import (
@@ -78,6 +77,7 @@ from core.debate.turn_events import (
     VerdictReached,
     VoteTallied,
 )
+from core.debate.vote import NextStep
 from core.errors import LogBroken
 from core.rules.formats import review
 from core.rules.formats.registry import format_of

@@ -18,9 +18,9 @@ from core.calibration import (
     interval_words,
     states,
 )
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import fold
 from core.debate.state import Debate
+from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.errors import StoreInUse
 from core.figures import percent
 from core.transcript.markdown import visible

@@ -60,8 +60,8 @@ from core.estimate import cap_words, estimate_words
 from core.llm.call import ModelCalls
 from core.opening import DebateRequest, open_debate
 from core.ports import DebateStore
+from core.rules.ending import was_skipped
 from core.rules.formats.review import NAME as REVIEW
-from core.rules.wanting import was_skipped
 from core.settings import Settings
 from core.telling import Sinks
 from core.transcript.decision import decision_text

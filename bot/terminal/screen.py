@@ -40,9 +40,9 @@ from core.debate.turn_events import (
 )
 from core.figures import duration, money, number, quantity
 from core.rules.ending import SENTENCES, EndingReason
-from core.rules.findings import counted_words, line_of
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
+from core.rules.formats.review import counted_words, line_of
 from core.rules.gate import in_words
 from core.transcript.ballots import vote_words
 from core.transcript.cited import link_citations, source_words

@@ -11,15 +11,15 @@ from typing import Any, TextIO
 
 from bot.terminal.screen import LineScreen
 from bot.terminal.sources import handed_in
+from core.debate.contributions import Clarification
 from core.debate.people import Person
-from core.debate.questions import Clarification
 from core.debate.state import Debate, Status
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.figures import when
 from core.ports import Clock, DebateStore
 from core.rules import schedule
-from core.rules.subject import handing_in_words
+from core.rules.formats.review import handing_in_words
 from core.transcript.cited import link_citations
 from core.transcript.words import name_of
 from core.use_cases.answer import AnswerQuestions, PersonsReply

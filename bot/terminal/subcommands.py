@@ -241,7 +241,7 @@ def evaluate(
 def accept(debate_id: DebateId, *, because: Because = "") -> None:
     """Accept a debate's verdict as your decision."""
     from bot.terminal.calibrating import decide
-    from core.debate.follow_up import DecisionKind
+    from core.debate.verdict import DecisionKind
 
     run_async(decide(debate_id, DecisionKind.ACCEPT, because))
 
@@ -250,7 +250,7 @@ def accept(debate_id: DebateId, *, because: Because = "") -> None:
 def reject(debate_id: DebateId, *, because: Because = "") -> None:
     """Reject a debate's verdict."""
     from bot.terminal.calibrating import decide
-    from core.debate.follow_up import DecisionKind
+    from core.debate.verdict import DecisionKind
 
     run_async(decide(debate_id, DecisionKind.REJECT, because))
 
@@ -273,7 +273,7 @@ def revisit(
 ) -> None:
     """Put a debate's verdict off: look at it again on a day."""
     from bot.terminal.calibrating import decide
-    from core.debate.follow_up import DecisionKind
+    from core.debate.verdict import DecisionKind
 
     run_async(decide(debate_id, DecisionKind.REVISIT, because, on=on))
 
@@ -290,7 +290,7 @@ def outcome(
 ) -> None:
     """Say how an accepted decision turned out; `moot calibration` counts it."""
     from bot.terminal.calibrating import say_outcome, show_outcome
-    from core.debate.follow_up import OutcomeKind
+    from core.debate.verdict import OutcomeKind
     from core.errors import BadInput
 
     if how is None and because:

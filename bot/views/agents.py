@@ -5,21 +5,22 @@ from collections.abc import Iterator, Sequence
 from bot.slack.mrkdwn import bare, gist, link, literal
 from bot.views.message import icon, is_offline, item_list, name_of, title
 from core.debate.agents import EXAMPLE, Agent
-from core.debate.findings import FindingStatus, ReviewFinding
+from core.debate.contributions import FindingStatus, ReviewFinding
 from core.debate.state import Debate, Status
 from core.figures import quantity
 from core.rules import casting
-from core.rules.findings import (
+from core.rules.formats import review
+from core.rules.formats.review import (
     WEIGHTY,
     answered_words,
     counted_words,
+    handed_in,
     not_put_words,
+    references,
     standing,
     struck_count,
     struck_words,
 )
-from core.rules.formats import review
-from core.rules.subject import handed_in, references
 from core.transcript.cited import link_citations
 from core.transcript.models_used import model_count_words
 

@@ -44,10 +44,9 @@ from core.debate.state import Debate, Status
 from core.debate.turn import Act, Turn
 from core.figures import money, quantity
 from core.rules import schedule
-from core.rules.degradations import fallback_words
-from core.rules.ending import DebateState, rounds_words, state_of, state_words
+from core.rules.ending import DebateState, fallback_words, rounds_words, state_of, state_words
 from core.rules.formats.registry import format_of
-from core.rules.history import running
+from core.rules.history.strategies import summary_rank
 from core.rules.options import options_of
 from core.rules.sealing import SEALED, reveals_at
 from core.transcript.options import cross_check_line
@@ -216,7 +215,7 @@ def _summary(debate: Debate) -> str:
     summaries = [summary for summary in debate.summaries.values() if summary.kind in _WHOLE_ROUNDS]
     if not summaries:
         return ""
-    newest = max(summaries, key=lambda summary: running.rank(debate, summary.turn))
+    newest = max(summaries, key=lambda summary: summary_rank(debate, summary.turn))
     phase = newest.turn.target
     upto = f"after {Act(phase).phase}" if phase in set(Act) else f"up to round {newest.turn.round}"
     text = gist(newest.text, _SUMMARY_LIMIT)

@@ -25,12 +25,12 @@ from bot.views.message import (
     sections,
     text_input,
 )
-from core.debate.questions import Clarification, Clarifications
+from core.debate.contributions import Clarification, Clarifications
 from core.debate.state import Debate, Status
 from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import clarifying
-from core.rules.subject import left_to_text
+from core.rules.formats.review import left_to_text
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000

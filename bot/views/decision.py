@@ -24,7 +24,8 @@ from bot.views.message import (
     text_input,
 )
 from bot.views.turn_groups import post_key
-from core.debate.follow_up import (
+from core.debate.state import Debate
+from core.debate.verdict import (
     DECISION_ENTRY,
     VERDICT_ENTRY,
     Decision,
@@ -34,9 +35,8 @@ from core.debate.follow_up import (
     FollowUp,
     FollowUpAnswer,
     OutcomeKind,
+    Relation,
 )
-from core.debate.state import Debate
-from core.debate.verdict import Relation
 from core.evidence.citations import RawCitation, render_citations
 from core.figures import day, money, quantity
 from core.redaction import redact

@@ -26,11 +26,10 @@ from bot.views.message import (
 from bot.views.verdict import shortcomings
 from core.debate.contributions import Failure, Note
 from core.debate.evidence import Source, SourceKind
-from core.debate.gate import Gate, Guidance, NextStep
 from core.debate.people import Person, Stop
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
-from core.debate.vote import OptionEdit
+from core.debate.vote import Gate, Guidance, NextStep, OptionEdit
 from core.figures import day, duration, quantity
 from core.redaction import redact
 from core.rules.ending import SENTENCES, EndingReason

@@ -53,10 +53,10 @@ from core.debate.state import Debate
 from core.debate.turn import JUDGE
 from core.debate.verdict import OVERTURNED_BY, Verdict, VerdictSource
 from core.figures import money, quantity, without_stops
-from core.rules.hinges import hinge_words
+from core.rules.ending import was_skipped
+from core.rules.movement import hinge_words
 from core.rules.options import options_of
 from core.rules.voting import preferred_options
-from core.rules.wanting import was_skipped
 from core.transcript.cited import cited_verdict, source_names
 from core.transcript.decision import (
     FINDINGS,

@@ -24,16 +24,15 @@ from bot.views.message import (
     select,
     text_input,
 )
-from core.debate.gate import GateReason
 from core.debate.people import Person
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
-from core.debate.vote import Option, OptionChange, OptionEdit, Tally
+from core.debate.vote import GateReason, Option, OptionChange, OptionEdit, Tally
 from core.figures import money, percent, quantity
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, agreement
 from core.rules.ending import ending_sentences as ended
-from core.rules.ending import round_reasons
+from core.rules.ending import round_reasons, why_not_wanted
 from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
@@ -48,7 +47,6 @@ from core.rules.options import (
     short_names,
 )
 from core.rules.voting import is_people_vote_closed, is_uncounted
-from core.rules.wanting import why_not_wanted
 from core.transcript.ballots import (
     MEAN_PROBABILITY,
     NOBODY_VOTED,

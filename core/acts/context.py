@@ -19,14 +19,14 @@ from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.formats import panel, review
 from core.rules.formats.registry import format_of
+from core.rules.formats.review import left_to_text
 from core.rules.formats.shown import CUT_MARK, first_paragraphs, pointing_up
 from core.rules.history.material import in_short
 from core.rules.history.strategies import strategy_of
-from core.rules.mind_changes import cause_words, mind_changes
+from core.rules.judging import raised_points
+from core.rules.movement import cause_words, mind_changes
 from core.rules.options import by_option, options_of
 from core.rules.playbook import criteria_of, kinds_words, missing_evidence, parts_of
-from core.rules.raised import raised_points
-from core.rules.subject import left_to_text
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
 _STATEMENT_CHARS = 400

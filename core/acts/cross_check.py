@@ -16,7 +16,7 @@ from core.debate.turn_events import CrossChecked
 from core.debate.verdict import CrossCheck
 from core.llm.call import ModelCalls
 from core.request import Effort
-from core.rules.degradations import lost_turns
+from core.rules.ending import lost_turns
 from core.rules.judging import judge_of
 
 

@@ -8,12 +8,12 @@ from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 from core.acts.act import ActSpec, declare
 from core.acts.replies import label_in
 from core.acts.request_for import ask_model
-from core.debate.gate import Guidance, NextStep
-from core.debate.questions import Question
+from core.debate.contributions import Question
 from core.debate.rules import Ending
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import FacilitatorDecided
+from core.debate.vote import Guidance, NextStep
 from core.llm.call import ModelCalls
 from core.request import Effort
 from core.rules import gate

@@ -14,18 +14,18 @@ from core.acts.judge import judged_case
 from core.acts.request_for import request_with, terms_for
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference
-from core.debate.follow_up import (
+from core.debate.people import Person
+from core.debate.state import Debate
+from core.debate.turn import Act, Turn
+from core.debate.turn_events import FollowUpAnswered
+from core.debate.verdict import (
     DECISION_ENTRY,
+    LIST_TITLES,
     VERDICT_ENTRY,
     DecisionKind,
     FollowUp,
     FollowUpAnswer,
 )
-from core.debate.people import Person
-from core.debate.state import Debate
-from core.debate.turn import Act, Turn
-from core.debate.turn_events import FollowUpAnswered
-from core.debate.verdict import LIST_TITLES
 from core.errors import CallFailed
 from core.evidence.citations import check_citations
 from core.evidence.passages import Passage, passages_of

@@ -42,16 +42,14 @@ from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.confidence import confidence_of
-from core.rules.degradations import degradations, fallback_words, lost_turns
-from core.rules.ending import cut_words
+from core.rules.ending import cut_words, degradations, fallback_words, lost_turns
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.gate import agreed_at_once, closing_gate, in_words
 from core.rules.history.strategies import judge_summary
-from core.rules.judging import auditor_of, judge_of
+from core.rules.judging import MOST_LONE, auditor_of, judge_of, raised_points
 from core.rules.options import drafted_by, option_of, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
-from core.rules.raised import MOST_LONE, raised_points
 from core.rules.schedule import is_cut_short
 from core.usage import Usage
 

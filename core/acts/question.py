@@ -9,7 +9,7 @@ from core.acts.act import ActSpec, always, declare
 from core.acts.citing import without_quotes
 from core.acts.request_for import ask_for_same, ask_model
 from core.debate.agents import EXAMPLE, OFFLINE
-from core.debate.questions import Question, Questions
+from core.debate.contributions import Question, Questions
 from core.debate.state import Debate
 from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import ClarificationsOpened, QuestionsAsked

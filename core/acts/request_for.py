@@ -18,8 +18,8 @@ from core.figures import day
 from core.llm.call import CallOptions, ModelAnswer, ModelCalls, ModelRef
 from core.llm.structured import Check
 from core.request import ModelRequest, Part, PartKind
-from core.rules.history.told import reads_letters
-from core.rules.raised import is_first_answer
+from core.rules.history.material import reads_letters
+from core.rules.judging import is_first_answer
 from core.rules.schedule import is_patient
 from core.usage import Call
 

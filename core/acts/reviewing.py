@@ -16,9 +16,15 @@ from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
 from core.acts.replies import NOBODY, label_in, narrowed, one_of
 from core.acts.request_for import ask_for_same, ask_model
-from core.debate.contributions import Contribution, NoteOutcome
+from core.debate.contributions import (
+    Contribution,
+    Findings,
+    FindingStatus,
+    NoteOutcome,
+    ReviewFinding,
+    Severity,
+)
 from core.debate.evidence import Source
-from core.debate.findings import Findings, FindingStatus, ReviewFinding, Severity
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade, FindingsMerged
@@ -29,27 +35,34 @@ from core.evidence.revisions import changes_at, is_gone, quoted_in, revision_of
 from core.figures import quantity
 from core.llm.call import ModelCalls
 from core.request import Effort
-from core.rules.findings import (
+from core.rules.formats.registry import format_of
+from core.rules.formats.review import (
+    FORMAT,
     MOST_FINDINGS,
+    NAME,
+    NOT_READY,
+    READY,
+    VERDICTS,
     WEIGHTY,
+    WITH_CHANGES,
     answered_words,
     counted_words,
+    handed_in,
+    is_handing_in,
     merge_findings,
-    own,
+    own_findings,
     raised_findings,
     standing,
+    subject,
 )
-from core.rules.formats.registry import format_of
-from core.rules.formats.review import FORMAT, NAME, NOT_READY, READY, VERDICTS, WITH_CHANGES
 from core.rules.options import options_of
 from core.rules.schedule import is_cut_short
-from core.rules.subject import handed_in, is_handing_in, subject
 from core.rules.voting import option_voted_for
 from core.usage import Call
 
 #: Longest words that a finding is about, in characters.
 _WORDS_MAX_CHARS = 400
-_BY_WORDS = "No model could merge the findings; those in nearly the same words count as one."
+_BY_WORDS = "No model could merge the findings; those in the same words count as one."
 _SETTLED = re.compile(r"\W*(?:resolved|settled|mended|fixed|closed|done)\b", re.IGNORECASE)
 _ANSWERED = re.compile(r"\W*answered\b", re.IGNORECASE)
 _STATES = (FindingStatus.RESOLVED, FindingStatus.ANSWERED, FindingStatus.OPEN)
@@ -130,7 +143,7 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
-    changed, mine = handed_in(debate), own(debate, turn.agent)
+    changed, mine = handed_in(debate), own_findings(debate, turn.agent)
     read = (*subject(debate), *changed)
     labels = tuple(f"f{finding.number}" for finding in mine)
     form = second_look_reply(labels, tuple(source.id for source in read))
@@ -265,7 +278,7 @@ def _values_of_review(debate: Debate, turn: Turn) -> Mapping[str, object]:
         "subject": ", ".join((*read, *changed)) or "the question",
         "handed_in": ", ".join(changed),
         "in_part": bool(left_out(debate)),
-        "labels": ", ".join(f"f{finding.number}" for finding in own(debate, turn.agent)),
+        "labels": ", ".join(f"f{finding.number}" for finding in own_findings(debate, turn.agent)),
         "most": MOST_FINDINGS,
         "options": ", ".join(f'"{option}" ({name})' for option, name in VERDICTS.items()),
     }

@@ -22,8 +22,8 @@ from core.llm.call import ModelCalls
 from core.request import Effort
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
+from core.rules.judging import is_first_answer
 from core.rules.options import options_of, read_stance, without_stance
-from core.rules.raised import is_first_answer
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:

@@ -14,7 +14,7 @@ from core.acts.context import note_labels
 from core.acts.replies import NOBODY, WORD, label_in, lines_of, narrowed, of_hundred, one_of
 from core.debate.contributions import NoteOutcome
 from core.debate.evidence import SourceKind
-from core.debate.playbook import PlaybookCriterion
+from core.debate.rules import PlaybookCriterion
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
 from core.debate.verdict import (
@@ -26,8 +26,8 @@ from core.debate.verdict import (
     Verdict,
     VerdictSection,
 )
+from core.rules.judging import MOST_LONE, raised_points
 from core.rules.playbook import criteria_of, parts_of
-from core.rules.raised import MOST_LONE, raised_points
 
 
 class NoteReply(BaseModel):

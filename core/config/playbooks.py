@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from core.config.keys import nearest
 from core.config.load import in_words, text_of
 from core.config.source import WrittenFile, read_source
-from core.debate.playbook import Playbook
+from core.debate.rules import Playbook
 from core.errors import BadInput, ConfigurationBroken
 from core.opening import find_agent, known_agents
 from core.rules.formats.registry import formats_with

@@ -1,8 +1,6 @@
 """Events of the debate as a whole: start, closed questions, outages, time limit, end, reminders."""
 
-from typing import Literal
-
-from core.debate.event import BaseEvent, Changes, constants, fault_of_agent, in_set, of_edition
+from core.debate.event import BaseEvent, Changes, constants, in_set, of_edition
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.usage import Expense, Usage
@@ -10,11 +8,7 @@ from core.usage import Expense, Usage
 
 class DebateStarted(BaseEvent):
     key_form = "start"
-    kind: Literal["debate_started"] = "debate_started"
     setup: Setup
-
-    def _fault(self, debate: Debate) -> str:  # noqa: ARG002 - whatever is there
-        return "begins a debate that has begun"
 
 
 class ClarificationsClosed(BaseEvent):
@@ -22,19 +16,13 @@ class ClarificationsClosed(BaseEvent):
 
     key_form = "{0.which}/closed"
     kept_in = in_set("closed", "which")
-    kind: Literal["clarifications_closed"] = "clarifications_closed"
     which: str
-
-    def _fault(self, debate: Debate) -> str:
-        is_open = self.which in debate.clarifications
-        return "" if is_open else f"closes {self.which}, which nobody has opened"
 
 
 class CallsDropped(BaseEvent):
     """Model calls were given up under way; they cost all the same."""
 
     key_form = "dropped/{0.origin}"
-    kind: Literal["calls_dropped"] = "calls_dropped"
     usage: Usage
     origin: str
 
@@ -47,7 +35,6 @@ class Withheld(BaseEvent):
     """Stands for an event of a sealed debate where its log is read; it is never written."""
 
     key_form = "{0.outcome}"
-    kind: Literal["withheld"] = "withheld"
     outcome: str
     usage: Usage = Usage()
     ends: bool = False
@@ -65,14 +52,10 @@ class ModelWentAway(BaseEvent):
     """Neither an agent's model nor a fallback of it answers: its turns wait, the others go on."""
 
     key_form = "away/{0.agent}/{0.origin}"
-    kind: Literal["model_went_away"] = "model_went_away"
     agent: str
     #: Words for people; no secrets, no prompts.
     reason: str
     origin: str
-
-    def _fault(self, debate: Debate) -> str:
-        return fault_of_agent(debate, self.agent)
 
     def _changes(self, debate: Debate) -> Changes:
         return {"away": {**debate.away, self.agent: self.reason}}
@@ -80,7 +63,6 @@ class ModelWentAway(BaseEvent):
 
 class ModelCameBack(BaseEvent):
     key_form = "back/{0.agent}/{0.origin}"
-    kind: Literal["model_came_back"] = "model_came_back"
     agent: str
     origin: str
 
@@ -92,7 +74,6 @@ class OutageBegan(BaseEvent):
     """Nothing can go on until a model is back; the debate waits and no time of it runs."""
 
     key_form = "outage/{0.origin}"
-    kind: Literal["outage_began"] = "outage_began"
     reason: str
     origin: str
 
@@ -103,14 +84,12 @@ class OutageBegan(BaseEvent):
 class OutageEnded(BaseEvent):
     key_form = "outage-ended/{0.origin}"
     kept_in = constants(outage="", outage_at=None)
-    kind: Literal["outage_ended"] = "outage_ended"
     origin: str
 
 
 class TimeRanOut(BaseEvent):
     """The debate took longer than its limit: no new turns but the vote and the verdict."""
 
-    kind: Literal["time_ran_out"] = "time_ran_out"
     #: No model could be reached for too long: models are not waited for any more.
     of_outage: bool = False
 
@@ -123,7 +102,6 @@ class TimeRanOut(BaseEvent):
 
 
 class DebateConcluded(BaseEvent):
-    kind: Literal["debate_concluded"] = "debate_concluded"
     edition: int = 1
 
     @property
@@ -138,7 +116,6 @@ class DebateConcluded(BaseEvent):
 
 
 class DebateFailed(BaseEvent):
-    kind: Literal["debate_failed"] = "debate_failed"
     reason: str
     edition: int = 1
 
@@ -155,12 +132,10 @@ class DebateFailed(BaseEvent):
 class ReminderDue(BaseEvent):
     key_form = "reminder/{0.decision}"
     kept_in = in_set("reminded", "decision")
-    kind: Literal["reminder_due"] = "reminder_due"
     decision: str
 
 
 class OutcomeAsked(BaseEvent):
-    kind: Literal["outcome_asked"] = "outcome_asked"
     decision: str
     #: Counts how often: again after each "too early".
     number: int = 1
@@ -175,20 +150,3 @@ class OutcomeAsked(BaseEvent):
 
     def _changes(self, debate: Debate) -> Changes:
         return {"outcomes_asked": {**debate.outcomes_asked, self.decision: self.number}}
-
-
-DebateEvent = (
-    DebateStarted
-    | ClarificationsClosed
-    | CallsDropped
-    | Withheld
-    | ModelWentAway
-    | ModelCameBack
-    | OutageBegan
-    | OutageEnded
-    | TimeRanOut
-    | DebateConcluded
-    | DebateFailed
-    | ReminderDue
-    | OutcomeAsked
-)

@@ -1,14 +1,17 @@
 """The base classes of events: an event's key, its cost, and where the debate keeps it.
 
 To add an event: a class in one of the `*_events` modules that says where it is kept (`kept_in`, or
-`_changes`), of `TurnEnded` if it is the outcome of a turn, and its line in the module's union.
+`_changes`), of `TurnEnded` if it is the outcome of a turn.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
 from core.debate.state import Debate
-from core.debate.turn import RESERVED_IDS, Turn
+from core.debate.turn import Turn
 from core.usage import Expense, Usage
 from core.values import Value
 
@@ -21,6 +24,8 @@ def of_edition(key: str, edition: int) -> str:
 #: Fields of a debate → the values that an event gives them.
 Changes = Mapping[str, Any]
 Kept = Callable[[Debate, Any], Changes]
+#: Where a new word begins in the name of a class.
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def by_key(field: str, attribute: str) -> Kept:
@@ -51,11 +56,27 @@ def constants(**changes: object) -> Kept:
 
 
 class BaseEvent(Value):
-    """Something that happened; each class says under which key, and where the debate keeps it."""
+    """Something that happened; each class says under which key, and where the debate keeps it.
 
+    Its kind in the log is the name of its class, so a class may never be renamed.
+    """
+
+    kind: ClassVar[str]
+    #: All classes of events by kind.
+    kinds: ClassVar[dict[str, type["BaseEvent"]]] = {}
     #: Its key, with the event as `{0}`.
     key_form: ClassVar[str]
     kept_in: ClassVar[Kept] = constants()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_options: object) -> None:
+        if cls.model_fields:
+            cls.kind = _CAPITAL.sub("_", cls.__name__).lower()
+            cls.kinds[cls.kind] = cls
+
+    @model_serializer(mode="wrap")
+    def _with_kind(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {"kind": self.kind, **write(self)}
 
     @property
     def key(self) -> str:
@@ -71,18 +92,6 @@ class BaseEvent(Value):
     def spent(self) -> Expense | None:
         """What it cost, and whom; None for what people did and what asks no model."""
         return None
-
-    def fault(self, debate: Debate) -> str:
-        """Why it cannot follow what is there; empty if it can.
-
-        An event may only speak of agents that take part and of questions that were put: else
-        whoever reads the debate looks for what is not there.
-        """
-        stranger = fault_of_agent(debate, self.turn_taken.agent) if self.turn_taken else ""
-        return stranger or self._fault(debate)
-
-    def _fault(self, debate: Debate) -> str:  # noqa: ARG002 - most can follow anything
-        return ""
 
     def folded_into(self, debate: Debate) -> Debate:
         return debate.replace(**self._changes(debate))
@@ -100,8 +109,8 @@ class TurnEnded(BaseEvent):
 
     @property
     def value(self) -> Any:
-        """Its first field beside the kind."""
-        return next(value for name, value in self if name != "kind")
+        """Its first field."""
+        return next(value for _, value in self)
 
     @property
     def turn_taken(self) -> Turn | None:
@@ -114,19 +123,3 @@ class TurnEnded(BaseEvent):
             return None
         lost = getattr(value, "lost", Usage())
         return Expense(agent=self.payer or value.turn.agent, call=value.call, lost=lost)
-
-
-def fault_of_agent(debate: Debate, agent: str) -> str:
-    takes_part = agent in RESERVED_IDS or any(agent == other.id for other in debate.setup.agents)
-    return "" if takes_part else f"is of {agent!r}, who takes no part"
-
-
-def fault_of_agents(debate: Debate, ranked: Iterable[str]) -> str:
-    agents = {agent.id for agent in debate.setup.agents}
-    unknown = [agent for agent in ranked if agent not in agents]
-    return f"ranks the position of {unknown[0]!r}, who takes no part" if unknown else ""
-
-
-def fault_of_question(does: str, debate: Debate, number: int) -> str:
-    is_put = debate.clarification(number)
-    return "" if is_put else f"{does} question {number}, which nobody was asked"

@@ -2,12 +2,10 @@
 
 import itertools
 from collections.abc import Mapping
-from typing import Literal
 
-from core.debate.contributions import Note
-from core.debate.event import BaseEvent, Changes, fault_of_question
+from core.debate.contributions import Answer, Note
+from core.debate.event import BaseEvent, Changes
 from core.debate.people import Person
-from core.debate.questions import Answer
 from core.debate.state import Debate
 
 
@@ -52,7 +50,6 @@ class NoteChanged(BaseEvent):
     """
 
     key_form = "note/{0.note}/{0.change}"
-    kind: Literal["note_changed"] = "note_changed"
     #: Id of the note, or of a message that only answered.
     note: str
     text: str
@@ -74,7 +71,6 @@ class NoteChanged(BaseEvent):
 
 class NoteWithdrawn(BaseEvent):
     key_form = "note/{0.note}/withdrawn"
-    kind: Literal["note_withdrawn"] = "note_withdrawn"
     note: str
 
     def _changes(self, debate: Debate) -> Changes:
@@ -84,11 +80,7 @@ class NoteWithdrawn(BaseEvent):
 
 class ClarificationAnswered(BaseEvent):
     key_form = "{0.answer.key}"
-    kind: Literal["clarification_answered"] = "clarification_answered"
     answer: Answer
-
-    def _fault(self, debate: Debate) -> str:
-        return fault_of_question("answers", debate, self.answer.number)
 
     def _changes(self, debate: Debate) -> Changes:
         answer, number = self.answer, self.answer.number
@@ -118,13 +110,9 @@ class AnswerWithdrawn(BaseEvent):
     """
 
     key_form = "answer/{0.number}/withdrawn/{0.change}"
-    kind: Literal["answer_withdrawn"] = "answer_withdrawn"
     number: int
     origin: str
     change: str
-
-    def _fault(self, debate: Debate) -> str:
-        return fault_of_question("withdraws an answer to", debate, self.number)
 
     def _changes(self, debate: Debate) -> Changes:
         edits = _edits(debate, self.origin, self.change)
@@ -140,7 +128,6 @@ class AnswerWithdrawn(BaseEvent):
 
 class NoteAdded(BaseEvent):
     key_form = "note/{0.note.id}"
-    kind: Literal["note_added"] = "note_added"
     note: Note
 
     def _changes(self, debate: Debate) -> Changes:
@@ -156,6 +143,3 @@ class NoteAdded(BaseEvent):
             "references": (*debate.references, *note.references),
             "edits": _edits(debate, note.id, note.change),
         }
-
-
-MessageEvent = NoteChanged | NoteWithdrawn | ClarificationAnswered | AnswerWithdrawn | NoteAdded

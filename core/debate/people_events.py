@@ -1,12 +1,12 @@
 """Events of people besides messages: stop, pause, ballot, options, decision, question, feedback."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from core.debate.event import BaseEvent, Changes, fault_of_agents, in_tuple, last
-from core.debate.follow_up import Decision, DecisionOutcome, Feedback, FollowUp
+from core.debate.event import BaseEvent, Changes, in_tuple, last
 from core.debate.people import Person, Stop
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
+from core.debate.verdict import Decision, DecisionOutcome, Feedback, FollowUp
 from core.debate.vote import OptionEdit, PeopleBallot
 
 #: What ends a debate and is done anew when the debate is wanted after all.
@@ -16,14 +16,12 @@ _END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
 class OptionEdited(BaseEvent):
     key_form = "option/{0.edit.origin}"
     kept_in = in_tuple("option_edits", "edit")
-    kind: Literal["option_edited"] = "option_edited"
     edit: OptionEdit
 
 
 class DebateWanted(BaseEvent):
     KEY: ClassVar[str] = "debate-wanted"
 
-    kind: Literal["debate_wanted"] = "debate_wanted"
     by: Person
 
     @property
@@ -52,7 +50,6 @@ class DebateWanted(BaseEvent):
 
 class StopRequested(BaseEvent):
     kept_in = last("stop", "stop", paused_by=None)
-    kind: Literal["stop_requested"] = "stop_requested"
     stop: Stop
     #: How often a stop was taken back before.
     after: int = 0
@@ -67,7 +64,6 @@ class StopWithdrawn(BaseEvent):
     """Whoever stopped the debate left before it had ended: it can be held to its normal end."""
 
     key_form = "stop-withdrawn/{0.number}"
-    kind: Literal["stop_withdrawn"] = "stop_withdrawn"
     by: Person
     #: How often a stop was taken back, this time included.
     number: int
@@ -79,13 +75,11 @@ class StopWithdrawn(BaseEvent):
 class VoteCalled(BaseEvent):
     key_form = "vote-called"
     kept_in = last("vote_called_by", "by", paused_by=None)
-    kind: Literal["vote_called"] = "vote_called"
     by: Person
 
 
 class DebatePaused(BaseEvent):
     key_form = "pause/{0.origin}"
-    kind: Literal["debate_paused"] = "debate_paused"
     by: Person
     origin: str
 
@@ -97,7 +91,6 @@ class DebatePaused(BaseEvent):
 
 class DebateResumed(BaseEvent):
     key_form = "resume/{0.origin}"
-    kind: Literal["debate_resumed"] = "debate_resumed"
     by: Person
     origin: str
 
@@ -114,20 +107,15 @@ class DebateResumed(BaseEvent):
 class BallotsRevealed(BaseEvent):
     key_form = "reveal"
     kept_in = last("revealed_by", "by")
-    kind: Literal["ballots_revealed"] = "ballots_revealed"
     by: Person
 
 
 class PeopleBallotCast(BaseEvent):
-    kind: Literal["people_ballot_cast"] = "people_ballot_cast"
     ballot: PeopleBallot
 
     @property
     def key(self) -> str:
         return "/".join(filter(None, ("people-ballot", self.ballot.by.id, self.ballot.origin)))
-
-    def _fault(self, debate: Debate) -> str:
-        return fault_of_agents(debate, self.ballot.ranking)
 
     def _changes(self, debate: Debate) -> Changes:
         # What comes after the agents' ballots were revealed counts apart.
@@ -138,20 +126,17 @@ class PeopleBallotCast(BaseEvent):
 class DecisionRecorded(BaseEvent):
     key_form = "decision/{0.decision.origin}"
     kept_in = in_tuple("decisions", "decision")
-    kind: Literal["decision_recorded"] = "decision_recorded"
     decision: Decision
 
 
 class OutcomeGiven(BaseEvent):
     key_form = "outcome/{0.outcome.origin}"
     kept_in = in_tuple("outcomes", "outcome")
-    kind: Literal["outcome_given"] = "outcome_given"
     outcome: DecisionOutcome
 
 
 class FeedbackGiven(BaseEvent):
     key_form = "feedback/{0.feedback.origin}"
-    kind: Literal["feedback_given"] = "feedback_given"
     feedback: Feedback
 
     def _changes(self, debate: Debate) -> Changes:
@@ -160,7 +145,6 @@ class FeedbackGiven(BaseEvent):
 
 class FollowUpAsked(BaseEvent):
     key_form = "asked/{0.question.id}"
-    kind: Literal["follow_up_asked"] = "follow_up_asked"
     question: FollowUp
 
     def _changes(self, debate: Debate) -> Changes:
@@ -171,25 +155,6 @@ class FollowUpAsked(BaseEvent):
 class DebateContinued(BaseEvent):
     key_form = "continued/{0.debate}"
     kept_in = in_tuple("continued_in", "debate")
-    kind: Literal["debate_continued"] = "debate_continued"
     debate: str
     question: str
     by: Person
-
-
-PeopleEvent = (
-    OptionEdited
-    | DebateWanted
-    | StopRequested
-    | StopWithdrawn
-    | VoteCalled
-    | DebatePaused
-    | DebateResumed
-    | BallotsRevealed
-    | PeopleBallotCast
-    | DecisionRecorded
-    | OutcomeGiven
-    | FeedbackGiven
-    | FollowUpAsked
-    | DebateContinued
-)

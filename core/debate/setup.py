@@ -9,8 +9,7 @@ from core.debate.agenda import Agenda
 from core.debate.agents import Agent, ModelChoice, Role
 from core.debate.evidence import SourceReference
 from core.debate.people import Mention, Person, Place
-from core.debate.playbook import Playbook
-from core.debate.rules import DebateRules, Limits, VoteRules
+from core.debate.rules import DebateRules, Limits, Playbook, VoteRules
 from core.debate.turn import FACILITATOR, JUDGE, SHADOW, SUMMARIZER, Turn
 from core.usage import Call, Usage
 from core.values import Value
@@ -94,6 +93,11 @@ class Setup(DebateRules):
         if agent_id == SHADOW:
             return self.shadow_agent or _standing_in(self.judge, SHADOW)
         return {agent.id: agent for agent in self.agents}[agent_id]
+
+    @property
+    def quorum(self) -> int:
+        """How many agents must be able to speak."""
+        return min(self.limits.quorum, len(self.agents))
 
     @property
     def models(self) -> Mapping[str, str]:

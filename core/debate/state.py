@@ -1,31 +1,52 @@
 """The state of a debate, as its events make it: fields and look-ups, no rules."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
-from core.debate.contributions import Contribution, Failure, FailureCause, Note, Summary
+from core.debate.contributions import (
+    Answer,
+    Clarification,
+    Clarifications,
+    Contribution,
+    Failure,
+    FailureCause,
+    Findings,
+    Note,
+    Questions,
+    Summary,
+)
 from core.debate.evidence import Source, SourceReference
-from core.debate.findings import Findings
-from core.debate.follow_up import (
+from core.debate.people import Person, Stop
+from core.debate.rules import REVIEW
+from core.debate.setup import Setup
+from core.debate.turn import Act, Turn, turn_of
+from core.debate.verdict import (
+    Audit,
+    CrossCheck,
     Decision,
     DecisionKind,
     DecisionOutcome,
     Feedback,
     FollowUp,
     FollowUpAnswer,
+    ShadowAnswer,
+    ShadowChoice,
+    Verdict,
 )
-from core.debate.gate import Gate, Guidance
-from core.debate.people import Person, Stop
-from core.debate.questions import Answer, Clarification, Clarifications, Questions
-from core.debate.rules import REVIEW
-from core.debate.setup import Setup
-from core.debate.turn import Act, Turn, turn_of
-from core.debate.verdict import Audit, CrossCheck, ShadowAnswer, ShadowChoice, Verdict
-from core.debate.vote import Abstention, Ballot, OptionEdit, Options, PeopleBallot, Tally
+from core.debate.vote import (
+    Abstention,
+    Ballot,
+    Gate,
+    Guidance,
+    OptionEdit,
+    Options,
+    PeopleBallot,
+    Tally,
+)
 from core.usage import Call, Expense, Usage
 
 T = TypeVar("T")
@@ -77,7 +98,7 @@ class Debate:
     #: What may be chosen as it was merged from the drafts; `core.rules.options` has it as it is.
     options: Options | None = None
     option_edits: tuple[OptionEdit, ...] = ()
-    #: Of a review: what the agents found, as it was merged; how it stands: `core.rules.findings`.
+    #: Of a review: what agents found, as it was merged; how it stands: `core.rules.formats.review`.
     findings: Findings | None = None
     #: By the key of their turn.
     gates: Mapping[str, Gate] = field(default_factory=dict[str, Gate])
@@ -265,6 +286,10 @@ class Debate:
         if turn.act is Act.SYNTHESIS:
             return self.verdict is not None or self.has_failed(turn.act)
         return turn.key in self.times
+
+    def open_turns(self, turns: Iterable[Turn]) -> tuple[Turn, ...]:
+        """Those of the turns that have no outcome yet."""
+        return tuple(turn for turn in turns if not self.is_done(turn))
 
     def has_begun(self, number: int) -> bool:
         return number in self.worked_at

@@ -1,42 +1,42 @@
 """Events of turns: what agents, the facilitator and the judge have done, or failed to do."""
 
-from typing import Literal
-
-from core.debate.contributions import Contribution, Failure, Summary
+from core.debate.contributions import (
+    Clarifications,
+    Contribution,
+    Failure,
+    Findings,
+    Questions,
+    Summary,
+)
 from core.debate.event import (
     BaseEvent,
     Changes,
     TurnEnded,
     by_key,
-    fault_of_agents,
     last,
     of_edition,
     of_edition_in_force,
 )
 from core.debate.evidence import Source
-from core.debate.findings import Findings
-from core.debate.follow_up import FollowUpAnswer
-from core.debate.gate import Gate, Guidance
-from core.debate.questions import Clarifications, Questions
 from core.debate.setup import Cast
 from core.debate.state import Debate
 from core.debate.turn import JUDGE, SHADOW, SUMMARIZER, Turn
-from core.debate.verdict import Audit, CrossCheck, ShadowAnswer, ShadowChoice, Verdict
-from core.debate.vote import Abstention, Ballot, Options, Tally
+from core.debate.verdict import (
+    Audit,
+    CrossCheck,
+    FollowUpAnswer,
+    ShadowAnswer,
+    ShadowChoice,
+    Verdict,
+)
+from core.debate.vote import Abstention, Ballot, Gate, Guidance, Options, Tally
 from core.usage import Expense
 
 
 class AgentsCast(TurnEnded):
     """Agents were chosen for the question; they take the place of those the debate began with."""
 
-    kind: Literal["agents_cast"] = "agents_cast"
     cast: Cast
-
-    def _fault(self, debate: Debate) -> str:
-        if not self.cast.agents:
-            return "casts nobody"
-        has_spoken = debate.contributions or debate.questions
-        return "casts agents after others have spoken" if has_spoken else ""
 
     def _changes(self, debate: Debate) -> Changes:
         update = {
@@ -51,12 +51,10 @@ class AgentsCast(TurnEnded):
 
 class ContributionMade(TurnEnded):
     kept_in = by_key("contributions", "contribution")
-    kind: Literal["contribution_made"] = "contribution_made"
     contribution: Contribution
 
 
 class TurnFailed(TurnEnded):
-    kind: Literal["turn_failed"] = "turn_failed"
     failure: Failure
 
     @property
@@ -72,19 +70,16 @@ class TurnFailed(TurnEnded):
 
 class QuestionsAsked(TurnEnded):
     kept_in = by_key("questions", "questions")
-    kind: Literal["questions_asked"] = "questions_asked"
     questions: Questions
 
 
 class ClarificationsOpened(TurnEnded):
     kept_in = by_key("clarifications", "clarifications")
-    kind: Literal["clarifications_opened"] = "clarifications_opened"
     payer = SUMMARIZER
     clarifications: Clarifications
 
 
 class FacilitatorDecided(TurnEnded):
-    kind: Literal["facilitator_decided"] = "facilitator_decided"
     guidance: Guidance
 
     def _changes(self, debate: Debate) -> Changes:
@@ -96,51 +91,36 @@ class FacilitatorDecided(TurnEnded):
 
 class SummaryMade(TurnEnded):
     kept_in = by_key("summaries", "summary")
-    kind: Literal["summary_made"] = "summary_made"
     summary: Summary
 
 
 class BallotCast(TurnEnded):
     kept_in = by_key("ballots", "ballot")
-    kind: Literal["ballot_cast"] = "ballot_cast"
     ballot: Ballot
-
-    def _fault(self, debate: Debate) -> str:
-        return (
-            fault_of_agents(debate, self.ballot.ranking) if self.ballot.ranking else "ranks nothing"
-        )
 
 
 class BallotAbstained(TurnEnded):
     kept_in = by_key("abstentions", "abstention")
-    kind: Literal["ballot_abstained"] = "ballot_abstained"
     abstention: Abstention
 
 
 class OptionsMerged(TurnEnded):
     kept_in = last("options", "options")
-    kind: Literal["options_merged"] = "options_merged"
     options: Options
-
-    def _fault(self, debate: Debate) -> str:
-        return fault_of_agents(debate, self.options.stances)
 
 
 class FindingsMerged(TurnEnded):
     kept_in = last("findings", "findings")
-    kind: Literal["findings_merged"] = "findings_merged"
     findings: Findings
 
 
 class GatePassed(TurnEnded):
     kept_in = by_key("gates", "gate")
-    kind: Literal["gate_passed"] = "gate_passed"
     gate: Gate
 
 
 class CrossChecked(TurnEnded):
     kept_in = last("cross_check", "check")
-    kind: Literal["cross_checked"] = "cross_checked"
     check: CrossCheck
 
 
@@ -149,7 +129,6 @@ class VerdictDrafted(BaseEvent):
 
     key_form = "{0.turn.key}"
     kept_in = of_edition_in_force(last("draft", "verdict"))
-    kind: Literal["verdict_drafted"] = "verdict_drafted"
     turn: Turn
     verdict: Verdict
     edition: int = 1
@@ -157,7 +136,6 @@ class VerdictDrafted(BaseEvent):
 
 class Audited(TurnEnded):
     kept_in = of_edition_in_force(last("audit", "audit"))
-    kind: Literal["audited"] = "audited"
     audit: Audit
     edition: int = 1
 
@@ -166,20 +144,17 @@ class ShadowAnswered(TurnEnded):
     """One model answered the question alone; nobody is shown it before the verdict."""
 
     kept_in = last("shadow", "shadow")
-    kind: Literal["shadow_answered"] = "shadow_answered"
     shadow: ShadowAnswer
 
 
 class ShadowPlaced(TurnEnded):
     kept_in = last("shadow_choice", "choice")
-    kind: Literal["shadow_placed"] = "shadow_placed"
     payer = SUMMARIZER
     choice: ShadowChoice
 
 
 class VoteTallied(BaseEvent):
     kept_in = of_edition_in_force(last("tally", "tally"))
-    kind: Literal["vote_tallied"] = "vote_tallied"
     tally: Tally
     edition: int = 1
 
@@ -187,13 +162,8 @@ class VoteTallied(BaseEvent):
     def key(self) -> str:
         return of_edition("tally", self.edition)
 
-    def _fault(self, debate: Debate) -> str:
-        scored = (score.position for score in self.tally.scores)
-        return fault_of_agents(debate, (*scored, *self.tally.winners))
-
 
 class SourceRead(TurnEnded):
-    kind: Literal["source_read"] = "source_read"
     source: Source
 
     def _changes(self, debate: Debate) -> Changes:
@@ -204,7 +174,6 @@ class SourceRead(TurnEnded):
 
 class VerdictReached(BaseEvent):
     kept_in = of_edition_in_force(last("verdict", "verdict"))
-    kind: Literal["verdict_reached"] = "verdict_reached"
     verdict: Verdict
     edition: int = 1
 
@@ -220,7 +189,6 @@ class VerdictReached(BaseEvent):
 
 class FollowUpAnswered(BaseEvent):
     key_form = "{0.answer.turn.key}"
-    kind: Literal["follow_up_answered"] = "follow_up_answered"
     answer: FollowUpAnswer
 
     @property
@@ -228,36 +196,6 @@ class FollowUpAnswered(BaseEvent):
         answer = self.answer
         return Expense(agent=answer.turn.agent, call=answer.call, lost=answer.lost)
 
-    def _fault(self, debate: Debate) -> str:
-        numbers = {str(question.number) for question in debate.follow_ups}
-        is_asked = self.answer.turn.target in numbers
-        return "" if is_asked else f"answers {self.key}, which nobody asked"
-
     def _changes(self, debate: Debate) -> Changes:
         number = int(self.answer.turn.target or 0)
         return {"follow_up_answers": {**debate.follow_up_answers, number: self.answer}}
-
-
-TurnEvent = (
-    AgentsCast
-    | ContributionMade
-    | TurnFailed
-    | QuestionsAsked
-    | ClarificationsOpened
-    | FacilitatorDecided
-    | SummaryMade
-    | BallotCast
-    | BallotAbstained
-    | OptionsMerged
-    | FindingsMerged
-    | GatePassed
-    | CrossChecked
-    | VerdictDrafted
-    | Audited
-    | ShadowAnswered
-    | ShadowPlaced
-    | VoteTallied
-    | SourceRead
-    | VerdictReached
-    | FollowUpAnswered
-)

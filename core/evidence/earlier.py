@@ -5,11 +5,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from core.debate.evidence import SourceKind, SourceReference, SourceText
-from core.debate.follow_up import DecisionKind, OutcomeKind
 from core.debate.log import fold
 from core.debate.people import Person, Place
 from core.debate.state import Debate, Status
-from core.debate.verdict import OVERTURNED_BY
+from core.debate.verdict import OVERTURNED_BY, DecisionKind, OutcomeKind
 from core.errors import BadInput, DebateUnknown, LogBroken, reading
 from core.evidence.reading import joined_sections
 from core.evidence.search import best_of, terms

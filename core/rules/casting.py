@@ -27,8 +27,6 @@ TURN = Turn(act=Act.CASTING, round=0, agent=SUMMARIZER)
 #: Fill a cast whose topics name too few.
 _USUAL = ("generalist", "simplicity", "product")
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-#: Longer questions are judged by their beginning.
-_READ_CHARS = 4000
 #: A reason is shown on one line.
 _REASON_CHARS = 120
 #: Words of the question that a reason names.
@@ -82,7 +80,7 @@ def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
     Each of `more`, the roles besides the built-in ones, is a topic of its own, and comes first
     where the question names as many words of it.
     """
-    spellings = {word.lower(): word for word in _WORD.findall(question[:_READ_CHARS])}
+    spellings = {word.lower(): word for word in _WORD.findall(question)}
     software = [spellings[word] for word in spellings if word in _SOFTWARE]
     roles = [CastRole(_GENERALIST, "Weighs the whole where nothing speaks of software.")]
     if software:

@@ -40,31 +40,6 @@ _WRITTEN = "this is a written example, and no AI model was asked"
 _HUNDRED = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grounds:
-    #: The option decided for.
-    option: str
-    #: The final probabilities by voter, counted ballots only.
-    votes: Mapping[str, Probabilities]
-    #: The first ones, before anybody had read the others; also of voters whose last one is missing.
-    first_votes: Mapping[str, Probabilities]
-    #: The model of each voter, as `provider/model`.
-    models: Mapping[str, str]
-    #: Voters there could have been, and those of them who abstained themselves.
-    voters: int
-    abstained: int = 0
-    turns_planned: int = 0
-    turns_failed: int = 0
-    requirements_unmet: int = 0
-    requirements_unknown: int = 0
-    #: Whether the judge, asked again in another order, decided for another option.
-    swap_disagreed: bool = False
-    #: Whether the debate had any source to rest on: said beside the figure, which stays as it is.
-    has_sources: bool = True
-    #: Whether a judge wrote the verdict.
-    is_written: bool = True
-
-
 @dataclass(frozen=True)
 class Confidence:
     #: 0 to 100; None: none can be given, and why is said.
@@ -78,108 +53,106 @@ class Confidence:
 
 
 def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
-    """How sure the verdict is, whatever its writer says of it; None: nobody was asked to vote."""
-    tally, option = debate.tally, verdict.option
-    if all(agent.provider == EXAMPLE for agent in debate.setup.agents):
+    """How sure the verdict is, whatever its writer says of it; None: nobody was asked to vote.
+
+    No figure is given where the ballots say too little, or no model cast them.
+    """
+    tally, options = debate.tally, options_of(debate)
+    providers = {agent.provider for agent in debate.setup.agents}
+    if providers == {EXAMPLE}:
         # What somebody wrote by hand agrees as it was written to.
         return Confidence(None, (_WRITTEN,))
     if tally is None or verdict.is_undecided:
         return None
-    if all(agent.provider == OFFLINE for agent in debate.setup.agents):
+    if providers == {OFFLINE}:
         return Confidence(None, (_BY_RULES,))
     if review.NOT_READY in verdict.warnings:
         return Confidence(None, (_BY_FINDINGS,))
-    options, check = options_of(debate), debate.cross_check
-    decided = options.resolve(option)
-    votes = {
+    option = options.resolve(verdict.option)
+    if not option:
+        return Confidence(None, ("the verdict takes none of the options that were voted on",))
+    shares = {
         ballot.voter: options.probabilities(ballot.probabilities)
         for ballot in voting.counted_ballots(debate, tally)
     }
-    abstainers = {
-        abstention.turn.agent
-        for abstention in voting.last_abstentions(debate)
-        if abstention.declared
-    }
-    # What a review finds unmet is why its verdict is what it is, and no doubt about it.
-    requirements = verdict.requirements if debate.setup.format != review.NAME else ()
-    status = [requirement.status for requirement in requirements]
-    failed = sum(failure.turn.act not in BESIDE for failure in debate.failures.values())
-    return confidence(
-        Grounds(
-            option=decided,
-            votes={voter: shares for voter, shares in votes.items() if shares},
-            first_votes=voting.first_votes(debate),
-            models=debate.setup.models,
-            voters=len(debate.setup.agents),
-            abstained=len(abstainers.difference(tally.voters)),
-            turns_planned=len(debate.contributions) + failed,
-            turns_failed=failed,
-            requirements_unmet=status.count(RequirementStatus.NOT_MET),
-            requirements_unknown=status.count(RequirementStatus.UNKNOWN),
-            swap_disagreed=check is not None and options.resolve(check.option) != decided,
-            has_sources=bool(debate.evidence),
-            is_written=verdict.source is not VerdictSource.WINNER,
-        )
-    )
-
-
-def confidence(grounds: Grounds) -> Confidence:
-    """How sure the verdict is; no figure where the ballots say too little."""
-    votes = grounds.votes
-    ballots = f"{len(votes)} of {quantity(grounds.voters, 'ballot')}"
-    if not grounds.option:
-        return Confidence(None, ("the verdict takes none of the options that were voted on",))
+    votes = {voter: probabilities for voter, probabilities in shares.items() if probabilities}
+    agents = len(debate.setup.agents)
+    counted = f"only {len(votes)} of {quantity(agents, 'ballot')} could be counted"
     if len(votes) < LEAST_BALLOTS:
-        return Confidence(None, (f"only {ballots} could be counted",))
-    rests_on = list[str]()
-    figure = _from_ballots(grounds, rests_on)
+        return Confidence(None, (counted,))
+    first, models = voting.first_votes(debate), debate.setup.models
+    figure, rests_on = from_ballots(option, votes, first, models, voters=agents)
+    if not debate.evidence:
+        rests_on.append("no source was given")
     off = 0.0
-    if uncounted := max(0, grounds.voters - len(votes)):
-        abstained = f", {grounds.abstained} abstained" if grounds.abstained else ""
-        rests_on.append(f"only {ballots} could be counted{abstained}")
-        off += _MISSING * uncounted / grounds.voters
-    if grounds.turns_failed and grounds.turns_planned:
-        rests_on.append(f"{grounds.turns_failed} of {grounds.turns_planned} turns failed")
-        off += _MISSING * min(1.0, grounds.turns_failed / grounds.turns_planned)
+    if len(votes) < agents:
+        last = voting.last_abstentions(debate)
+        abstainers = {it.turn.agent for it in last if it.declared}.difference(tally.voters)
+        rests_on.append(counted + (f", {len(abstainers)} abstained" if abstainers else ""))
+        off += _MISSING * (agents - len(votes)) / agents
+    if failed := sum(failure.turn.act not in BESIDE for failure in debate.failures.values()):
+        planned = len(debate.contributions) + failed
+        rests_on.append(f"{failed} of {planned} turns failed")
+        off += _MISSING * failed / planned
     figure -= min(off, _MISSING)
-    if grounds.swap_disagreed:
+    if debate.cross_check and options.resolve(debate.cross_check.option) != option:
         figure -= _SWAP
         rests_on.append("the judge decided otherwise when it read the positions in another order")
-    if unknown := grounds.requirements_unknown:
-        figure -= min(unknown * _UNKNOWN, _UNKNOWN_AT_MOST)
-        which = quantity(unknown, "major requirement")
-        rests_on.append(f"whether it meets {which} is not known")
-    if unmet := grounds.requirements_unmet:
-        figure = min(figure, UNMET_AT_MOST)
-        rests_on.append(f"{quantity(unmet, 'major requirement')} not met")
-    if not grounds.is_written:
+    figure = _by_requirements(debate, verdict, figure, rests_on)
+    if verdict.source is VerdictSource.WINNER:
         figure = min(figure, UNWRITTEN_AT_MOST)
         rests_on.append("no judge wrote it")
     return Confidence(round(max(0.0, figure)), tuple(rests_on))
 
 
-def _from_ballots(grounds: Grounds, rests_on: list[str]) -> float:
-    votes, first_votes = grounds.votes, grounds.first_votes
-    average = mean(votes, grounds.models).get(grounds.option, 0.0)
-    models = len({grounds.models.get(voter, voter) for voter in votes})
-    ballots = f"mean of {quantity(len(votes), 'ballot')} from {quantity(models, 'model')}"
-    at_most = AT_MOST
-    if models == 1:
+def from_ballots(
+    option: str,
+    votes: Mapping[str, Probabilities],
+    first_votes: Mapping[str, Probabilities],
+    models: Mapping[str, str],
+    *,
+    voters: int,
+) -> tuple[float, list[str]]:
+    """The mean of the counted ballots for the option decided for, bounded, and what it rests on.
+
+    Args:
+        option: The option decided for.
+        votes: The final probabilities by voter, counted ballots only.
+        first_votes: The first ones, before anybody had read the others'; also of voters whose last
+            one is missing.
+        models: The model of each voter; one that is missing is a model of its own.
+        voters: How many there could have been.
+    """
+    average = mean(votes, models).get(option, 0.0)
+    count = len({models.get(voter, voter) for voter in votes})
+    ballots = f"mean of {quantity(len(votes), 'ballot')} from {quantity(count, 'model')}"
+    at_most, first = AT_MOST, list[str]()
+    if count == 1:
         ballots += ", whose agreement with itself says little"
         at_most = ONE_MODEL_AT_MOST
-    elif models < len(votes):
+    elif count < len(votes):
         ballots += ", each counted once"
     if len(first_votes) >= LEAST_BALLOTS:
-        spread = spread_of(grounds.option, first_votes.values())
-        shares = [vote.get(grounds.option, 0.0) for vote in first_votes.values()]
+        shares = [vote.get(option, 0.0) for vote in first_votes.values()]
         ends = dict.fromkeys((percent(min(shares)), percent(max(shares))))
-        all_of_them = len(first_votes) == grounds.voters
-        whose = "" if all_of_them else f" of {len(first_votes)} of {grounds.voters} agents"
-        rests_on.append(f"first ballots{whose} gave it {' to '.join(ends)}")
-        at_most = min(at_most, SPLIT_AT_MOST) if spread > GAP_FROM else at_most
-    is_bounded = round(_HUNDRED * average) > at_most
-    bounded = f", counted as {at_most}%" if is_bounded else ""
-    rests_on.insert(0, f"{ballots}: {percent(average)}{bounded}")
-    if not grounds.has_sources:
-        rests_on.append("no source was given")
-    return min(_HUNDRED * average, at_most)
+        is_whole = len(first_votes) == voters
+        whose = "" if is_whole else f" of {len(first_votes)} of {voters} agents"
+        first = [f"first ballots{whose} gave it {' to '.join(ends)}"]
+        if spread_of(option, first_votes.values()) > GAP_FROM:
+            at_most = min(at_most, SPLIT_AT_MOST)
+    bounded = f", counted as {at_most}%" if round(_HUNDRED * average) > at_most else ""
+    return min(_HUNDRED * average, at_most), [f"{ballots}: {percent(average)}{bounded}", *first]
+
+
+def _by_requirements(debate: Debate, verdict: Verdict, figure: float, rests_on: list[str]) -> float:
+    if debate.setup.format == review.NAME:
+        return figure  # what a review finds unmet is why its verdict is as it is, and no doubt
+    status = [requirement.status for requirement in verdict.requirements]
+    if unknown := status.count(RequirementStatus.UNKNOWN):
+        figure -= min(unknown * _UNKNOWN, _UNKNOWN_AT_MOST)
+        which = quantity(unknown, "major requirement")
+        rests_on.append(f"whether it meets {which} is not known")
+    if unmet := status.count(RequirementStatus.NOT_MET):
+        figure = min(figure, UNMET_AT_MOST)
+        rests_on.append(f"{quantity(unmet, 'major requirement')} not met")
+    return figure

@@ -1,22 +1,26 @@
-"""How a debate stands, why rounds were held, what ended them: a reason, a sentence each (pure).
+"""How a debate stands, why rounds were held, what ended them, what is missing in the end (pure).
 
-Board, lists, terminal, MCP, report and prompts take state and reason from here.
+A sentence each. Board, lists, terminal, MCP, report and prompts take state and reason from here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from core.debate.contributions import FailureCause
-from core.debate.gate import GateReason, NextStep
+from core.debate.contributions import Failure, FailureCause
 from core.debate.people import Person
 from core.debate.rules import Ending
 from core.debate.state import Debate, Status
+from core.debate.turn import JUDGE, RESERVED_IDS, Act, Turn
+from core.debate.vote import NextStep, NoDebateReason
 from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import review
 from core.rules.formats.registry import format_of, turns_ready
-from core.rules.gate import closing_gate, in_words, not_comparable_words
-from core.rules.wanting import was_skipped
+from core.rules.gate import closing_gate, gate_after, in_words, undebatable
+from core.rules.playbook import kinds_words, missing_evidence
+from core.rules.sources import unreadable_sources
+from core.rules.voting import is_people_vote_closed, last_abstentions
+from core.usage import Call
 
 
 class DebateState(StrEnum):
@@ -46,6 +50,8 @@ class EndingReason(StrEnum):
     FACILITATOR = "facilitator"
 
 
+#: More failed turns of one agent are counted, not listed.
+_MOST_LISTED = 3
 #: Who did it, which cap and which round are filled in.
 SENTENCES: Mapping[EndingReason, str] = {
     EndingReason.STOPPED: "{who} stopped the debate.",
@@ -98,9 +104,8 @@ def cut_reason(debate: Debate) -> EndingReason | None:
     cuts = {f"stop/{stops}" if stops else "stop": EndingReason.STOPPED} if debate.stop else {}
     cuts |= {"vote-called": EndingReason.VOTE_CALLED, "time": EndingReason.OUT_OF_TIME}
     cuts["time/outage"] = EndingReason.NO_MODEL_ANSWERS
-    for failure in debate.failures.values():
-        if failure.cause is FailureCause.CAP:
-            cuts[failure.turn.key] = EndingReason.OUT_OF_MONEY
+    capped = (it for it in debate.failures.values() if it.cause is FailureCause.CAP)
+    cuts |= {failure.turn.key: EndingReason.OUT_OF_MONEY for failure in capped}
     first = next((cuts[key] for key in debate.times if key in cuts), None)
     too_few = None if schedule.has_quorum(debate) else EndingReason.TOO_FEW_AGENTS
     return first or too_few
@@ -134,15 +139,10 @@ def rounds_words(debate: Debate) -> str:
         return f"{'at most ' if early and planned > 1 else ''}{quantity(planned, 'round')}"
     if not count:
         return f"{'only first answers were' if debate.contributions else 'no answer was'} given"
-    return _held_words(debate, count, planned)
-
-
-def _held_words(debate: Debate, count: int, planned: int) -> str:
     # A stop or a time limit may have ended it during the last round.
     pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
     is_begun = any(turn.round == count for turn in pending)
-    unfinished = ", but not finished" if count == 1 else ", the last one not to its end"
-    end = unfinished if is_begun else ""
+    end = ", the last one not to its end" if is_begun else ""
     if count >= planned:
         which = f"all {count} rounds were" if count > 1 else "the one planned round was"
         return f"{which} held{end}"
@@ -151,23 +151,13 @@ def _held_words(debate: Debate, count: int, planned: int) -> str:
 
 def round_reasons(debate: Debate) -> Sequence[str]:
     texts, last = list[str](), closing_gate(debate)
-    weighed = [gate for gate in debate.gates.values() if gate is not last and gate.skips is None]
-    # What is the same of several rounds is told once, with the last of them.
-    unknown = [
-        gate
-        for gate in weighed
-        if gate.reason is GateReason.NOT_COMPARABLE and gate.turn.round
-        if not gate.undebatable and not gate.vote_only
-    ]
     for gate in debate.gates.values():
-        if gate in unknown[-1:]:
-            texts.append(not_comparable_words([gate.turn.round for gate in unknown]))
-        elif gate in weighed and gate not in unknown:
+        if gate is not last and gate.skips is None:
             texts.append(in_words(debate, gate))
         if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
-            who = debate.wanted_by.display_name
-            texts.append(f"{who} wanted the debate all the same.")
-    return tuple(texts)
+            texts.append(f"{debate.wanted_by.display_name} wanted the debate all the same.")
+    # What is the same of several rounds is told once.
+    return tuple(dict.fromkeys(texts))
 
 
 def ending_sentences(debate: Debate) -> Sequence[str]:
@@ -195,3 +185,162 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
         rounds = rounds_words(debate)
         texts.append(f"{rounds[0].upper()}{rounds[1:]}.")
     return tuple(texts)
+
+
+def was_skipped(debate: Debate) -> bool:
+    """Whether the first vote stood, so that no round was held; also if somebody wanted it since."""
+    first = gate_after(debate, 0)
+    return first is not None and first.ends_rounds and not first.undebatable
+
+
+def why_not_wanted(debate: Debate) -> str:
+    """Why a debate that was skipped cannot be held after all; empty where it can."""
+    match undebatable(debate):
+        case NoDebateReason.NO_MODEL:
+            return "No model was asked. Set one up, and start a new debate."
+        case NoDebateReason.ALONE:
+            return "One agent has nobody to debate with. Start a new debate with at least two."
+        case None:
+            pass
+    if not was_skipped(debate):
+        return "Nothing was skipped: the rounds are held as they were asked for."
+    if debate.status is Status.FAILED:
+        return "It ended without a verdict. Start a new debate instead."
+    if is_people_vote_closed(debate):
+        return "The team has decided already. Start a new debate, and supersede this one with it."
+    if schedule.is_cut_short(debate):
+        return "It was cut short (stopped, or out of time or money). Start a new debate instead."
+    return ""
+
+
+# What is missing behind a verdict: the notes that stand above the answer.
+
+
+def degradations(debate: Debate) -> Iterator[str]:
+    """What failed before the verdict, in words for people: who, with which model, and why.
+
+    Ties and declared abstentions are part of the vote, not failures.
+    """
+    alive, agents = format_of(debate).alive(debate), debate.setup.agents
+    refusals = debate.key_refusals
+    if cut := cut_words(debate):
+        yield cut
+    for source in unreadable_sources(debate):
+        what = f"{source.reference.title}: {source.fault}"
+        yield f"A source that was given could not be read: {what}."
+    if missing := missing_evidence(debate):
+        named = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
+        yield f"No source holds what this kind of debate should rest on: {named}."
+    for reason in dict.fromkeys(refusals.values()):
+        of = [_with_model(debate, agent) for agent, why in refusals.items() if why == reason]
+        whose = "its" if len(of) == 1 else "their"
+        yield f"{', '.join(of)} could not be asked, {whose} key is refused: {reason}"
+    absent = [agent.name for agent in agents if agent.id not in {*alive, *refusals}]
+    if absent:
+        present = f"{len(alive)} of {len(agents)} agents"
+        yield f"Only {present} took part to the end, not {', '.join(absent)}."
+    for agent, reason in debate.away.items():
+        if agent != JUDGE:
+            yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
+    yield from _failed_turns(debate)
+    for turn, reason in _uncounted(debate):
+        name, which = (
+            debate.setup.agent(turn.agent).name,
+            "ballot" if turn.round else "blind ballot",
+        )
+        yield f"{name}'s {which} could not be counted: {reason}"
+
+
+def _failed_turns(debate: Debate) -> Iterator[str]:
+    """The turns that failed, by agent; a key that is refused and a cap have been told."""
+    names = {agent.id: agent.name for agent in debate.setup.agents}
+    by_agent: dict[str, list[Failure]] = {}
+    failures = debate.failures.values()
+    for failure in failures:
+        turn, is_passing = failure.turn, failure.cause is FailureCause.PASSING
+        if turn.act is Act.CROSS_CHECK:
+            why = f"the judge was not asked again in another order: {failure.reason}"
+            yield f"The vote is close, and {why}"
+        elif is_passing and turn.agent != JUDGE and turn.act is not Act.SUMMARY:
+            by_agent.setdefault(turn.agent, []).append(failure)
+    for agent, failed in by_agent.items():
+        texts = list[str]()
+        for turn in [failure.turn for failure in failed][:_MOST_LISTED]:
+            whose = f" of {names[turn.target]}" if turn.target in names else ""
+            texts.append(f"{turn.act.value}{whose} ({turn.when})")
+        if len(failed) > _MOST_LISTED:
+            texts.append(f"{len(failed) - _MOST_LISTED} more")
+        reasons = " ".join(dict.fromkeys(failure.reason for failure in failed))
+        yield f"{_with_model(debate, agent)} failed to give: {', '.join(texts)}. {reasons}"
+    if lost := sum(failure.turn.act is Act.SUMMARY for failure in failures):
+        # Nothing is missing: agents saw the text that was to be summed up.
+        summaries = quantity(lost, "summary", "summaries")
+        yield f"{summaries} could not be made; the full text was used instead."
+
+
+def lost_turns(debate: Debate) -> str:
+    names = {agent.id: agent.name for agent in debate.setup.agents}
+    turns = [failure.turn for failure in debate.failures.values()]
+    turns += [turn for turn, _ in _uncounted(debate)]
+    texts = list[str]()
+    for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
+        of = f" of {names[turn.target]}'s" if turn.target in names else ""
+        when = f" in round {turn.round}" if turn.round else ""
+        texts.append(f"{names[turn.agent]}'s {turn.act.noun}{of}{when}")
+    return "; ".join(texts)
+
+
+def _uncounted(debate: Debate) -> Sequence[tuple[Turn, str]]:
+    """The last ballots that could not be counted, and why; who abstained is not among them."""
+    return [(it.turn, it.reason) for it in last_abstentions(debate) if not it.declared]
+
+
+def tie_break(debate: Debate) -> str:
+    """How it was decided whose text was ranked best where points were level; else empty."""
+    tally = debate.tally
+    if tally is None or not tally.voters:
+        return ""
+    level = [score for score in tally.scores if score.points == tally.scores[0].points]
+    if len(level) == 1:
+        return ""
+    if len(tally.winners) != 1:
+        return f"Whose text is best is a tie that no rule breaks: {_names(debate, tally.winners)}."
+    winner = debate.setup.agent(tally.winners[0]).name
+    best, second = level[0], level[1]
+    if best.first_places != second.first_places:
+        by = f"more first places ({best.first_places} to {second.first_places})"
+    elif best.mean_probability is not None:
+        by = "the higher mean probability of the option it stands for"
+    else:
+        by = "the higher mean confidence of those who ranked it first"
+    names = _names(debate, [score.position for score in level])
+    return f"The texts of {names} were level on points; {winner}'s was put first by {by}."
+
+
+def _with_model(debate: Debate, agent: str) -> str:
+    """An agent by name, with its model; who is no agent (the facilitator) by its role."""
+    if agent in RESERVED_IDS:
+        return agent.capitalize()
+    speaker = debate.setup.agent(agent)
+    return f"{speaker.name} ({speaker.full_name})"
+
+
+def _names(debate: Debate, agents: Sequence[str]) -> str:
+    names = [debate.setup.agent(agent).name for agent in agents]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def fallback_words(calls: Iterable[Call]) -> Sequence[str]:
+    """One sentence for each model that could not be asked, in the order of the calls."""
+    first: dict[tuple[str, str], Call] = {}
+    for call in calls:
+        if call.stands_in_for:
+            first.setdefault((call.stands_in_for, answering(call)), call)
+    return [
+        f"{model} stands in for {missing}, which could not be asked. {call.stands_in_why}"
+        for (missing, model), call in first.items()
+    ]
+
+
+def answering(call: Call) -> str:
+    return f"{call.provider}/{call.model}"

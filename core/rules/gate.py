@@ -5,15 +5,16 @@ A debate pays where first answers differ, or where what all put first is not far
 who will go on anyway.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from core.debate.agents import EXAMPLE, OFFLINE
-from core.debate.gate import Gate, GateReason, NoDebateReason
 from core.debate.rules import Ending, When
 from core.debate.state import Debate, once_per_debate
 from core.debate.turn import ENGINE, Act, Turn
-from core.debate.vote import QuestionKind
+from core.debate.vote import Gate, GateReason, NoDebateReason, QuestionKind
 from core.figures import money, percent, quantity
 from core.rules.agreement import Agreement, Probabilities, agreement, moved
 from core.rules.formats import panel
@@ -57,7 +58,7 @@ def votes_blind(debate: Debate) -> bool:
 
 def is_gated(debate: Debate) -> bool:
     setup = debate.setup
-    if undebatable(debate) or _took_sides(debate) is None:
+    if undebatable(debate) or _takes_sides(debate) is None:
         return setup.when is not When.NEVER
     if setup.when is not When.SPLIT or not votes_blind(debate) or len(setup.agents) < _A_PAIR:
         return False
@@ -72,7 +73,7 @@ def undebatable(debate: Debate) -> NoDebateReason | None:
         return None
     if len(debate.setup.agents) < _A_PAIR:
         return NoDebateReason.ALONE
-    return NoDebateReason.NO_MODEL if _took_sides(debate) is False else None
+    return NoDebateReason.NO_MODEL if _takes_sides(debate) is False else None
 
 
 @once_per_debate
@@ -87,22 +88,17 @@ def _went_on(debate: Debate) -> bool:
     return is_round or debate.tally is not None or debate.verdict is not None
 
 
-def _took_sides(debate: Debate) -> bool | None:
-    """Whether any checklist takes a side on the first answers; None while that is not known.
+def _takes_sides(debate: Debate) -> bool | None:
+    """Whether any checklist takes a side on the question; None while that is not known.
 
     Agents whose providers are models are taken to.
     """
     by_models = any(agent.provider != OFFLINE for agent in debate.setup.agents)
     if by_models or not votes_blind(debate) or _went_on(debate):
         return True
-    if len(drafts := format_of(debate).drafts(debate)) == 1:
+    if len(format_of(debate).drafts(debate)) == 1:
         return True  # the others are silent: nothing is compared
-    if debate.options is None:
-        return None
-    blind = [Turn(act=Act.BALLOT, round=0, agent=agent) for agent in drafts]
-    if options_of(debate).items or any(turn.key in debate.ballots for turn in blind):
-        return True
-    return False if all(map(debate.is_done, blind)) else None
+    return None if debate.options is None else bool(options_of(debate).items)
 
 
 @once_per_debate
@@ -133,7 +129,7 @@ def due(debate: Debate) -> Sequence[Turn]:
     is_first = number == 0 and not debate.wanted_by
     if number < debate.setup.rounds and (number or is_first) and weigh(debate, number):
         turns.append(gate_turn(number))
-    return [turn for turn in turns if not debate.is_done(turn)]
+    return debate.open_turns(turns)
 
 
 def gate_decision(debate: Debate, turn: Turn) -> Gate | None:
@@ -176,116 +172,113 @@ def _first(debate: Debate) -> Gate | None:
         return None
     if merged.question_kind is not QuestionKind.CHOICE:
         return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
-    votes, pending, silent = _blind_votes(debate, tuple(drafts))
-    setup = debate.setup
-    how, checks_rules = agreement(votes, setup.models), setup.checks_rules
-    vote_only = checks_rules or (_is_one_model(debate) and not setup.hard_to_undo)
-    if _differ(how, votes) and not vote_only:
-        return _gate(turn, GateReason.SPLIT, how)
-    if pending:
+    blind = [Turn(act=Act.BALLOT, round=0, agent=agent) for agent in drafts]
+    first, vote_only, setup = _votes(debate, blind), _is_vote_only(debate), debate.setup
+    if first.differ and not vote_only:
+        return _gate(turn, GateReason.SPLIT, first.how)
+    if first.pending:
         return None
-    if (silent and not vote_only) or len(votes) < _A_PAIR:
+    if (first.silent and not vote_only) or len(first.votes) < _A_PAIR:
         return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE)
-    if how.is_agreed and not silent:
-        agreed = _gate(turn, GateReason.AGREED, how)
-        hard = setup.hard_to_undo and not checks_rules
-        return agreed.model_copy(update={"hard_to_undo": hard})
-    split = _gate(turn, GateReason.SPLIT, how)
-    return split.model_copy(update={"vote_only": vote_only, "checks_rules": checks_rules})
-
-
-def _is_one_model(debate: Debate) -> bool:
-    """Whether one model speaks for all agents, so that a debate on a choice is not worth its price.
-
-    Measured on recorded forecasts (arXiv:2512.22625): as many of its answers change from right to
-    wrong as the other way round. A written example and checklists are no models.
-    """
-    models = set(debate.setup.models.values())
-    return len(models) == 1 and debate.setup.agents[0].provider not in {EXAMPLE, OFFLINE}
-
-
-def _blind_votes(
-    debate: Debate, drafters: Sequence[str]
-) -> tuple[Mapping[str, Probabilities], bool, bool]:
-    votes, pending, silent = dict[str, Probabilities](), False, False
-    options, present = options_of(debate), agents_present(debate, drafters)
-    for agent in drafters:
-        blind = Turn(act=Act.BALLOT, round=0, agent=agent)
-        ballot = debate.ballots.get(blind.key)
-        if ballot and (shares := options.probabilities(ballot.probabilities)):
-            votes[agent] = shares
-        elif debate.is_done(blind) or agent in debate.key_refusals or agent not in present:
-            silent = True
-        else:
-            pending = True
-    return votes, pending, silent
+    if first.how.is_agreed and not first.silent:
+        hard_to_undo = setup.hard_to_undo and not setup.checks_rules
+        return _gate(turn, GateReason.AGREED, first.how, hard_to_undo=hard_to_undo)
+    flags = {"vote_only": vote_only, "checks_rules": setup.checks_rules}
+    return _gate(turn, GateReason.SPLIT, first.how, **flags)
 
 
 def _after(debate: Debate, number: int) -> Gate | None:
-    turn, form = gate_turn(number), format_of(debate)
-    speakers = form.alive(debate)
-    present = agents_present(debate, speakers)
-    now, movers, pending, silent = dict[str, Probabilities](), list[str](), False, False
-    for agent in speakers:
-        own = Turn(act=form.stance_act, round=number, agent=agent)
-        if not debate.is_done(own) and agent in present:
+    turn, act = gate_turn(number), format_of(debate).stance_act
+    speakers = format_of(debate).alive(debate)
+    now = _votes(debate, [Turn(act=act, round=number, agent=agent) for agent in speakers])
+    movers = tuple(
+        agent
+        for agent, held in now.votes.items()
+        if moved(_stance_before(debate, agent, number), held)
+    )
+    if now.pending and not (movers and now.differ):
+        return None
+    if not now.pending and (now.silent or len(now.votes) < _A_PAIR):
+        reason = GateReason.NOT_COMPARABLE
+    elif now.how.is_agreed:
+        reason = GateReason.AGREED
+    elif movers:
+        reason = GateReason.MOVED
+    else:
+        reason = GateReason.SETTLED if now.how.option else GateReason.DEADLOCK
+    return _gate(turn, reason, now.how, moved=movers)
+
+
+def _is_vote_only(debate: Debate) -> bool:
+    """Whether the first vote stands even where it differs, as a debate is not worth its price.
+
+    It is not for a check of rules, and not where one model speaks for all agents, but for what is
+    hard to undo. Measured on recorded forecasts (arXiv:2512.22625): as many of one model's answers
+    change from right to wrong as the other way round. A written example and checklists are no
+    models.
+    """
+    setup, is_model = debate.setup, debate.setup.agents[0].provider not in {EXAMPLE, OFFLINE}
+    is_one_model = len(set(setup.models.values())) == 1 and is_model
+    return setup.checks_rules or (is_one_model and not setup.hard_to_undo)
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """What agents hold on a round, by agent, as far as it is known."""
+
+    votes: Mapping[str, Probabilities]
+    how: Agreement
+    #: Whether somebody's can still come, and whether somebody gives none that can be compared.
+    pending: bool
+    silent: bool
+
+    @property
+    def differ(self) -> bool:
+        """Whether what is known is enough to say that not all put the same option first."""
+        return len(self.votes) >= _A_PAIR and not self.how.option
+
+
+def _votes(debate: Debate, turns: Sequence[Turn]) -> _Votes:
+    """What those who take these turns hold after them."""
+    votes, pending, silent = dict[str, Probabilities](), False, False
+    present = agents_present(debate, [turn.agent for turn in turns])
+    for turn in turns:
+        is_awaited = turn.agent in present and turn.agent not in debate.key_refusals
+        if is_awaited and not debate.is_done(turn):
             pending = True
-            continue
-        before, after = _stance_before(debate, agent, number), _stance_after(debate, own)
-        if before and after:
-            now[agent] = after
-            movers += [agent] if moved(before, after) else []
+        elif held := _stance_after(debate, turn):
+            votes[turn.agent] = held
         else:
             silent = True
-    how = agreement(now, debate.setup.models)
-    if pending:
-        return _gate(turn, GateReason.MOVED, how, movers) if movers and _differ(how, now) else None
-    if silent or len(now) < _A_PAIR:
-        return _gate(turn, GateReason.NOT_COMPARABLE, how, movers)
-    if how.is_agreed:
-        return _gate(turn, GateReason.AGREED, how, movers)
-    if movers:
-        return _gate(turn, GateReason.MOVED, how, movers)
-    return _gate(turn, GateReason.SETTLED if how.option else GateReason.DEADLOCK, how)
+    return _Votes(votes, agreement(votes, debate.setup.models), pending, silent)
 
 
 def _stance_after(debate: Debate, own: Turn) -> Probabilities:
-    """What its agent holds after this turn; without new shares, what it held."""
+    """What its agent holds after this turn; without new shares, what it held.
+
+    Nothing where it held nothing before: then nobody knows whether it moved.
+    """
+    before = _stance_before(debate, own.agent, own.round)
     contribution = debate.contributions.get(own.key)
-    if contribution and contribution.carried_from is None:
+    if before and contribution and contribution.carried_from is None:
         return stance_in(debate, contribution)
-    return _stance_before(debate, own.agent, own.round)
+    return before
 
 
 def _stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
     for contribution in reversed(list(debate.contributions.values())):
-        own = contribution.turn
-        if (
-            own.agent == agent
-            and own.round < number
-            and (stance := stance_in(debate, contribution))
-        ):
+        is_earlier = contribution.turn.agent == agent and contribution.turn.round < number
+        if is_earlier and (stance := stance_in(debate, contribution)):
             return stance
     ballot = debate.ballots.get(Turn(act=Act.BALLOT, round=0, agent=agent).key)
     return options_of(debate).probabilities(ballot.probabilities) if ballot else {}
 
 
-def _differ(how: Agreement, votes: Mapping[str, Probabilities]) -> bool:
-    """Whether what some voters say is enough to know that not all put the same option first."""
-    return len(votes) >= _A_PAIR and not how.option
-
-
-def _gate(turn: Turn, reason: GateReason, how: Agreement, movers: Collection[str] = ()) -> Gate:
-    return Gate(
-        turn=turn,
-        reason=reason,
-        option=how.option or how.widest,
-        spread=how.spread,
-        moved=tuple(movers),
-        lowest=how.lowest if how.option else None,
-        highest=how.highest if how.option else None,
-        lead=how.lead if how.option else None,
-    )
+def _gate(turn: Turn, reason: GateReason, how: Agreement, **more: Any) -> Gate:
+    figures: dict[str, Any] = {"option": how.option or how.widest, "spread": how.spread}
+    if how.option:
+        figures |= {"lowest": how.lowest, "highest": how.highest, "lead": how.lead}
+    return Gate(turn=turn, reason=reason, **{**figures, **more})
 
 
 def _rounds_left(debate: Debate, number: int) -> int:
@@ -295,77 +288,40 @@ def _rounds_left(debate: Debate, number: int) -> int:
     return max(0, planned - number - closing)
 
 
-def _agreed_words(gate: Gate, about: str, each: str, *, rest: str) -> str:
-    # An older version did not weigh the average.
-    ahead = "" if gate.lead is None else f", on average {_points(gate.lead)} ahead"
-    how = f"each at {each}{ahead}" if each else f"probabilities within {_points(gate.spread)}"
-    if gate.skips:
-        return f"All positions agree on {about} ({how}), so {gate.skips.value}s were skipped."
-    if gate.turn.round:
-        return f"After round {gate.turn.round} all agreed on {about} ({how}); {rest}."
-    end = f"the debate was skipped{_savings(gate)}"
-    if gate.hard_to_undo:
-        end = "the decision is hard to undo, so it is debated all the same"
-    return f"All agreed at once on {about} ({how}); {end}."
-
-
-def _vote_only_words(gate: Gate, about: str) -> str:
-    how = f"all put {about} first" if gate.lowest is not None else "first answers differ"
-    who, what = "One model speaks for all agents", "a choice with itself"
-    if gate.checks_rules:
-        who, what = "The question is whether rules are kept", "a check"
-    return f"{who}, and {how}: debating {what} seldom helps, so its vote stands{_savings(gate)}."
-
-
-def _rest_words(debate: Debate, gate: Gate) -> str:
-    left = _rounds_left(debate, gate.turn.round)
-    if not left:
-        return "only closing statements were left to make"
-    return f"{quantity(left, 'round')} {'was' if left == 1 else 'were'} not held{_savings(gate)}"
-
-
-def _savings(gate: Gate) -> str:
-    return f", about {money(gate.saved)} saved" if gate.saved else ""
-
-
-def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
-    """A split or a move with the figures of all ballots; it can be recorded before the last one."""
-    is_early = gate.reason in {GateReason.SPLIT, GateReason.MOVED}
-    whole = _weighed(debate, gate.turn.round) if is_early else None
-    if whole is None or whole.reason is not gate.reason:
-        return gate
-    figures = ("option", "spread", "moved", "lowest", "highest", "lead")
-    return gate.model_copy(update={name: getattr(whole, name) for name in figures})
-
-
 def in_words(debate: Debate, gate: Gate) -> str:
     """What a gate found, in a sentence for people who were not there."""
+    if gate.undebatable:
+        return _UNDEBATABLE[gate.undebatable]
     gate = _by_all_ballots(debate, gate)
-    number, name = gate.turn.round, options_of(debate).name(gate.option)
+    number, name, apart = (
+        gate.turn.round,
+        options_of(debate).name(gate.option),
+        _points(gate.spread),
+    )
     about = f'"{name}"' if name else "the options"
-    points = _points(gate.spread)
     # Of what all put first: `70% to 85%`, or one share where they are the same.
     ends = () if gate.lowest is None else (gate.lowest, gate.highest or gate.lowest)
     each = " to ".join(dict.fromkeys(map(percent, ends)))
-    rest = _rest_words(debate, gate)
-    if gate.undebatable:
-        return _UNDEBATABLE[gate.undebatable]
+    # An older version did not weigh the average.
+    only = " only" if gate.reason is GateReason.SPLIT else ""
+    ahead = "" if gate.lead is None else f", on average{only} {_points(gate.lead)} ahead"
     match gate.reason:
         case _ if gate.vote_only:
-            return _vote_only_words(gate, about)
+            how = f"all put {about} first" if each else "first answers differ"
+            return _vote_only_words(gate, how)
         case GateReason.AGREED:
-            return _agreed_words(gate, about, each, rest=rest)
+            how = f"each at {each}{ahead}" if each else f"probabilities within {apart}"
+            return _agreed_words(debate, gate, about, how)
         case GateReason.SETTLED:
-            how = f"all hold {about} best, {f'at {each}' if each else f'{points} apart'}"
-            return f"Round {number} moved nobody, and {how}; {rest}."
+            how = f"all hold {about} best, {f'at {each}' if each else f'{apart} apart'}"
+            return f"Round {number} moved nobody, and {how}; {_rest_words(debate, gate)}."
         case GateReason.DEADLOCK:
-            how = f"they still differ, most about {about} ({points} apart)"
-            return f"Round {number} moved nobody, and {how}: it went to the vote; {rest}."
+            how = f"they still differ, most about {about} ({apart} apart): it went to the vote"
+            return f"Round {number} moved nobody, and {how}; {_rest_words(debate, gate)}."
         case GateReason.SPLIT if each:
-            ahead = "" if gate.lead is None else f", on average only {_points(gate.lead)} ahead"
             return f"All put {about} first, at {each}{ahead}: the first answers are debated."
         case GateReason.SPLIT:
-            return f"First answers differ, most about {about}: {points} apart."
+            return f"First answers differ, most about {about}: {apart} apart."
         case GateReason.MOVED:
             movers = ", ".join(debate.setup.agent(agent).name for agent in gate.moved)
             unsure = f"; all put {about} first, at {each}" if each else ""
@@ -375,17 +331,48 @@ def in_words(debate: Debate, gate: Gate) -> str:
         case GateReason.NOT_COMPARABLE if not number:
             return "Too few first ballots can be compared, so the first answers are debated."
         case GateReason.NOT_COMPARABLE:
-            return not_comparable_words([number])
+            return (
+                "Some or all agents gave no probabilities that can be compared, so it is not known "
+                "whom a round moved."
+            )
 
 
-def not_comparable_words(rounds: Sequence[int]) -> str:
-    *before, last = map(str, rounds)
-    where = f"rounds {', '.join(before)} and {last}" if before else f"round {last}"
-    moved = "these rounds" if before else "the round"
-    return (
-        f"In {where} some or all agents gave no probabilities that can be compared, "
-        f"so it is not known whom {moved} moved."
-    )
+def _vote_only_words(gate: Gate, how: str) -> str:
+    who, what = "One model speaks for all agents", "a choice with itself"
+    if gate.checks_rules:
+        who, what = "The question is whether rules are kept", "a check"
+    return f"{who}, and {how}: debating {what} seldom helps, so its vote stands{_savings(gate)}."
+
+
+def _agreed_words(debate: Debate, gate: Gate, about: str, how: str) -> str:
+    if gate.skips:
+        return f"All positions agree on {about} ({how}), so {gate.skips.value}s were skipped."
+    if gate.turn.round:
+        rest = _rest_words(debate, gate)
+        return f"After round {gate.turn.round} all agreed on {about} ({how}); {rest}."
+    end = f"the debate was skipped{_savings(gate)}"
+    if gate.hard_to_undo:
+        end = "the decision is hard to undo, so it is debated all the same"
+    return f"All agreed at once on {about} ({how}); {end}."
+
+
+def _rest_words(debate: Debate, gate: Gate) -> str:
+    left = _rounds_left(debate, gate.turn.round)
+    if not left:
+        return "only closing statements were left to make"
+    return f"{quantity(left, 'round')} {'was' if left == 1 else 'were'} not held{_savings(gate)}"
+
+
+def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
+    """A split or a move with the figures of all ballots; it can be recorded before the last one."""
+    is_early = gate.reason in {GateReason.SPLIT, GateReason.MOVED}
+    whole = weigh(debate, gate.turn.round) if is_early else None
+    is_same = whole and (whole.reason, whole.vote_only) == (gate.reason, gate.vote_only)
+    return whole if whole and is_same else gate
+
+
+def _savings(gate: Gate) -> str:
+    return f", about {money(gate.saved)} saved" if gate.saved else ""
 
 
 def _points(share: float) -> str:

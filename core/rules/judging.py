@@ -1,9 +1,12 @@
 """Who judges a debate (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.debate.agents import EXAMPLE, OFFLINE, Agent, ModelChoice
+from core.debate.contributions import RaisedKind, RaisedPoint
 from core.debate.state import Debate
+from core.debate.turn import Turn, turn_of
+from core.rules.formats.registry import format_of
 from core.rules.voting import best_texts
 
 
@@ -42,3 +45,36 @@ def auditor_of(debate: Debate) -> Agent | None:
             served |= {"role": "auditor", "fallbacks": (), "prompts": {}}
             return judge.model_copy(update=served)
     return None
+
+
+#: Lines of a verdict on what one agent alone raised.
+MOST_LONE = 5
+
+
+def is_first_answer(debate: Debate, turn: Turn) -> bool:
+    form = format_of(debate)
+    return form.compares_drafts and turn.round == 1 and turn.act is form.phases[0]
+
+
+def raised_points(debate: Debate) -> Mapping[str, RaisedPoint]:
+    """What the agents raised by the labels under which the judge reads it (`r1`).
+
+    Empty where only one agent raised anything.
+    """
+    drafts = format_of(debate).contributions(debate, format_of(debate).phases[0])
+    points = list[RaisedPoint]()
+    for agent in debate.setup.agents:
+        points += drafts[agent.id].raised if agent.id in drafts else ()
+        points += (
+            RaisedPoint(agent=agent.id, kind=RaisedKind.FACT, text=fact)
+            for questions in debate.questions.values()
+            if questions.turn.agent == agent.id
+            for fact in questions.facts
+        )
+    if len({point.agent for point in points}) <= 1:
+        return {}
+    return {f"r{number}": point for number, point in enumerate(points, start=1)}
+
+
+def first_turn(debate: Debate, point: RaisedPoint) -> Turn:
+    return turn_of(format_of(debate).phases[0], 1, point.agent)

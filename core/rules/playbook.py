@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.debate.playbook import Playbook, PlaybookCriterion, VerdictPart, WantedEvidence
-from core.debate.questions import Question
+from core.debate.contributions import Question
+from core.debate.rules import Playbook, PlaybookCriterion, VerdictPart, WantedEvidence
 from core.debate.state import Debate, once_per_debate
 
 _KINDS = {

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from core.debate.agents import OFFLINE
+from core.debate.contributions import Clarification
 from core.debate.debate_events import DebateConcluded, DebateFailed
-from core.debate.questions import Clarification
 from core.debate.state import Debate, Status, once_per_debate
 from core.debate.turn import BESIDE, ENGINE, JUDGE, SUMMARIZER, Act, Turn, turn_of
-from core.rules import casting, gate, shadow, sources, subject
+from core.rules import casting, gate, shadow, sources
 from core.rules.formats import clarifying, review
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.gate import rounds_open
@@ -36,7 +36,7 @@ def ready(debate: Debate) -> Sequence[Turn]:
         return _end(debate)
     reading = sources.unread(debate)
     if casting.is_due(debate):
-        threads = _open_turns(debate, sources.threads(debate))  # they may hold what it is about
+        threads = debate.open_turns(sources.threads(debate))  # they may hold what it is about
         return threads or (casting.TURN, *reading)
     if sources.are_awaited(debate, reading) or review.is_read_first(debate):
         return reading
@@ -45,23 +45,26 @@ def ready(debate: Debate) -> Sequence[Turn]:
     asking = clarifying.ready(debate)
     if asking is not None:
         return (*reading, *asking, *shadow.ready(debate))
-    # The format's turns and what runs beside them: options, blind ballots, people's questions.
-    rounds, held_back = rounds_open(debate), waiting_for_options(debate)
-    turns = [turn for turn in turns_ready(debate, rounds) if turn not in held_back]
-    # Ballots on the isolated drafts show whether to debate, and later who moved.
-    is_blind = gate.votes_blind(debate) and debate.options is not None
-    turns = (
-        *turns,
-        *clarifying.asked_by_facilitator(debate),
-        *options_due(debate),
-        *(_open_turns(debate, _ballot_turns(debate, 0)) if is_blind else ()),
-        *gate.due(debate),
-    )
+    rounds, turns = rounds_open(debate), _round_turns(debate)
     # Once votes are counted nobody speaks any more: also who comes back, or was let go by a stop.
     if debate.tally or not (_awaited_turns(debate, turns) or debate.open_cards):
         turns = _end(debate)
     # Summaries are made beside everything else: nothing waits for one.
     return (*reading, *turns, *strategies.ready(debate, rounds), *shadow.ready(debate))
+
+
+def _round_turns(debate: Debate) -> Sequence[Turn]:
+    """The format's turns and what runs beside them: options, blind ballots, people's questions."""
+    turns, held_back = turns_ready(debate, rounds_open(debate)), waiting_for_options(debate)
+    # Ballots on the isolated drafts show whether to debate, and later who moved.
+    is_blind = gate.votes_blind(debate) and debate.options is not None
+    return (
+        *(turn for turn in turns if turn not in held_back),
+        *clarifying.asked_by_facilitator(debate),
+        *options_due(debate),
+        *(debate.open_turns(_ballot_turns(debate, 0)) if is_blind else ()),
+        *gate.due(debate),
+    )
 
 
 @once_per_debate
@@ -78,7 +81,7 @@ def waiting_for_options(debate: Debate) -> Sequence[Turn]:
 
 def options_due(debate: Debate) -> Sequence[Turn]:
     several = len(format_of(debate).drafts(debate)) > 1
-    return _open_turns(debate, [_OPTIONS]) if several else ()
+    return debate.open_turns([_OPTIONS]) if several else ()
 
 
 def follow_up_turns(debate: Debate) -> Sequence[Turn]:
@@ -87,7 +90,7 @@ def follow_up_turns(debate: Debate) -> Sequence[Turn]:
     Also where the debate was wanted after all since, and then failed: who asked is owed an answer.
     """
     numbers = (str(question.number) for question in debate.follow_ups)
-    return _open_turns(debate, [turn_of(Act.FOLLOW_UP, 0, JUDGE, number) for number in numbers])
+    return debate.open_turns([turn_of(Act.FOLLOW_UP, 0, JUDGE, number) for number in numbers])
 
 
 def is_patient(debate: Debate, act: Act | None = None) -> bool:
@@ -132,7 +135,7 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
 def _unreadable(debate: Debate) -> str:
     """Why nobody is asked: nothing that was given could be read; empty where something was."""
     is_review = debate.setup.format == review.NAME
-    return subject.unreadable(debate) if is_review else sources.no_source_reason(debate)
+    return review.subject_fault(debate) if is_review else sources.no_source_reason(debate)
 
 
 def due(debate: Debate) -> datetime | None:
@@ -174,14 +177,7 @@ def is_cut_short(debate: Debate) -> bool:
 
 @once_per_debate
 def has_quorum(debate: Debate) -> bool:
-    needed = min(debate.setup.limits.quorum, len(debate.setup.agents))
-    return len(_able(debate)) >= needed
-
-
-def _able(debate: Debate) -> Sequence[str]:
-    """Ids of agents that still take part and whose provider takes our key."""
-    refused = debate.key_refusals
-    return [agent for agent in format_of(debate).alive(debate) if agent not in refused]
+    return len(format_of(debate).alive(debate)) >= debate.setup.quorum
 
 
 def rounds_held(debate: Debate) -> int:
@@ -216,17 +212,15 @@ def ballot_turns(debate: Debate) -> Sequence[Turn]:
 
 
 def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:
-    return [Turn(act=Act.BALLOT, round=number, agent=voter) for voter in _able(debate)]
-
-
-def _open_turns(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
-    return tuple(turn for turn in turns if not debate.is_done(turn))
+    return [
+        Turn(act=Act.BALLOT, round=number, agent=voter) for voter in format_of(debate).alive(debate)
+    ]
 
 
 def _end(debate: Debate) -> Sequence[Turn]:
     """The vote and a check of a close one, with the judge's summary beside; then the synthesis."""
     summary = strategies.judge_summary_turn(debate)
-    beside = _open_turns(debate, [summary]) if summary else ()
+    beside = debate.open_turns([summary]) if summary else ()
     if vote := _vote(debate):
         return (*vote, *beside)
     if not format_of(debate).positions(debate):
@@ -235,13 +229,13 @@ def _end(debate: Debate) -> Sequence[Turn]:
     # A judge that follows rules reads positions in no order.
     judges = debate.setup.judge.provider != OFFLINE
     if judges and debate.tally and debate.tally.options and debate.tally.controversial:
-        check = _open_turns(debate, [Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
+        check = debate.open_turns([Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
         if check:
             return (*check, *beside)
     audit = Turn(act=Act.AUDIT, round=number, agent=JUDGE)
     if debate.draft and not debate.is_done(audit):
         return (audit,)
-    return _open_turns(debate, [Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
+    return debate.open_turns([Turn(act=Act.SYNTHESIS, round=number, agent=JUDGE)])
 
 
 def _vote(debate: Debate) -> Sequence[Turn]:
@@ -250,14 +244,14 @@ def _vote(debate: Debate) -> Sequence[Turn]:
         return ()
     if not debate.is_done(_OPTIONS):
         return (_OPTIONS,)
-    pending = _open_turns(debate, ballots)
+    pending = debate.open_turns(ballots)
     tally = Turn(act=Act.TALLY, round=rounds_open(debate), agent=ENGINE)
-    return pending if _awaited_turns(debate, pending) else _open_turns(debate, [tally])
+    return pending if _awaited_turns(debate, pending) else debate.open_turns([tally])
 
 
 def _awaited_turns(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
     """Those of the turns that the debate waits for: not of agents whose models are away."""
-    able = _able(debate)
+    able = format_of(debate).alive(debate)
     waived = frozenset(able).difference(agents_present(debate, able))
     return [turn for turn in turns if turn.agent not in waived]
 

@@ -25,7 +25,7 @@ _LONGEST_TITLE = 120
 
 def unread(debate: Debate) -> Sequence[Turn]:
     turns = (reading_turn(number) for number in range(1, len(debate.references) + 1))
-    return tuple(turn for turn in turns if not debate.is_done(turn))
+    return debate.open_turns(turns)
 
 
 def threads(debate: Debate) -> Sequence[Turn]:

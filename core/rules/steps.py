@@ -320,8 +320,7 @@ def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
     stay open: what comes of them while the debate runs still counts.
     """
     present = [agent for agent in agents if agent not in debate.away]
-    needed = min(debate.setup.limits.quorum, len(debate.setup.agents))
-    return present if len(present) >= needed else agents
+    return present if len(present) >= debate.setup.quorum else agents
 
 
 @once_per_sources

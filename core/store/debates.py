@@ -7,7 +7,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from pydantic import ValidationError
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -314,6 +313,6 @@ def _recorded_event(row: Row[Any]) -> RecordedEvent:
         raise broken
     try:
         event = event_from_json(row.body)
-    except ValidationError as error:
+    except ValueError as error:
         raise broken from error
     return RecordedEvent(row.debate_id, row.seq, row.at, event)

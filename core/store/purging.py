@@ -14,7 +14,7 @@ from core.store.tables import DEBATES, EVENTS, RESERVATIONS, SPENDING
 
 #: Each may have a megabyte.
 _BODIES_AT_ONCE = 16
-_SOURCE_READ = SourceRead.model_fields["kind"].default
+_SOURCE_READ = SourceRead.kind
 #: An id as `new_debate_id` makes them; only the "d" is used up, so that none is missed.
 _AFTER_D = re.compile("d(?=([a-z2-7]{7}))")
 

@@ -8,7 +8,7 @@ from core.debate.verdict import Verdict
 from core.debate.vote import Ballot, OptionScore, Tally
 from core.figures import number, percent
 from core.figures import quantity as count_words
-from core.rules.degradations import tie_break
+from core.rules.ending import tie_break
 from core.rules.formats.review import NOT_READY
 from core.rules.options import leading, listed_scores, options_of
 from core.rules.voting import OWN_TEXT, counted_ballots, is_close, winning_options

@@ -9,7 +9,7 @@ from core.debate.state import Debate
 from core.debate.verdict import Verdict
 from core.evidence.citations import RawCitation, citations_in, render_citations
 from core.figures import quantity
-from core.rules.subject import role_of
+from core.rules.formats.review import role_of
 from core.transcript.markdown import plain_line
 from core.transcript.words import table, titled
 

@@ -10,9 +10,9 @@ from core.debate.turn import JUDGE
 from core.debate.verdict import LIST_TITLES, OVERTURNED_BY, Relation, Verdict, VerdictSource
 from core.figures import money, percent
 from core.rules.ending import ending_sentences, round_reasons
-from core.rules.hinges import hinge_words
+from core.rules.judging import first_turn
+from core.rules.movement import hinge_words
 from core.rules.options import held_by, leading, options_of
-from core.rules.raised import first_turn
 from core.rules.sealing import SEALED
 from core.rules.voting import counted_ballots, preferred_options
 from core.transcript.ballots import vote_lines

@@ -15,16 +15,15 @@ from pydantic import BaseModel
 from core.acts.context import parts_for
 from core.acts.request_for import request_with, terms_for
 from core.debate.agents import Agent
-from core.debate.follow_up import Feedback
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
-from core.debate.verdict import OVERTURNED_BY, Verdict
+from core.debate.verdict import OVERTURNED_BY, Feedback, Verdict
 from core.errors import BadInput, CallFailed
 from core.figures import money, number
 from core.llm.call import CallOptions, ModelCalls
 from core.request import ModelRequest, Part, PartKind
-from core.rules.findings import line_of
 from core.rules.formats import review
+from core.rules.formats.review import line_of
 from core.transcript.people import feedback_lines
 from core.transcript.words import blocks, bullets, csv_cell, table, titled
 from core.usage import Call, Usage

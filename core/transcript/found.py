@@ -5,15 +5,14 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from core.debate.agents import OFFLINE
-from core.debate.findings import FindingStatus, ReviewFinding
+from core.debate.contributions import FindingStatus, ReviewFinding
 from core.debate.state import Debate, Status
 from core.errors import BadInput
 from core.evidence.citations import RawCitation, render_citations
 from core.figures import quantity
 from core.redaction import clean
-from core.rules.findings import standing, struck_words
 from core.rules.formats import review
-from core.rules.subject import references
+from core.rules.formats.review import references, standing, struck_words
 from core.transcript.cited import decision_line, link_citations
 from core.transcript.words import ResultSection, blocks, name_of
 

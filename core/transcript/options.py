@@ -9,7 +9,7 @@ from core.debate.vote import OptionChange
 from core.figures import percent
 from core.rules import voting
 from core.rules.formats import review
-from core.rules.mind_changes import cause_words, mind_changes, mover
+from core.rules.movement import cause_words, mind_changes, mover
 from core.rules.options import (
     NAMES_A_VERDICT,
     after_edits,
@@ -24,7 +24,7 @@ from core.rules.options import (
     options_of,
     stance_in,
 )
-from core.rules.people_count import count_people
+from core.rules.voting import count_people
 from core.transcript.words import ResultLine, ResultSection, name_of
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
-from core.debate.questions import Clarification
+from core.debate.contributions import Clarification
 from core.debate.state import Debate
+from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.figures import day, quantity
-from core.rules.formats.review import questions_to_people
+from core.rules.formats.review import left_to_text, questions_to_people
 from core.rules.options import is_listed, options_of
-from core.rules.people_count import count_people
-from core.rules.subject import left_to_text
+from core.rules.voting import count_people
 from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line
 from core.transcript.options import gap_line

@@ -12,14 +12,12 @@ from core.debate.turn_events import ShadowAnswered, ShadowPlaced
 from core.debate.verdict import ShadowAnswer
 from core.rules import schedule, voting
 from core.rules.confidence import Confidence
-from core.rules.degradations import tie_break
-from core.rules.ending import ending_sentences, round_reasons
-from core.rules.findings import standing
-from core.rules.mind_changes import mind_changes
+from core.rules.ending import ending_sentences, round_reasons, tie_break, was_skipped
+from core.rules.formats.review import standing
+from core.rules.movement import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
-from core.rules.people_count import count_people
 from core.rules.shadow import is_sealed
-from core.rules.wanting import was_skipped
+from core.rules.voting import count_people
 from core.transcript.agent_spending import spending
 from core.transcript.single_answer import single_answer_record
 from core.transcript.words import seconds_taken

@@ -3,16 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from core.debate.contributions import Contribution
-from core.debate.gate import Guidance
 from core.debate.setup import Forecast
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
+from core.debate.vote import Guidance
 from core.figures import duration, money, number, when
-from core.rules.degradations import answering, fallback_words
-from core.rules.ending import rounds_words, state_words
+from core.rules.ending import answering, fallback_words, rounds_words, state_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.subject import left_to_text
+from core.rules.formats.review import left_to_text
 from core.transcript.agent_spending import forecast_words, spending
 from core.transcript.ballots import vote_section
 from core.transcript.cited import link_citations, sources_section

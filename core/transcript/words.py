@@ -18,7 +18,7 @@ from core.debate.verdict import Verdict
 from core.debate.vote import Ballot
 from core.figures import money, number, quantity, tenths
 from core.rules.confidence import Confidence
-from core.rules.history.told import reads_letters
+from core.rules.history.material import reads_letters
 from core.transcript.markdown import inert, inert_line
 from core.usage import Usage
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from core.debate.contributions import Answer
 from core.debate.message_events import (
     AnswerWithdrawn,
     ClarificationAnswered,
@@ -14,7 +15,6 @@ from core.debate.message_events import (
     NoteWithdrawn,
 )
 from core.debate.people import Person
-from core.debate.questions import Answer
 from core.debate.state import Debate, Status
 from core.errors import BadInput
 from core.redaction import redact

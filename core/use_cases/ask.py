@@ -3,10 +3,10 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from core.debate.follow_up import FollowUp
 from core.debate.people import Person
 from core.debate.people_events import FollowUpAsked
 from core.debate.state import Debate, Status
+from core.debate.verdict import FollowUp
 from core.errors import BadInput
 from core.ports import Spending
 from core.redaction import redact

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, timedelta, tzinfo
 
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback
 from core.debate.people import Person
 from core.debate.people_events import (
     DecisionRecorded,
@@ -14,6 +13,7 @@ from core.debate.people_events import (
     PeopleBallotCast,
 )
 from core.debate.state import Debate, Status
+from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedback
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput, DebateUnknown, LogBroken
 from core.ports import DebateFilter

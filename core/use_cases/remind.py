@@ -6,10 +6,10 @@ from datetime import date, datetime, time, timedelta
 from typing import Protocol
 
 from core.debate.debate_events import OutcomeAsked, ReminderDue
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.people import Person
 from core.debate.people_events import BallotsRevealed
 from core.debate.state import Debate
+from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.errors import BadInput, DebateUnknown, MootError, StoreDown, StoreError, reading
 from core.ports import PeopleDirectory
 from core.rules.sealing import reveals_at

@@ -8,8 +8,8 @@ from core.debate.people import Person
 from core.debate.state import Debate
 from core.errors import BadInput
 from core.rules.formats import review
+from core.rules.formats.review import handing_in_words
 from core.rules.schedule import open_questions
-from core.rules.subject import handing_in_words
 from core.use_cases.answer import AnswerQuestions
 
 

@@ -19,8 +19,8 @@ from core.debate.state import Debate, Status
 from core.debate.vote import OptionEdit
 from core.errors import BadInput
 from core.rules import schedule
+from core.rules.ending import why_not_wanted
 from core.rules.formats.registry import format_of
-from core.rules.wanting import why_not_wanted
 from core.use_cases.fact_log import FactLog
 from core.use_cases.note import AddNote
 from core.use_cases.option_edits import check_editable, checked_edits

@@ -16,7 +16,7 @@ from typing import Any, cast
 from bot.presenter.sink import LivingPosts, Presenter
 from bot.queue.rows import DebateProgress, NewPost, PostRow, PostState
 from core.acts.take import Turns
-from core.debate.findings import FindingStatus, ReviewFinding
+from core.debate.contributions import FindingStatus, ReviewFinding
 from core.debate.log import Event, RecordedEvent, apply, event_from_json
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn

@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from random import Random
 
-from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
+from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Question
 from core.debate.debate_events import ClarificationsClosed, DebateStarted
-from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event, RecordedEvent, apply, fold
 from core.debate.message_events import NoteAdded
 from core.debate.people import Person, Stop
@@ -21,7 +20,6 @@ from core.debate.people_events import (
     StopRequested,
     VoteCalled,
 )
-from core.debate.questions import Question
 from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
@@ -35,10 +33,10 @@ from core.debate.turn_events import (
     VerdictReached,
 )
 from core.debate.verdict import Verdict
-from core.debate.vote import Abstention, Ballot, Option, Options, QuestionKind
+from core.debate.vote import Abstention, Ballot, Guidance, NextStep, Option, Options, QuestionKind
 from core.rules import schedule
+from core.rules.ending import why_not_wanted
 from core.rules.formats.registry import format_of
-from core.rules.wanting import why_not_wanted
 from core.testing import a_setup
 from core.usage import Call, Usage
 from tests.core import dice

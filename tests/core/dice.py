@@ -13,13 +13,23 @@ from core.acts.context import candidates
 from core.config.playbooks import built_in
 from core.debate import debate_events, message_events, people_events, turn_events
 from core.debate.agents import ContextMethod, Summarization
-from core.debate.contributions import Contribution, Failure, Note, Summary, SummaryKind
+from core.debate.contributions import (
+    Answer,
+    Contribution,
+    Failure,
+    Findings,
+    FindingStatus,
+    Note,
+    Question,
+    Questions,
+    ReviewFinding,
+    Severity,
+    Summary,
+    SummaryKind,
+)
 from core.debate.evidence import Citation, CitationStatus
-from core.debate.findings import Findings, FindingStatus, ReviewFinding, Severity
-from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event, RecordedEvent, apply
 from core.debate.people import Person, Stop
-from core.debate.questions import Answer, Question, Questions
 from core.debate.rules import Clarifying, Ending, Termination, When
 from core.debate.setup import Setup
 from core.debate.state import Debate
@@ -28,14 +38,16 @@ from core.debate.verdict import CrossCheck, ShadowAnswer, ShadowChoice, Verdict
 from core.debate.vote import (
     Abstention,
     Ballot,
+    Guidance,
+    NextStep,
     Option,
     OptionChange,
     OptionEdit,
     Options,
     QuestionKind,
 )
-from core.rules import findings, gate, schedule, voting
-from core.rules.formats import clarifying
+from core.rules import gate, schedule, voting
+from core.rules.formats import clarifying, review
 from core.rules.formats.registry import FORMATS, format_of
 from core.rules.options import option_of, options_of
 from core.testing import AN_AGENDA, a_setup
@@ -114,12 +126,12 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             )
             return turn_events.ContributionMade(contribution=contribution)
         case Act.FINDINGS:
-            items = findings.merge_findings(findings.raised_findings(debate))
+            items = review.merge_findings(review.raised_findings(debate))
             return turn_events.FindingsMerged(findings=Findings(turn=turn, items=items))
         case Act.SECOND_LOOK:
             again = tuple(
                 finding.model_copy(update={"status": dice.choice(list(FindingStatus)[:2])})
-                for finding in findings.own(debate, turn.agent)
+                for finding in review.own_findings(debate, turn.agent)
             )
             contribution = Contribution(turn=turn, text="second look", findings=again)
             return turn_events.ContributionMade(contribution=contribution)

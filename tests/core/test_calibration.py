@@ -7,11 +7,11 @@ import pytest
 
 from core.calibration import Case, calibration, case_of, states
 from core.debate.debate_events import OutcomeAsked
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import Event, fold
 from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded, OutcomeGiven
 from core.debate.state import Debate
+from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.statistics import exact_p, holm, wilson
 from core.testing import log_of
 from tests.core.transcript.splits import split_log

@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from core.debate.gate import GateReason
 from core.debate.rules import When
 from core.debate.setup import Setup
 from core.debate.state import Status
 from core.debate.turn import Act
-from core.debate.vote import QuestionKind
+from core.debate.vote import GateReason, QuestionKind
 from core.request import ModelRequest, PartKind
 from core.rules.gate import closing_gate
 from core.rules.schedule import rounds_held

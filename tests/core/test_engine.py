@@ -10,14 +10,13 @@ import pytest
 from core.acts.replies import first_sentence
 from core.acts.take import Turns
 from core.debate.debate_events import DebateFailed, DebateStarted
-from core.debate.follow_up import FollowUp
 from core.debate.log import Event, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import DebateWanted, FollowUpAsked, StopRequested
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.debate.turn_events import ContributionMade
-from core.debate.verdict import VerdictSource
+from core.debate.verdict import FollowUp, VerdictSource
 from core.engine import Engine
 from core.errors import ProviderError, RequestRejected, RunLost, StoreDown
 from core.llm.call import CallOptions, ModelCalls, ModelRef

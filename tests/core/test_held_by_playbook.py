@@ -12,8 +12,7 @@ from core.debate.debate_events import ClarificationsClosed, DebateStarted
 from core.debate.evidence import Source, SourceKind, SourceReference
 from core.debate.log import fold
 from core.debate.people import Person, Place
-from core.debate.playbook import Playbook
-from core.debate.rules import Clarifying
+from core.debate.rules import Clarifying, Playbook
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.debate.turn import Act

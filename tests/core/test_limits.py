@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from core.debate.contributions import Clarification, Clarifications
 from core.debate.debate_events import DebateFailed
-from core.debate.follow_up import FollowUp
 from core.debate.log import Event, RecordedEvent, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import FollowUpAsked, StopRequested
-from core.debate.questions import Clarification, Clarifications
 from core.debate.state import Debate, Status
 from core.debate.turn import ENGINE, Act, Turn
 from core.debate.turn_events import ClarificationsOpened
+from core.debate.verdict import FollowUp
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup

@@ -12,7 +12,7 @@ from core.debate.rules import Clarifying, When
 from core.debate.state import Debate
 from core.debate.turn import Act
 from core.request import ModelRequest
-from core.rules.raised import raised_points
+from core.rules.judging import raised_points
 from core.testing import ScriptedProvider, a_setup, a_verdict_reply, plausible_reply
 from core.transcript.decision import decision_text
 from core.transcript.report import report

@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 from core.acts.take import Turns
 from core.capabilities import Price
 from core.clock import SystemClock
+from core.debate.contributions import Answer
 from core.debate.log import RecordedEvent, event_from_json, event_to_json, fold
-from core.debate.questions import Answer
 from core.debate.state import Debate, Status
 from core.debate.turn import Act
 from core.debate.turn_events import TurnFailed

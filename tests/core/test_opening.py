@@ -10,7 +10,7 @@ from core.debate.log import fold
 from core.debate.people import Person, Place
 from core.errors import BadInput
 from core.opening import NOT_SEALED, TAKEN_OUT, DebateRequest, open_debate
-from core.rules.history.told import rules_of
+from core.rules.history.material import rules_of
 from core.settings import Settings
 from core.testing import log_of
 

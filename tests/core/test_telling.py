@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import pytest
 
-from core.debate.follow_up import FollowUp
 from core.debate.log import RecordedEvent
 from core.debate.people import Person
 from core.debate.people_events import FollowUpAsked
 from core.debate.state import Debate
 from core.debate.turn import Act
 from core.debate.turn_events import ContributionMade
+from core.debate.verdict import FollowUp
 from core.errors import RunLost, StoreDown
 from core.request import ModelReply, ModelRequest
 from core.store.memory import InMemoryStore

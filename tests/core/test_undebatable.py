@@ -16,11 +16,9 @@ from core.debate.verdict import NOT_DECIDED
 from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
-from core.rules.degradations import degradations
-from core.rules.ending import ending_sentences, round_reasons
+from core.rules.ending import degradations, ending_sentences, round_reasons, why_not_wanted
 from core.rules.gate import rounds_open, undebatable
 from core.rules.schedule import rounds_held
-from core.rules.wanting import why_not_wanted
 from core.store.memory import InMemoryStore
 from core.testing import RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE

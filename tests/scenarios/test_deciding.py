@@ -23,13 +23,13 @@ from bot.testing import (
     running_bot,
     team_at_work,
 )
-from core.debate.follow_up import Decision, DecisionKind
 from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded, FeedbackGiven, PeopleBallotCast
 from core.debate.rules import When
 from core.debate.state import Debate
 from core.debate.turn import Act
+from core.debate.verdict import Decision, DecisionKind
 from core.request import ModelRequest, PartKind
 from core.testing import ScriptedProvider, plausible_reply
 from core.transcript.report import report

@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 
 from bot.testing import BotSpec, Team, team_at_work
-from core.debate.gate import GateReason, Guidance, NextStep
 from core.debate.rules import When
 from core.debate.state import Debate
 from core.debate.turn import Act
+from core.debate.vote import GateReason, Guidance, NextStep
 from core.request import ModelRequest, PartKind
 from core.rules.ending import ending_sentences
 from core.rules.formats import panel

@@ -25,10 +25,10 @@ from bot.store.records import ChannelSettings, Organisations, Reminders
 from bot.store.search import DebateWords
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot
 from bot.views.board import board
-from core.debate.follow_up import DecisionKind, OutcomeKind
 from core.debate.log import RecordedEvent, fold
 from core.debate.people import Place
 from core.debate.state import Debate, Status
+from core.debate.verdict import DecisionKind, OutcomeKind
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore

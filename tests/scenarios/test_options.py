@@ -8,12 +8,12 @@ from typing import Any
 
 from bot.slack.ids import ActionId, FieldId, name_field, rank_field
 from bot.testing import BotSpec, Message, Team, key_of, quick_workspace, running_bot, team_at_work
-from core.debate.gate import GateReason
 from core.debate.people_events import DebateWanted, OptionEdited
 from core.debate.rules import When
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.debate.turn_events import OptionsMerged
+from core.debate.vote import GateReason
 from core.request import ModelRequest
 from core.rules.options import NONE_OF_THESE, options_of
 from core.rules.schedule import rounds_held

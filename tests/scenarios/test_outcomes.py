@@ -15,10 +15,10 @@ import pytest
 
 from bot.slack.ids import ActionId
 from bot.testing import BotSpec, Message, Team, quick_workspace, running_bot, team_at_work
-from core.debate.follow_up import OutcomeKind
 from core.debate.log import fold
 from core.debate.people_events import OutcomeGiven
 from core.debate.state import Debate
+from core.debate.verdict import OutcomeKind
 from core.testing import ManualClock
 from core.transcript.adr import adr
 from core.transcript.report import report

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
-from core.debate.findings import FindingStatus
+from core.debate.contributions import FindingStatus
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.request import ModelRequest

@@ -17,10 +17,9 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from core.debate.gate import NextStep
 from core.debate.turn import Act
 from core.debate.verdict import NOT_DECIDED
-from core.debate.vote import QuestionKind
+from core.debate.vote import NextStep, QuestionKind
 from core.errors import RequestRejected
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules.options import NONE_OF_THESE

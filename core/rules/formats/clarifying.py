@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from core.debate.questions import Clarification, Clarifications, Question
+from core.debate.contributions import Clarification, Clarifications, Question
 from core.debate.state import Debate
 from core.debate.turn import ENGINE, FACILITATOR, PLAYBOOK, Act, Turn
 from core.rules.formats import review
@@ -43,7 +43,7 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
     if not rules.enabled and not asks_people(debate):
         return None
     agents = debate.setup.agents if rules.enabled else ()
-    rounds = min(rules.rounds, MOST_ROUNDS) if rules.enabled else 1
+    rounds = rules.rounds if rules.enabled else 1
     for number in range(1, rounds + 1):
         opening = clarification_turn(number)
         if not debate.is_done(opening):
@@ -59,7 +59,7 @@ def ready(debate: Debate) -> Sequence[Turn] | None:
 def _asking(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn]:
     """Turns of agents that have not asked yet; none once nobody is waited for."""
     turns = (_question_turn(number, agent) for agent in agents)
-    pending = tuple(turn for turn in turns if not debate.is_done(turn))
+    pending = debate.open_turns(turns)
     present = agents_present(debate, agents)
     return pending if any(turn.agent in present for turn in pending) else ()
 
@@ -67,7 +67,7 @@ def _asking(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn
 def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
     questions = (guidance for guidance in debate.guidance.values() if guidance.question)
     turns = (Turn(act=Act.CLARIFICATION, round=g.turn.round, agent=ENGINE) for g in questions)
-    return tuple(turn for turn in turns if not debate.is_done(turn))
+    return debate.open_turns(turns)
 
 
 def asked_for(debate: Debate, turn: Turn) -> Sequence[MergedQuestion]:

@@ -98,7 +98,7 @@ FORMAT = Format(
         Step(
             act=Act.DEBATE,
             after=(others(Act.FORMULATE),),
-            shows=(others_by_letter(Act.FORMULATE, or_newest=True),),
+            shows=(others_by_letter(Act.FORMULATE),),
         ),
         Step(
             act=Act.ADJUST,
@@ -111,7 +111,7 @@ FORMAT = Format(
             shows=(
                 others_unnamed(Act.DEBATE, "Answers of the council", kind=PartKind.CRITIQUE),
                 # After the answers nobody else's prompt goes on in the same way.
-                others_by_letter(Act.FORMULATE, or_newest=True, in_short=True),
+                others_by_letter(Act.FORMULATE, in_short=True),
                 own_text(own(Act.FORMULATE), "Your position, Position {letter}"),
             ),
         ),
@@ -123,7 +123,7 @@ FORMAT = Format(
             only_if=needs_rebuttal,
             agreement=convergence,
             shows=(
-                others_by_letter(Act.ADJUST, or_newest=True),
+                others_by_letter(Act.ADJUST),
                 own_text(own(Act.DEBATE), "Your answers to the others"),
             ),
         ),

@@ -8,9 +8,9 @@ are what is voted on. Source of the format: Board of One.
 from collections.abc import Sequence
 
 from core.debate.contributions import Contribution
-from core.debate.gate import NextStep
 from core.debate.state import Debate
 from core.debate.turn import ENGINE, FACILITATOR, Act, Turn
+from core.debate.vote import NextStep
 from core.request import Part, PartKind, numbered_parts
 from core.rules.formats.shown import newest_position
 from core.rules.steps import Format, Step, everybody, single

@@ -4,15 +4,16 @@ To add a format: one module with its list of steps, its prompts, one line in `FO
 What a plugin brings is an agenda, which the debate's setup holds.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from core.debate.agenda import Agenda
 from core.debate.state import Debate
-from core.debate.turn import Turn
+from core.debate.turn import Act, Turn
 from core.errors import LogBroken
+from core.request import Part, PartKind
 from core.rules.formats import council, critique, panel, review
-from core.rules.formats.agenda import format_of_agenda
-from core.rules.steps import Format
+from core.rules.formats.shown import last_words, others_by_letter, others_unnamed
+from core.rules.steps import Format, Show, Step, others, own
 
 FORMATS: Mapping[str, Format] = {
     module.NAME: module.FORMAT for module in (critique, council, panel, review)
@@ -39,3 +40,59 @@ def format_of(debate: Debate) -> Format:
 
 def turns_ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     return debate.once(("turns", rounds), lambda: format_of(debate).ready(debate, rounds))
+
+
+_CRITICISM = frozenset({Act.DEBATE, Act.REBUTTAL})
+
+
+def format_of_agenda(agenda: Agenda) -> Format:
+    return Format(
+        name=agenda.name,
+        most_rounds=1,
+        steps=tuple(_agenda_steps(agenda)),
+        shows={Act.BALLOT: (last_words,)},
+    )
+
+
+def _agenda_steps(agenda: Agenda) -> Iterator[Step]:
+    before: Act | None = None
+    for phase in agenda.phases:
+        is_first = before is None
+        yield Step(
+            act=phase.act,
+            after=(*([own(before)] if before else ()), *map(others, phase.hears)),
+            # Without a draft an agent is out.
+            misses=1 if is_first else 0,
+            isolated=is_first,
+            position=phase.act in agenda.positions,
+            stance=phase.act is agenda.positions[-1],
+            shows=(*(_earlier_texts(agenda, act) for act in phase.hears), _own_last(before)),
+        )
+        before = phase.act
+
+
+def _earlier_texts(agenda: Agenda, act: Act) -> Show:
+    if act in agenda.positions:
+        return others_by_letter(act)
+    kind = PartKind.CRITIQUE if act in _CRITICISM else PartKind.OTHER
+    return others_unnamed(act, f"What the others said ({act})", kind=kind)
+
+
+def _own_last(before: Act | None) -> Show:
+    """The agent's position, and what it said last where that is another text."""
+
+    def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+        position = form.positions(debate).get(turn.agent)
+        last = form.contributions(debate, before).get(turn.agent) if before else None
+        label = f"Your position, Position {debate.setup.letter(turn.agent)}"
+        texts = (
+            (position.text if position else "", label),
+            (last.text if last and last != position else "", f"What you said before ({before})"),
+        )
+        return [
+            Part(kind=PartKind.OWN, label=named, text=text, trim_priority=1)
+            for text, named in texts
+            if text
+        ]
+
+    return show

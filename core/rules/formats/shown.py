@@ -87,15 +87,14 @@ def others_unnamed(
     return show
 
 
-def others_by_letter(act: Act, *, in_short: bool = False, or_newest: bool = False) -> Show:
+def others_by_letter(act: Act, *, in_short: bool = False) -> Show:
     """The others' positions under their letters, so that each can be answered by name.
 
-    With `or_newest`, agents without a text in that step have their newest position there.
+    Agents without a text in that step have their newest position there.
     """
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-        contributions = form.contributions(debate, act)
-        contributions = {**form.positions(debate), **contributions} if or_newest else contributions
+        contributions = {**form.positions(debate), **form.contributions(debate, act)}
         parts = {
             agent: Part(
                 kind=PartKind.POSITION,

@@ -17,9 +17,12 @@ from core.rules.history.material import (
     condensed,
     contribution_turn,
     debate_turn,
+    is_complete,
+    is_foreseen,
+    round_of,
     round_turn,
+    rules_of,
 )
-from core.rules.history.told import is_complete, is_foreseen, round_of, rules_of
 
 METHOD = ContextMethod.HIERARCHICAL
 
@@ -34,16 +37,16 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
         and is_foreseen(debate, contribution.turn.round + 1, debate.setup.rounds)
     ]
     # A round is summed up once it is over and its contributions are condensed.
-    pending = {turn.round for turn in long if not debate.is_done(turn)}
+    pending = {turn.round for turn in debate.open_turns(long)}
     over = [turn for turn in by_round.of_each_round(debate, rounds) if turn.round not in pending]
-    # The debate is summed up once all the material is there.
+    # The debate is summed up once all the material is there: the summary before, rounds since.
     so_far = [
         debate_turn(number)
         for number in range(DEBATE_EVERY, rounds, DEBATE_EVERY)
-        if all(map(debate.is_done, made_from(debate_turn(number))))
+        if number == DEBATE_EVERY or debate.is_done(debate_turn(number - DEBATE_EVERY))
+        if all(debate.is_done(round_turn(number - back)) for back in range(DEBATE_EVERY))
     ]
-    turns = (*long, *over, *so_far)
-    return tuple(turn for turn in turns if not debate.is_done(turn))
+    return (*long, *over, *so_far)
 
 
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
@@ -53,26 +56,19 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    last = [condensed(debate, contribution) for contribution in round_of(debate, turn.round - 1)]
+    if turn.round == 1:
+        return ()
     # The newest text on the debate so far, then the rounds it does not cover.
-    upto, text = 0, ""
+    upto, older = 0, list[Part]()
     for number in range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY):
-        summary = debate.summaries.get(debate_turn(number).key)
-        if summary:
-            upto, text = number, summary.text
-    label = f"The debate up to round {upto} in short"
-    older = [Part(kind=PartKind.SUMMARY, label=label, text=text)] if upto else []
-    for number in range(upto + 1, turn.round - 1):
-        contributions = [condensed(debate, said) for said in round_of(debate, number)]
-        part = by_round.in_short_or_full(debate, number, contributions)
-        older += [part] if part else []
+        if summary := debate.summaries.get(debate_turn(number).key):
+            upto, label = number, f"The debate up to round {number} in short"
+            older = [Part(kind=PartKind.SUMMARY, label=label, text=summary.text)]
+    *rounds, last = [
+        [condensed(debate, contribution) for contribution in round_of(debate, number)]
+        for number in range(upto + 1, turn.round)
+    ]
+    for number, contributions in enumerate(rounds, start=upto + 1):
+        older += by_round.in_short_or_full(debate, number, contributions)
     so_far = "" if is_complete(debate, turn.round - 1) else " so far"
     return [*older, *by_round.last_round(debate, turn, last, f"{so_far}, long texts in short")]
-
-
-def made_from(turn: Turn) -> Sequence[Turn]:
-    """The summaries that one of the debate so far is made from: the one before, rounds since."""
-    since = turn.round - DEBATE_EVERY
-    earlier = [debate_turn(since)] if since else []
-    rounds = range(since + 1, turn.round + 1)
-    return [*earlier, *(round_turn(number) for number in rounds)]

@@ -15,17 +15,8 @@ from core.debate.turn import Act, Turn, turn_of
 from core.request import Part, PartKind
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.formats.shown import in_brief
-from core.rules.history.material import perspective_turn
-from core.rules.history.told import (
-    as_text,
-    chars,
-    is_complete,
-    is_foreseen,
-    method_of,
-    own_history,
-    perspective,
-    rules_of,
-)
+from core.rules.history import material
+from core.rules.history.material import is_foreseen, perspective, perspective_turn, with_text
 
 METHOD = ContextMethod.LENGTH
 
@@ -34,7 +25,7 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     agents = [
         agent.id
         for agent in debate.setup.agents
-        if method_of(debate, agent.id) is METHOD and _is_long(debate, agent.id, rounds)
+        if material.method_of(debate, agent.id) is METHOD and _is_long(debate, agent.id, rounds)
     ]
     turns = [perspective_turn(n, agent) for n in range(2, rounds + 1) for agent in agents]
     return tuple(turn for turn in turns if _is_due(debate, turn, rounds))
@@ -50,38 +41,31 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     For a critique: the summary, and the agent's newest position in short.
     """
     summary = newest(debate, turn.agent, turn.round)
-    parts = list[Part]()
-    if summary:
-        label = "Your debate so far, in short"
-        parts = [Part(kind=PartKind.SUMMARY, label=label, text=summary.text)]
+    label = "Your debate so far, in short"
+    parts = [Part(kind=PartKind.SUMMARY, label=label, text=summary.text)] if summary else []
     if turn.act is Act.CRITIQUE:
         # A critique is about another's text: the agent's own position suffices.
-        contribution = format_of(debate).positions(debate, turn.round - 1).get(turn.agent)
-        text, label = in_brief(contribution) if contribution else "", "Your own position, in short"
-        own = Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4)
-        return [*parts, own] if text else parts
-    if summary is None:
-        return own_history(debate, turn)
-    since = [
-        contribution
-        for contribution in perspective(debate, turn.agent, turn.round)
-        if contribution.turn.round >= summary.turn.round
-    ]
-    if turn.act is Act.REFINEMENT:  # the last version answers critiques of earlier ones
+        position = format_of(debate).positions(debate, turn.round - 1).get(turn.agent)
+        label, text = "Your own position, in short", in_brief(position) if position else ""
+    elif summary is None:
+        return material.own_history(debate, turn)
+    else:
         since = [
-            contribution.model_copy(update={"text": in_brief(contribution)})
-            if contribution.turn.target
-            else contribution
-            for contribution in since
+            # A refinement's last version answers critiques of earlier ones.
+            with_text(said, in_brief(said))
+            if turn.act is Act.REFINEMENT and said.turn.target
+            else said
+            for said in perspective(debate, turn.agent, turn.round)
+            if said.turn.round >= summary.turn.round
         ]
-    if since:
-        text = as_text(debate, since, mine=turn.agent)
-        parts.append(Part(kind=PartKind.OTHER, label="What came after", text=text, trim_priority=4))
+        label, text = "What came after", material.as_text(debate, since, mine=turn.agent)
+    if text:
+        parts.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
     return parts
 
 
 def newest(debate: Debate, agent: str, number: int) -> Summary | None:
-    turns = (perspective_turn(before, agent) for before in range(number, 1, -1))
+    turns = (perspective_turn(earlier, agent) for earlier in range(number, 1, -1))
     summaries = (debate.summaries.get(turn.key) for turn in turns)
     return next((summary for summary in summaries if summary), None)
 
@@ -96,13 +80,13 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
     # Nobody can end the debate before the round any more.
     is_over = debate.is_done(refined) or (
-        is_complete(debate, turn.round - 1)
+        material.is_complete(debate, turn.round - 1)
         and all(coming.round >= turn.round for coming in turns_ready(debate, rounds))
     )
     is_held = is_foreseen(debate, turn.round, rounds)
     return is_over and is_held and _is_long(debate, turn.agent, turn.round)
 
 
-def _is_long(debate: Debate, agent: str, before: int) -> bool:
-    length = chars(perspective(debate, agent, before))
-    return length >= rules_of(debate, agent).threshold
+def _is_long(debate: Debate, agent: str, number: int) -> bool:
+    length = material.chars(perspective(debate, agent, number))
+    return length >= material.rules_of(debate, agent).threshold

@@ -1,4 +1,4 @@
-"""Every summary of a debate: on which turn it is made, from what, and what stands in for it (pure).
+"""What was said before, and every summary: on which turn it is made, from what, for whom (pure).
 
 | turn | made from | for |
 | --- | --- | --- |
@@ -11,24 +11,17 @@
 | `r2/summary/judge` | the final positions | the judge |
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from core.debate.agents import ContextMethod, PromptText, Summarization
 from core.debate.contributions import Contribution, SummaryKind
-from core.debate.state import Debate
-from core.debate.turn import JUDGE, SUMMARIZER, Act, Turn
-from core.rules.formats.registry import format_of
+from core.debate.state import Debate, once_per_debate
+from core.debate.turn import FACILITATOR, JUDGE, SUMMARIZER, Act, Turn
+from core.request import Part, PartKind
+from core.rules.formats.registry import format_of, turns_ready
 from core.rules.formats.shown import in_brief
-from core.rules.history.told import (
-    as_text,
-    is_foreseen,
-    last_positions,
-    methods_in_use,
-    perspective,
-    round_of,
-    rules_of,
-)
 
 #: Rounds that become one text with the rounds before them: `rounds` (once), `hierarchical` (as
 #: often as so many more are over).
@@ -42,29 +35,132 @@ LAST_CONTRIBUTIONS = 3
 _OPENING = 500
 #: Characters a token has, roughly, in English prose.
 _CHARS_PER_TOKEN = 4
+#: Whose prompts call agents by letters always, and where the history is everybody's.
+_LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
+_CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 
 
-@dataclass(frozen=True, kw_only=True)
-class SummaryMaterial:
-    kind: SummaryKind
-    method: ContextMethod
-    text: str
-    #: Characters the summary may have.
-    most_chars: int
-    #: The same in words for the model.
-    length: str
-    #: A prompt of one's own.
-    prompt: PromptText | None
-    #: Characters of the whole where `text` holds openings; 0: it is the whole.
-    whole_chars: int = 0
-    #: What stands in where no summary can be made, and what the record calls it; None: the turn
-    #: fails, and its strategy shows what was to be summed up.
-    stand_in: str | None = None
-    stand_in_method: str = ""
-    #: The text in pieces: what is summed up later begins with the same ones, and adds to them.
-    grows_by: Sequence[str] = ()
-    #: Whether no later one is foreseen: then nobody reads the last piece again.
-    is_last: bool = False
+# Whose rules for summaries hold.
+
+
+def rules_of(debate: Debate, agent: str) -> Summarization:
+    setup = debate.setup
+    own = {**{agent.id: agent for agent in setup.agents}, JUDGE: setup.judge}.get(agent)
+    return (own and own.summarization) or setup.summarization
+
+
+def method_of(debate: Debate, agent: str) -> ContextMethod:
+    """What stands in for older turns in this agent's prompts; switched off, nothing does."""
+    rules = rules_of(debate, agent)
+    return rules.method if rules.enabled else ContextMethod.FULL
+
+
+def methods_in_use(debate: Debate) -> frozenset[ContextMethod]:
+    """The methods of all agents and of the debate itself: the facilitator and people read on."""
+    readers = (FACILITATOR, *(agent.id for agent in debate.setup.agents))
+    return frozenset(method_of(debate, reader) for reader in readers)
+
+
+def reads_letters(debate: Debate, turn: Turn) -> bool:
+    """Whether what a speaker is shown on this turn calls agents by letters."""
+    in_common = {ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL}
+    is_told = turn.round > 1 and method_of(debate, turn.agent) in in_common
+    return turn.act in _LETTERED or (turn.act in _CRITICISED and is_told)
+
+
+# What was said.
+
+
+@once_per_debate
+def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
+    """One agent's history in rounds before `before`: its texts, and critiques of them.
+
+    Texts carried over are left out, as they are there already.
+    """
+    return [
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.round < before
+        and not contribution.carried_from
+        and _concerns(contribution.turn, agent)
+    ]
+
+
+def _concerns(turn: Turn, agent: str) -> bool:
+    # A critique belongs to the perspective of the agent it is about, not of its author. A
+    # statement is made to the whole panel: there is nothing else to answer.
+    if turn.act is Act.CRITIQUE:
+        return turn.target == agent
+    is_to_all = turn.act is Act.STATEMENT and agent != FACILITATOR
+    return is_to_all or agent in {turn.agent, turn.target}
+
+
+@once_per_debate
+def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
+    phases = format_of(debate).phases
+    roster = [agent.id for agent in debate.setup.agents]
+    contributions = [
+        contribution
+        for contribution in debate.contributions.values()
+        if contribution.turn.round == number
+        and contribution.turn.act in phases
+        and not contribution.carried_from
+    ]
+    return sorted(
+        contributions, key=lambda it: (phases.index(it.turn.act), roster.index(it.turn.agent))
+    )
+
+
+def last_positions(debate: Debate) -> Sequence[Contribution]:
+    """What the judge's summary is made from: the final positions, never the critiques."""
+    return list(format_of(debate).positions(debate).values())
+
+
+def is_complete(debate: Debate, number: int) -> bool:
+    """Whether no agent can say more in that round and those before it."""
+    if not debate.has_begun(number) or not round_of(debate, number):
+        return False
+    roster = {agent.id for agent in debate.setup.agents}
+    return not any(turn.agent in roster for turn in turns_ready(debate, number))
+
+
+@once_per_debate
+def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
+    """Whether that round may be held, and the format still has turns for it."""
+    return number <= rounds and bool(format_of(debate).planned_turns(debate, number))
+
+
+def chars(contributions: Sequence[Contribution]) -> int:
+    return sum(len(contribution.text) for contribution in contributions)
+
+
+def as_text(debate: Debate, contributions: Sequence[Contribution], *, mine: str = "") -> str:
+    """Contributions as one text, each under its author's letter and its kind.
+
+    Those of the reading agent, `mine`, are called "your own".
+    """
+    texts = list[str]()
+    for contribution in contributions:
+        turn = contribution.turn
+        # `A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`.
+        whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
+        what = f"{whose} {turn.act.noun}"
+        if turn.target:
+            of = "your" if turn.target == mine else f"{debate.setup.letter(turn.target)}'s"
+            what += f" of {of} proposal"
+        texts.append(f"[Round {turn.round}: {what}]\n{contribution.text}")
+    return "\n\n".join(texts)
+
+
+def own_history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    contributions = perspective(debate, turn.agent, turn.round)
+    if not contributions:
+        return ()
+    text = as_text(debate, contributions, mine=turn.agent)
+    return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, trim_priority=4),)
+
+
+# The turns on which summaries are made.
 
 
 def perspective_turn(number: int, agent: str) -> Turn:
@@ -91,6 +187,42 @@ def stage_turn(act: Act) -> Turn:
     return round_turn(1, act.value)
 
 
+# What they are made from.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryMaterial:
+    kind: SummaryKind
+    method: ContextMethod
+    text: str
+    #: Characters the summary may have.
+    most_chars: int
+    #: The same in words for the model.
+    length: str
+    #: A prompt of one's own.
+    prompt: PromptText | None
+    #: Characters of the whole where `text` holds openings; 0: it is the whole.
+    whole_chars: int = 0
+    #: What stands in where no summary can be made, and what the record calls it; None: the turn
+    #: fails, and its strategy shows what was to be summed up.
+    stand_in: str | None = None
+    stand_in_method: str = ""
+    #: The text in pieces: what is summed up later begins with the same ones, and adds to them.
+    grows_by: Sequence[str] = ()
+    #: Whether no later one is foreseen: then nobody reads the last piece again.
+    is_last: bool = False
+
+
+def _material(
+    kind: SummaryKind, text: str, rules: Summarization, *, tokens: int = 0, **more: Any
+) -> SummaryMaterial:
+    """As long as the rules say, or as so many tokens are."""
+    most = tokens * _CHARS_PER_TOKEN or rules.max_length
+    length = f"{tokens} tokens ({most} characters)" if tokens else f"{most} characters"
+    usual: dict[str, Any] = {"most_chars": most, "method": rules.method, "prompt": rules.prompt}
+    return SummaryMaterial(kind=kind, text=text, length=length, **{**usual, **more})
+
+
 def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
     if turn.agent == JUDGE:
         # Under their holders' names: the judge names dissent.
@@ -98,11 +230,11 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
             f"[Position of {debate.setup.agent(position.turn.agent).name}]\n{position.text}"
             for position in last_positions(debate)
         )
-        return _in_characters(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
+        return _material(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
     if turn.agent != SUMMARIZER:
         return _of_perspective(debate, turn)
-    if turn == round_turn(turn.round):
-        return _of_round(debate, turn.round)
+    if turn.target is None:
+        return _of_texts(debate, turn.round, round_of(debate, turn.round), methods_in_use(debate))
     if turn == meta_turn():
         return _of_rounds(debate, range(1, META_ROUNDS + 1), ContextMethod.ROUNDS)
     if turn == debate_turn(turn.round):
@@ -112,13 +244,15 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
         return _of_rounds(debate, numbers, ContextMethod.HIERARCHICAL, text)
     if turn.target in format_of(debate).stages:
         texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
-        return _for_people(debate, turn.round, list(texts.values()))
-    contribution = debate.contributions[turn.target or ""]
+        return _of_texts(debate, turn.round, list(texts.values()), ())
+    contribution = debate.contributions[turn.target]
     # Half of the limit of a whole history; without a summary it is shown in full.
     rules = rules_of(debate, contribution.turn.agent)
     half = {"max_length": max(1, rules.max_length // 2), "method": ContextMethod.HIERARCHICAL}
-    return replace(
-        _in_characters(SummaryKind.CONTRIBUTION, contribution.text, rules.model_copy(update=half)),
+    return _material(
+        SummaryKind.CONTRIBUTION,
+        contribution.text,
+        rules.model_copy(update=half),
         stand_in=contribution.text,
         stand_in_method="full text",
     )
@@ -129,43 +263,42 @@ def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
     for contribution in perspective(debate, turn.agent, turn.round):
         by_round.setdefault(contribution.turn.round, []).append(contribution)
     texts = [as_text(debate, said, mine=turn.agent) for _, said in sorted(by_round.items())]
-    text, rules = "\n\n".join(texts), rules_of(debate, turn.agent)
     # The next round's summary is made from the same and one more; the last round has none.
     is_last = not is_foreseen(debate, turn.round + 2, debate.setup.rounds)
-    whole = _in_characters(SummaryKind.PERSPECTIVE, text, rules)
-    return replace(whole, grows_by=texts, is_last=is_last)
-
-
-def _of_round(debate: Debate, number: int) -> SummaryMaterial:
-    whole, methods = round_of(debate, number), methods_in_use(debate)
-    if ContextMethod.HIERARCHICAL in methods:
-        texts = [condensed(debate, contribution) for contribution in whole]
-        return _of_texts(debate, number, texts, ContextMethod.HIERARCHICAL)
-    if ContextMethod.ROUNDS in methods:
-        return _of_texts(debate, number, whole, ContextMethod.ROUNDS)
-    return _for_people(debate, number, whole)
-
-
-def _for_people(debate: Debate, number: int, whole: Sequence[Contribution]) -> SummaryMaterial:
-    """It stands in for no text that an agent quotes, so what each says in short serves."""
-    texts = [
-        contribution.model_copy(update={"text": in_brief(contribution, _OPENING)})
-        for contribution in whole
-    ]
-    material = _of_texts(debate, number, texts, ContextMethod.ROUNDS)
-    return replace(material, whole_chars=len(as_text(debate, whole)))
+    text, rules = "\n\n".join(texts), rules_of(debate, turn.agent)
+    return _material(SummaryKind.PERSPECTIVE, text, rules, grows_by=texts, is_last=is_last)
 
 
 def _of_texts(
-    debate: Debate, number: int, contributions: Sequence[Contribution], method: ContextMethod
+    debate: Debate,
+    number: int,
+    whole: Sequence[Contribution],
+    readers: Collection[ContextMethod],
 ) -> SummaryMaterial:
-    """What was said in a round or a phase: more tokens early, fewer late."""
+    """What was said in a round or a phase: more tokens early, fewer late.
+
+    It stands in for texts in the prompts of some readers' strategies. Where people alone read it,
+    no agent quotes it, so what each contribution says in short serves.
+    """
+    texts, method, whole_chars = whole, ContextMethod.ROUNDS, 0
+    if ContextMethod.HIERARCHICAL in readers:
+        method = ContextMethod.HIERARCHICAL
+        texts = [condensed(debate, contribution) for contribution in whole]
+    elif ContextMethod.ROUNDS not in readers:
+        whole_chars = len(as_text(debate, whole))
+        texts = [with_text(said, in_brief(said, _OPENING)) for said in whole]
     of = min(debate.setup.rounds, format_of(debate).most_rounds)
     later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
-    tokens = EARLY_TOKENS if 3 * number <= of else later
-    material = _in_tokens(debate, SummaryKind.ROUND, as_text(debate, contributions), tokens)
-    last = {"stand_in": _last_words(debate, contributions), "stand_in_method": "last contributions"}
-    return replace(material, method=method, **last)
+    return _material(
+        SummaryKind.ROUND,
+        as_text(debate, texts),
+        debate.setup.summarization,
+        tokens=EARLY_TOKENS if 3 * number <= of else later,
+        method=method,
+        whole_chars=whole_chars,
+        stand_in=_last_words(debate, texts),
+        stand_in_method="last contributions",
+    )
 
 
 def _of_rounds(
@@ -176,30 +309,11 @@ def _of_rounds(
     They stand in for their own summary.
     """
     summaries = [(number, in_short(debate, number)) for number in numbers]
-    texts = [f"[Round {number}]\n{short}" for number, short in summaries if short]
     before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
-    text = "\n\n".join((*before, *texts))
-    material = _in_tokens(debate, SummaryKind.META, text, META_TOKENS)
+    texts = (*before, *(f"[Round {number}]\n{short}" for number, short in summaries if short))
+    text, rules = "\n\n".join(texts), debate.setup.summarization
     singly = {"stand_in": text, "stand_in_method": "single summaries"}
-    return replace(material, method=method, **singly)
-
-
-def _in_characters(kind: SummaryKind, text: str, rules: Summarization) -> SummaryMaterial:
-    return SummaryMaterial(
-        kind=kind,
-        method=rules.method,
-        text=text,
-        most_chars=rules.max_length,
-        length=f"{rules.max_length} characters",
-        prompt=rules.prompt,
-    )
-
-
-def _in_tokens(debate: Debate, kind: SummaryKind, text: str, tokens: int) -> SummaryMaterial:
-    # What is made for all goes by the debate's rules, whatever its agents have of their own.
-    most = tokens * _CHARS_PER_TOKEN
-    material = _in_characters(kind, text, debate.setup.summarization)
-    return replace(material, most_chars=most, length=f"{tokens} tokens ({most} characters)")
+    return _material(SummaryKind.META, text, rules, tokens=META_TOKENS, method=method, **singly)
 
 
 def in_short(debate: Debate, number: int) -> str:
@@ -212,7 +326,11 @@ def in_short(debate: Debate, number: int) -> str:
 
 def condensed(debate: Debate, contribution: Contribution) -> Contribution:
     summary = debate.summaries.get(contribution_turn(contribution).key)
-    return contribution.model_copy(update={"text": summary.text}) if summary else contribution
+    return with_text(contribution, summary.text) if summary else contribution
+
+
+def with_text(contribution: Contribution, text: str) -> Contribution:
+    return contribution.model_copy(update={"text": text})
 
 
 def _last_words(debate: Debate, contributions: Sequence[Contribution]) -> str:

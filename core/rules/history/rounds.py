@@ -14,8 +14,15 @@ from core.debate.contributions import Contribution
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.request import Part, PartKind
-from core.rules.history.material import META_ROUNDS, in_short, meta_turn, round_turn
-from core.rules.history.told import as_text, is_complete, round_of
+from core.rules.history.material import (
+    META_ROUNDS,
+    as_text,
+    in_short,
+    is_complete,
+    meta_turn,
+    round_of,
+    round_turn,
+)
 
 METHOD = ContextMethod.ROUNDS
 #: After this round the first rounds are shown summed up once more, together.
@@ -26,13 +33,11 @@ LATE_TRIM = 5
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    turns = list(of_each_round(debate, rounds))
     # The first rounds are summed up together once the tenth of more than ten rounds has begun.
     tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
     first = [round_turn(number) for number in range(1, META_ROUNDS + 1)]
-    if tenth_begun and all(debate.is_done(turn) for turn in first):
-        turns.append(meta_turn())
-    return tuple(turn for turn in turns if not debate.is_done(turn))
+    meta = [meta_turn()] if tenth_begun and not debate.open_turns(first) else []
+    return [*of_each_round(debate, rounds), *meta]
 
 
 def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
@@ -40,8 +45,8 @@ def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
 
     The first one may be over before another one may be held.
     """
-    turns = map(round_turn, range(1, max(1, rounds) + 1))
-    return [turn for turn in turns if not debate.is_done(turn) and is_complete(debate, turn.round)]
+    turns = debate.open_turns(map(round_turn, range(1, max(1, rounds) + 1)))
+    return [turn for turn in turns if is_complete(debate, turn.round)]
 
 
 def wants(_debate: Debate, turn: Turn) -> Sequence[Turn]:
@@ -72,26 +77,22 @@ def last_round(
 
 def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
     meta = debate.summaries.get(meta_turn().key) if turn.round > META_AFTER else None
-    first = META_ROUNDS + 1 if meta else 1
-    parts = [
-        Part(kind=PartKind.SUMMARY, label=f"Rounds 1 to {META_ROUNDS} in short", text=meta.text)
-        for meta in ([meta] if meta else [])
-    ]
-    round_parts = (in_short_or_full(debate, number) for number in range(first, before))
-    parts += [part for part in round_parts if part]
+    label, parts = f"Rounds 1 to {META_ROUNDS} in short", list[Part]()
+    if meta:
+        parts = [Part(kind=PartKind.SUMMARY, label=label, text=meta.text)]
+    for number in range(META_ROUNDS + 1 if meta else 1, before):
+        parts += in_short_or_full(debate, number, round_of(debate, number))
     # The next round's prompts begin with these: each ends at a cache breakpoint.
     return [replace(part, ends_shared=True) for part in parts]
 
 
 def in_short_or_full(
-    debate: Debate, number: int, contributions: Sequence[Contribution] | None = None
-) -> Part | None:
-    """A round's summary, or while it is late the round in full; None where nothing was said."""
+    debate: Debate, number: int, contributions: Sequence[Contribution]
+) -> Sequence[Part]:
+    """A round's summary, or while it is late the round in full; none where nothing was said."""
     if short := in_short(debate, number):
-        return Part(kind=PartKind.SUMMARY, label=f"Round {number} in short", text=short)
-    whole = round_of(debate, number) if contributions is None else contributions
-    if not whole:
-        return None
+        return [Part(kind=PartKind.SUMMARY, label=f"Round {number} in short", text=short)]
     # The oldest texts are shortened first where the prompt does not fit.
-    label, text = f"Round {number} in full", as_text(debate, whole)
-    return Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=LATE_TRIM)
+    label, text = f"Round {number} in full", as_text(debate, contributions)
+    part = Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=LATE_TRIM)
+    return [part] if text else []

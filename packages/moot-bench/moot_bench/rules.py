@@ -12,7 +12,7 @@ from statistics import fmean
 
 from core.figures import percent, quantity, score
 from core.rules.agreement import GAP_FROM, MOVED_FROM, Probabilities, agreement, mean, spread_of
-from core.rules.confidence import BANDS, Grounds, confidence
+from core.rules.confidence import BANDS, Confidence, from_ballots
 from core.rules.options import leading
 from core.transcript.words import bullets, table
 
@@ -80,7 +80,7 @@ def _confidence(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
     if not hits:
         return ["The models were level on every question."]
     means = [mean(question.last, {})[question.choice] for question in decided]
-    verdicts = [confidence(_grounds(question)) for question in decided]
+    verdicts = [_figure(question) for question in decided]
     figures = [(verdict.percent or 0) / 100 for verdict in verdicts]
     always = fmean(hits)
     rules = [
@@ -106,14 +106,10 @@ def _confidence(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
     ]
 
 
-def _grounds(question: ReplayedQuestion) -> Grounds:
-    return Grounds(
-        option=question.choice,
-        votes=question.last,
-        first_votes=question.first,
-        models={},
-        voters=len(question.last),
-    )
+def _figure(question: ReplayedQuestion) -> Confidence:
+    last, first = question.last, question.first
+    figure, rests_on = from_ballots(question.choice, last, first, {}, voters=len(last))
+    return Confidence(round(figure), tuple(rests_on))
 
 
 def _squares(figures: Sequence[float], hits: Sequence[bool]) -> float:

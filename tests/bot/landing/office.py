@@ -18,11 +18,11 @@ from bot.slack.payloads import Identity
 from bot.store.leases import Leases
 from bot.store.tables import QUEUE, prepare
 from core.debate.debate_events import DebateConcluded, DebateStarted
-from core.debate.follow_up import Decision, DecisionKind
 from core.debate.log import Event, fold
 from core.debate.people_events import DecisionRecorded
 from core.debate.state import Debate
 from core.debate.turn_events import VerdictReached
+from core.debate.verdict import Decision, DecisionKind
 from core.ports import DebateStore
 from core.store.database import Database
 from core.store.memory import InMemoryStore

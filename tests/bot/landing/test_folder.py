@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.landing.record_files import FolderReceiver, RecordFolder, next_number, record_name
-from core.debate.follow_up import DecisionKind
 from core.debate.turn_events import VerdictReached
+from core.debate.verdict import DecisionKind
 from core.landing import RecordPlace
 from tests.bot.landing.office import FIRST, SECOND, Office, open_office
 from tests.bot.plays import a_debate, a_verdict

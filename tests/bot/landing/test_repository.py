@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from bot.landing.git import RepositoryReceiver, suggested_link
-from core.debate.follow_up import DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import fold
 from core.debate.people_events import OutcomeGiven
+from core.debate.verdict import DecisionKind, DecisionOutcome, OutcomeKind
 from core.landing import RecordPlace
 from tests.bot.landing.git_server import TOKEN, GitServer, git, running_git_server
 from tests.bot.landing.office import FIRST, SECOND, Office, open_office

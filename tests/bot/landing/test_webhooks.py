@@ -14,7 +14,7 @@ from aiohttp import web
 
 from bot.landing.webhooks import WebhookReceiver, guard_of, secret_of, signed_headers
 from bot.queue.landings import new_landing
-from core.debate.follow_up import DecisionKind
+from core.debate.verdict import DecisionKind
 from core.errors import ConfigurationBroken
 from core.landing import Webhook, WebhookEvent
 from core.ports import Clock

@@ -19,8 +19,7 @@ from bot.mcp.this_machine import ThisMachine
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.debate.people import Person
-from core.debate.playbook import Playbook
-from core.debate.rules import Clarifying
+from core.debate.rules import Clarifying, Playbook
 from core.debate.turn import Act
 from core.llm.call import ModelCalls
 from core.ports import Clock

@@ -12,9 +12,9 @@ from bot.operations.metrics import (
 )
 from core.clock import SystemClock
 from core.debate.agents import ContextMethod
-from core.debate.follow_up import Feedback
 from core.debate.people import Person
 from core.debate.people_events import FeedbackGiven
+from core.debate.verdict import Feedback
 from tests.core.bench import DEBATE
 from tests.core.summing import debate_by
 

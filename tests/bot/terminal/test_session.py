@@ -15,11 +15,11 @@ from bot.terminal.screen import LineScreen, ProgressSink
 from bot.terminal.session import DebateSession, TerminalQuestions
 from core.acts.take import Turns
 from core.clock import SystemClock
+from core.debate.contributions import Clarification
 from core.debate.debate_events import DebateStarted
 from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.people_events import DebatePaused
-from core.debate.questions import Clarification
 from core.debate.rules import Clarifying
 from core.debate.state import Debate, Status
 from core.debate.turn import Act

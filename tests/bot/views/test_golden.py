@@ -21,7 +21,6 @@ from bot.views.verdict import headline, shortcomings, verdict
 from bot.views.vote import in_figures, option_labels, vote
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
 from core.debate.debate_events import DebateConcluded
-from core.debate.follow_up import Decision, DecisionKind
 from core.debate.log import fold
 from core.debate.message_events import NoteAdded
 from core.debate.people import Person
@@ -36,7 +35,7 @@ from core.debate.turn_events import (
     VerdictReached,
     VoteTallied,
 )
-from core.debate.verdict import Verdict, VerdictSource
+from core.debate.verdict import Decision, DecisionKind, Verdict, VerdictSource
 from core.debate.vote import Abstention, Option, Score, Tally
 from core.rules.history.material import stage_turn
 from core.rules.options import options_of

@@ -42,22 +42,22 @@ from bot.views.start_form import (
 )
 from bot.views.vote import ballot_form, context_form, options_form
 from core.calibration import AgentRecord, Case, calibration
+from core.debate.contributions import Answer, Clarification, Clarifications
 from core.debate.debate_events import (
     ClarificationsClosed,
     DebateConcluded,
     DebateFailed,
     OutcomeAsked,
 )
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.debate.log import Event
 from core.debate.message_events import ClarificationAnswered
 from core.debate.people_events import DecisionRecorded, OutcomeGiven, PeopleBallotCast
-from core.debate.questions import Answer, Clarification, Clarifications
 from core.debate.state import Debate
 from core.debate.turn_events import (
     ClarificationsOpened,
     VerdictReached,
 )
+from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.debate.vote import PeopleBallot
 from core.settings import ModelChoice, Settings
 from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster

@@ -26,7 +26,6 @@ from bot.views.vote import vote
 from core.debate.agents import Agent
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
 from core.debate.evidence import Citation, CitationStatus
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import RecordedEvent, fold
 from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded, OutcomeGiven
@@ -40,7 +39,16 @@ from core.debate.turn_events import (
     TurnFailed,
     VoteTallied,
 )
-from core.debate.verdict import Judgement, Requirement, RequirementStatus, Verdict
+from core.debate.verdict import (
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    Judgement,
+    OutcomeKind,
+    Requirement,
+    RequirementStatus,
+    Verdict,
+)
 from core.debate.vote import Ballot, Option, Options, QuestionKind
 from core.errors import LogBroken
 from core.rules.options import options_of

@@ -5,19 +5,17 @@ import json
 import pytest
 
 from core.debate.agents import PERSONA, ModelChoice, PromptText, Role
-from core.debate.contributions import Contribution
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import SourceKind, SourceReference
 from core.debate.log import fold
 from core.debate.people import Person, Place
-from core.debate.setup import Cast, Setup
+from core.debate.setup import Setup
 from core.debate.state import Status
-from core.debate.turn import SUMMARIZER, Act, Turn
-from core.debate.turn_events import AgentsCast, ContributionMade
-from core.errors import LogBroken, ProviderError, RequestRejected
+from core.debate.turn import SUMMARIZER, Act
+from core.errors import ProviderError, RequestRejected
 from core.opening import DebateRequest, open_debate
 from core.request import ModelRequest
-from core.rules import casting, schedule
+from core.rules import schedule
 from core.settings import Settings
 from core.testing import ScriptedProvider, log_of, plausible_reply
 from tests.core.bench import Bench
@@ -135,16 +133,3 @@ async def test_a_role_that_a_plugin_brings_can_be_chosen_and_is_in_the_log() -> 
     # The first paragraph says who it is.
     assert "who is shut out" in request.parts[-1].text
     assert "Always name the rule" not in request.parts[-1].text
-
-
-def test_nobody_is_cast_after_others_have_spoken() -> None:
-    setup = a_cast_setup()
-    turn = Turn(act=Act.PROPOSAL, round=1, agent=setup.agents[0].id)
-    spoken = ContributionMade(contribution=Contribution(turn=turn, text="Kafka."))
-    cast = Cast(turn=casting.TURN, agents=setup.agents, reasons=setup.reasons)
-    nobody = cast.model_copy(update={"agents": ()})
-
-    with pytest.raises(LogBroken, match="after others have spoken"):
-        fold(log_of([DebateStarted(setup=setup), spoken, AgentsCast(cast=cast)]))
-    with pytest.raises(LogBroken, match="casts nobody"):
-        fold(log_of([DebateStarted(setup=setup), AgentsCast(cast=nobody)]))

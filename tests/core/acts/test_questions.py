@@ -5,11 +5,11 @@ import json
 import pytest
 
 from bot.terminal.screen import news
-from core.debate.gate import NextStep
 from core.debate.rules import Clarifying
 from core.debate.state import Debate
 from core.debate.turn import Act
 from core.debate.turn_events import ClarificationsOpened, QuestionsAsked
+from core.debate.vote import NextStep
 from core.request import ModelRequest
 from core.testing import ScriptedProvider, a_setup, plausible_reply
 from core.transcript.report import report

@@ -14,7 +14,7 @@ from core.config.playbooks import (
     read_playbook,
 )
 from core.debate.people import Person, Place
-from core.debate.playbook import (
+from core.debate.rules import (
     Playbook,
     PlaybookCriterion,
     StandingQuestion,

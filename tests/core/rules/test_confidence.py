@@ -1,21 +1,35 @@
 """One figure per verdict, computed from the ballots, and what it rests on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 
-from core.rules.agreement import agreement
-from core.rules.confidence import Grounds, confidence
-
-SURE = {"o1": 0.9, "o2": 0.1}
-AGREED = Grounds(
-    option="o1",
-    votes={"ann": SURE, "bob": SURE, "cid": SURE},
-    first_votes={"ann": SURE, "bob": SURE, "cid": SURE},
-    models={"ann": "openai/x", "bob": "anthropic/y", "cid": "openai/x"},
-    voters=3,
+from core.debate.contributions import Contribution
+from core.debate.log import Event
+from core.debate.state import Debate
+from core.debate.turn_events import BallotAbstained, ContributionMade, CrossChecked, VoteTallied
+from core.debate.verdict import (
+    CrossCheck,
+    Requirement,
+    RequirementStatus,
+    Verdict,
+    VerdictSource,
 )
+from core.debate.vote import Abstention, Tally
+from core.rules.agreement import agreement
+from core.rules.confidence import confidence_of
+from core.rules.voting import first_votes
+from tests.core.rules.formats.told import (
+    AGENTS,
+    a_format_setup,
+    debate_with,
+    failed,
+    options,
+    turn,
+    voted,
+)
+
+VERDICT = Verdict(decision="So.", solution="", confidence=None, option="o1")
 THREE, TWO, ONE = ("a/x", "b/y", "c/z"), ("a/x", "b/y", "a/x"), ("a/x", "a/x", "a/x")
 #: Models, how likely each voter holds the option decided for at first and at last, the figure, the
 #: word for it, whether the first answers are debated, and what the figure rests on.
@@ -34,82 +48,106 @@ ROWS: list[Row] = [
     (THREE, (0.9, 0.1, 0.5), (0.7, 0.6, 0.5), 60, "low", True, "3 models: 60%"),
     # Two agents of one model are one voice.
     (TWO, (0.8,) * 3, (0.9, 0.5, 0.7), 65, "fair", False, "2 models, each counted once: 65"),
-    (
-        ONE,
-        (0.9,) * 3,
-        (0.9,) * 3,
-        85,
-        "high",
-        False,
-        "says little: 90%, counted as 85%",
-    ),
+    (ONE, (0.9,) * 3, (0.9,) * 3, 85, "high", False, "says little: 90%, counted as 85%"),
     (ONE, (0.9, 0.5, 0.9), (0.9,) * 3, 75, "fair", True, "90%, counted as 75%"),
-    # Two voters, and a verdict that leaves the option that all put first.
-    (THREE, (0.6, 0.4), (0.6, 0.4), 50, "low", True, "mean of 2 ballots from 2 models: 50%"),
+    # A verdict that leaves the option that all put first.
     (THREE, (0.1, 0.2, 0.1), (0.1, 0.2, 0.1), 13, "very low", False, "3 models: 13%"),
+    # First answers are compared as they were given, though ballots are lost.
+    (THREE, (0.9, 0.9, 0.5), (0.9, 0.9), 65, "fair", True, "first ballots gave it 50% to 90%"),
+    (THREE, (0.7, 0.75), (0.9,) * 3, 90, "high", False, "ballots of 2 of 3 agents gave it 70% to"),
 ]
+SURE = (0.9, 0.9, 0.9)
 
 
-def at(*shares: float) -> Mapping[str, Mapping[str, float]]:
-    """Ballots by which each agent holds the first option so likely."""
-    return dict(zip(AGREED.votes, ({"o1": p, "o2": 1 - p} for p in shares), strict=False))
+def a_debate(
+    first: Sequence[float], final: Sequence[float], *more: Event, models: Sequence[str] = THREE
+) -> Debate:
+    """Ballots by which each agent holds the first option so likely, counted."""
+    setup = a_format_setup("critique", rounds=1)
+    agents = [
+        agent.model_copy(update=dict(zip(("provider", "model"), model.split("/"), strict=True)))
+        for agent, model in zip(setup.agents, models, strict=True)
+    ]
+    cast = [
+        voted(number, agent, o1=share, o2=1 - share)
+        for number, shares in enumerate((first, final))
+        for agent, share in zip(AGENTS, shares, strict=False)
+    ]
+    voters = AGENTS[: len(final)]
+    tally = Tally(scores=(), winners=(), controversial=False, voters=voters)
+    own_models = setup.model_copy(update={"agents": tuple(agents)})
+    return debate_with(own_models, options("A", "B"), *cast, *more, VoteTallied(tally=tally))
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_it_is_the_mean_of_the_counted_ballots_bounded(row: Row) -> None:
     models, first, final, figure, word, is_debated, words = row
-    votes = {"votes": at(*final), "first_votes": at(*first), "voters": len(final)}
-    by_voter = dict(zip(AGREED.votes, models, strict=True))
-    computed = confidence(replace(AGREED, models=by_voter, **votes))
+    debate = a_debate(first, final, models=models)
+    computed = confidence_of(debate, VERDICT)
 
+    assert computed
     assert (computed.percent, computed.word) == (figure, word)
     assert words in "; ".join(computed.rests_on)
-    assert agreement(at(*first), by_voter).is_agreed is not is_debated
+    assert agreement(first_votes(debate), debate.setup.models).is_agreed is not is_debated
+
+
+UNMET, UNKNOWN = (
+    Requirement(text="It must.", status=status)
+    for status in (RequirementStatus.NOT_MET, RequirementStatus.UNKNOWN)
+)
+ANSWERS = [
+    ContributionMade(contribution=Contribution(turn=turn(f"r1/proposal/{agent}"), text="So."))
+    for agent in AGENTS
+]
+OTHERWISE = CrossChecked(check=CrossCheck(turn=turn("r1/cross_check/judge"), option="o2"))
+ABSTAINED = BallotAbstained(
+    abstention=Abstention(turn=turn("r1/ballot/simplicity"), reason="Unsure.", declared=True)
+)
+LOST = failed("r1/critique/architect/security")
 
 
 @pytest.mark.parametrize(
-    ("change", "figure", "words"),
+    ("events", "change", "figure", "words"),
     [
         # What no source was given for is said, and nothing is taken off for it.
-        ({"has_sources": False}, 90, "no source was given"),
+        ((), {}, 90, "no source was given"),
         # What the judge could not write is never high.
-        ({"is_written": False}, 75, "no judge wrote it"),
-        ({"requirements_unmet": 1}, 40, "1 major requirement not met"),
-        ({"requirements_unknown": 2}, 80, "whether it meets 2 major requirements is not known"),
-        ({"swap_disagreed": True}, 70, "when it read the positions in another order"),
-        ({"voters": 4, "turns_planned": 10, "turns_failed": 2}, 76, "2 of 10 turns failed"),
-        ({"voters": 5, "abstained": 2}, 78, "only 3 of 5 ballots could be counted, 2 abstained"),
-        # First answers are compared as they were given, though ballots are lost.
-        (
-            {"votes": at(0.9, 0.9), "first_votes": at(0.9, 0.9, 0.5)},
-            65,
-            "first ballots gave it 50% to 90%",
-        ),
-        (
-            {"first_votes": at(0.7, 0.75)},
-            90,
-            "first ballots of 2 of 3 agents gave it 70% to 75%",
-        ),
+        ((), {"source": VerdictSource.WINNER}, 75, "no judge wrote it"),
+        ((), {"requirements": (UNMET,)}, 40, "1 major requirement not met"),
+        ((), {"requirements": (UNKNOWN,) * 2}, 80, "whether it meets 2 major requirements is not"),
+        ((OTHERWISE,), {}, 70, "when it read the positions in another order"),
+        ((*ANSWERS, *LOST), {}, 82, "1 of 4 turns failed"),
     ],
 )
 def test_what_is_missing_or_unmet_is_said_and_taken_off(
-    change: Mapping[str, object], figure: int, words: str
+    events: Sequence[Event], change: Mapping[str, object], figure: int, words: str
 ) -> None:
-    computed = confidence(replace(AGREED, **change))
+    debate = a_debate(SURE, SURE, *events)
+    computed = confidence_of(debate, VERDICT.model_copy(update=change))
 
+    assert computed
     assert computed.percent == figure
     assert words in "; ".join(computed.rests_on)
 
 
+def test_ballots_that_are_not_counted_are_taken_off() -> None:
+    computed = confidence_of(a_debate(SURE, SURE[:2], ABSTAINED), VERDICT)
+    assert computed
+    assert computed.percent == 80
+    assert "only 2 of 3 ballots could be counted, 1 abstained" in computed.rests_on
+
+
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("final", "option", "why"),
     [
-        ({"votes": {"ann": SURE}}, "only 1 of 3 ballots could be counted"),
-        ({"option": ""}, "the verdict takes none of the options that were voted on"),
+        (SURE[:1], "o1", "only 1 of 3 ballots could be counted"),
+        (SURE, "", "the verdict takes none of the options that were voted on"),
     ],
 )
 def test_with_fewer_than_two_ballots_or_no_option_there_is_no_figure(
-    change: Mapping[str, object], why: str
+    final: Sequence[float], option: str, why: str
 ) -> None:
-    result = confidence(replace(AGREED, **change))
-    assert (result.percent, result.rests_on) == (None, (why,))
+    verdict = VERDICT.model_copy(update={"option": option})
+    computed = confidence_of(a_debate(SURE, final), verdict)
+    assert computed
+    assert (computed.percent, computed.rests_on) == (None, (why,))

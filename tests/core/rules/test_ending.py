@@ -22,12 +22,12 @@ from core.debate.state import Debate
 from core.debate.turn import JUDGE, Act, Turn, turn_of
 from core.debate.turn_events import ContributionMade, TurnFailed, VerdictReached
 from core.debate.verdict import Verdict
-from core.rules.degradations import degradations
 from core.rules.ending import (
     DebateState,
     EndingReason,
     cut_reason,
     cut_words,
+    degradations,
     ending_sentences,
     rounds_words,
     state_of,
@@ -112,7 +112,7 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
 @pytest.mark.parametrize(
     ("rounds", "last", "words"),
     [
-        (3, 1, "1 of 3 rounds was held, but not finished"),
+        (3, 1, "1 of 3 rounds was held, the last one not to its end"),
         (3, 2, "2 of 3 rounds were held, the last one not to its end"),
         (2, 2, "all 2 rounds were held, the last one not to its end"),
     ],

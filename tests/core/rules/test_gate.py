@@ -4,7 +4,6 @@ from decimal import Decimal
 
 import pytest
 
-from core.debate.gate import GateReason
 from core.debate.log import Event
 from core.debate.people import Person
 from core.debate.people_events import DebateWanted
@@ -13,9 +12,9 @@ from core.debate.setup import Forecast, Setup
 from core.debate.state import Debate
 from core.debate.turn import BESIDE
 from core.debate.turn_events import GatePassed
-from core.debate.vote import QuestionKind
+from core.debate.vote import GateReason, QuestionKind
 from core.rules import gate, schedule
-from core.rules.wanting import why_not_wanted
+from core.rules.ending import why_not_wanted
 from core.testing import on_own_models
 from tests.core.rules.formats.told import (
     AGENTS,

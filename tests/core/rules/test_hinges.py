@@ -7,11 +7,10 @@ import pytest
 
 from bot.views.verdict import short_text
 from core.debate.evidence import Citation, CitationStatus
-from core.debate.follow_up import Decision, DecisionKind
 from core.debate.people import Person
 from core.debate.state import Debate
-from core.debate.verdict import Verdict
-from core.rules.hinges import hinge_words
+from core.debate.verdict import Decision, DecisionKind, Verdict
+from core.rules.movement import hinge_words
 from core.testing import on_own_models
 from tests.core.rules.formats.told import AGENTS, a_format_setup, debate_with, options, voted
 

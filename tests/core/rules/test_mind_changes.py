@@ -9,7 +9,7 @@ from core.debate.evidence import Source, SourceKind, SourceReference
 from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.turn import Act, Turn
-from core.rules.mind_changes import cause_words, mind_changes
+from core.rules.movement import cause_words, mind_changes
 from core.rules.sources import reading_turn
 from tests.core.transcript.splits import split_log
 

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from core.debate.contributions import Contribution, Failure, FailureCause
 from core.debate.debate_events import DebateConcluded, DebateStarted
-from core.debate.gate import Gate, GateReason
 from core.debate.log import Event, RecordedEvent
 from core.debate.people import Person
 from core.debate.people_events import OptionEdited, PeopleBallotCast
@@ -27,6 +26,8 @@ from core.debate.verdict import CrossCheck, Judgement, Requirement, RequirementS
 from core.debate.vote import (
     Abstention,
     Ballot,
+    Gate,
+    GateReason,
     Option,
     OptionChange,
     OptionEdit,

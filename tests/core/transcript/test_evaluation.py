@@ -10,11 +10,11 @@ import pytest
 from core.clock import SystemClock
 from core.debate.agents import Agent
 from core.debate.debate_events import DebateStarted
-from core.debate.follow_up import Feedback
 from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.state import Debate
 from core.debate.turn import Act
+from core.debate.verdict import Feedback
 from core.errors import BadInput, KeyRefused, ProviderError
 from core.llm.call import ModelCalls
 from core.request import ModelRequest

@@ -7,9 +7,9 @@ from html import unescape
 import pytest
 
 from core.debate.agents import OFFLINE
+from core.debate.contributions import FindingStatus, ReviewFinding, Severity
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import Citation, CitationStatus, SourceKind, SourceReference
-from core.debate.findings import FindingStatus, ReviewFinding, Severity
 from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.state import Debate

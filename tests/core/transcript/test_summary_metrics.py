@@ -7,9 +7,9 @@ from decimal import Decimal
 from core.debate.agents import ContextMethod, Summarization
 from core.debate.contributions import Contribution, Failure, Summary, SummaryKind
 from core.debate.debate_events import DebateStarted
-from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event, RecordedEvent
 from core.debate.turn_events import ContributionMade, FacilitatorDecided, SummaryMade, TurnFailed
+from core.debate.vote import Guidance, NextStep
 from core.testing import ManualClock
 from core.transcript.summary_metrics import summary_metrics
 from core.usage import Call, Usage

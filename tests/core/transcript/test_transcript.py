@@ -13,12 +13,21 @@ import pytest
 from bot.mcp.results import verdict as verdict_for_programs
 from bot.slack.mrkdwn import literal
 from bot.views.verdict import headline
-from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
+from core.debate.contributions import (
+    Answer,
+    Clarification,
+    Clarifications,
+    Contribution,
+    Failure,
+    Note,
+    NoteOutcome,
+    Summary,
+    SummaryKind,
+)
 from core.debate.debate_events import DebateConcluded, DebateStarted
 from core.debate.log import Event, RecordedEvent, event_from_json, fold
 from core.debate.message_events import ClarificationAnswered, NoteAdded
 from core.debate.people import Person
-from core.debate.questions import Answer, Clarification, Clarifications
 from core.debate.rules import Ending, Termination
 from core.debate.state import Debate
 from core.debate.turn import ENGINE, SUMMARIZER, Act, Turn

@@ -3,10 +3,10 @@
 import asyncio
 from datetime import UTC, datetime
 
+from core.debate.contributions import Clarification, Clarifications
 from core.debate.debate_events import DebateStarted
 from core.debate.log import Event
 from core.debate.people import Person
-from core.debate.questions import Clarification, Clarifications
 from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn

@@ -6,12 +6,18 @@ from dataclasses import replace
 import pytest
 
 from core.debate.debate_events import DebateConcluded, DebateStarted
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.debate.log import RecordedEvent
 from core.debate.people_events import DecisionRecorded
 from core.debate.state import Status
 from core.debate.turn_events import VerdictReached
-from core.debate.verdict import Verdict
+from core.debate.verdict import (
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    Feedback,
+    OutcomeKind,
+    Verdict,
+)
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput
 from core.llm.providers.offline import UNDECIDED

@@ -9,11 +9,17 @@ import pytest
 
 from bot.views.board import board
 from core.debate.debate_events import OutcomeAsked
-from core.debate.follow_up import Decision, DecisionKind, DecisionOutcome, OutcomeKind
 from core.debate.log import RecordedEvent
 from core.debate.people_events import DecisionRecorded
 from core.debate.turn_events import VerdictReached
-from core.debate.verdict import NOT_DECIDED, Verdict
+from core.debate.verdict import (
+    NOT_DECIDED,
+    Decision,
+    DecisionKind,
+    DecisionOutcome,
+    OutcomeKind,
+    Verdict,
+)
 from core.errors import LogBroken
 from core.settings import OutcomeDates
 from core.testing import Members, a_setup

@@ -6,15 +6,23 @@ import pytest
 
 from core.debate.contributions import Contribution
 from core.debate.debate_events import DebateConcluded, DebateFailed
-from core.debate.follow_up import Decision, DecisionKind
-from core.debate.gate import Gate, GateReason
 from core.debate.log import Event
 from core.debate.people import Person, Place, Stop
 from core.debate.people_events import DecisionRecorded, StopRequested
 from core.debate.state import Status
 from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import BallotCast, ContributionMade, GatePassed, OptionsMerged
-from core.debate.vote import Ballot, Option, OptionChange, OptionEdit, Options, QuestionKind
+from core.debate.verdict import Decision, DecisionKind
+from core.debate.vote import (
+    Ballot,
+    Gate,
+    GateReason,
+    Option,
+    OptionChange,
+    OptionEdit,
+    Options,
+    QuestionKind,
+)
 from core.errors import BadInput
 from core.rules.gate import gate_turn
 from core.rules.options import options_of

@@ -13,15 +13,14 @@ from inline_snapshot import external_file
 from pydantic import ValidationError
 
 from core.debate.agenda import Agenda, Phase
-from core.debate.contributions import Failure, FailureCause
+from core.debate.contributions import Answer, Failure, FailureCause
 from core.debate.debate_events import ClarificationsClosed
-from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event
 from core.debate.message_events import ClarificationAnswered
-from core.debate.questions import Answer
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import FacilitatorDecided, TurnFailed
+from core.debate.vote import Guidance, NextStep
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.steps import Format

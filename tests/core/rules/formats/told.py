@@ -5,7 +5,6 @@ from types import MappingProxyType
 
 from core.debate.contributions import Contribution, Failure
 from core.debate.debate_events import DebateStarted
-from core.debate.gate import Guidance, NextStep
 from core.debate.log import Event, fold
 from core.debate.setup import Setup
 from core.debate.state import Debate
@@ -17,7 +16,7 @@ from core.debate.turn_events import (
     OptionsMerged,
     TurnFailed,
 )
-from core.debate.vote import Ballot, Option, Options, QuestionKind
+from core.debate.vote import Ballot, Guidance, NextStep, Option, Options, QuestionKind
 from core.testing import a_setup, log_of
 
 AGENTS = ("architect", "security", "simplicity")
