@@ -82,7 +82,7 @@ class FirstCalls:
         # The message of ours that its files hang on.
         key = row.payload.get("target_key")
         target = await posts.row_by_key(key) if key else None
-        target = target if target and target.ts else None
+        target = target if target and target.ts and target.post else None
         rendered = await outgoing.rendered([each for each in (row, target) if each and each.post])
         if rendered is None:
             return

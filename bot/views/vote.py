@@ -186,37 +186,23 @@ def _options_table(debate: Debate, tally: Tally) -> list[Block]:
     """How likely agents hold each option the best, as a chart, and who stands where."""
     head, options = option_rows(debate)
     means = {score.option: score.mean_probability for score in tally.options}
-    labels, names = _labelled([bare(name, NAME_MAX_CHARS) for name, *_ in options.values()])
-    rows = [(name, *cells[1:]) for name, cells in zip(names, options.values(), strict=True)]
+    names = [bare(name, NAME_MAX_CHARS) or "–" for name, *_ in options.values()]
     bars = [round(100 * means.get(option, 0.0)) for option in options]
     aligned = ["right" if column in {1, 4} else "left" for column in range(len(head))]
     table: Block = {
         "column_settings": [{"align": side} for side in aligned],
         "rows": [
             [{"text": bare(str(cell), _CELL_WIDTH) or "–", "type": "raw_text"} for cell in row]
-            for row in (head, *rows)
+            for row in (head, *options.values())
         ],
         "type": "table",
     }
-    return [*_chart(labels, bars), table]
-
-
-def _labelled(names: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The labels of bars, and of the rows of the table beside the chart.
-
-    Where a name is too long for its bar, or not unique, bars have numbers, and rows numbers and
-    names.
-    """
-    labels = [name or "–" for name in names]
-    if len(set(labels)) == len(labels) and all(len(name) <= CHART_LABEL for name in labels):
-        return labels, labels
-    numbers = [str(place) for place in range(1, len(labels) + 1)]
-    return numbers, [f"{place}. {name}" for place, name in zip(numbers, labels, strict=True)]
+    return [*_chart(short_names(names, CHART_LABEL), bars), table]
 
 
 def _chart(labels: Sequence[str], values: Sequence[int]) -> list[Block]:
-    """A bar for each label, which is there once; none where all are empty."""
-    if not any(values):
+    """A bar for each label; none where all are empty, or labels alike."""
+    if not any(values) or len(set(labels)) < len(labels):
         return []
     labels, unit = list(labels[:CHART_BARS]), PERCENT.capitalize()
     data = [{"label": label, "value": value} for label, value in zip(labels, values, strict=False)]

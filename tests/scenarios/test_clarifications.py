@@ -217,7 +217,7 @@ async def test_an_answer_is_corrected_by_naming_it_again_or_editing_and_reopened
         2: "none",
     }
     await team.workspace.delete("alex", team.channel, again["ts"])
-    await card_saying(team, board, "2 questions from the agents still open")
+    await card_saying(team, board, "2 questions still open")
     await team.say("1: forty\n3: us", board)
     debate = await team.wait_for_end(board)
     assert {n: answer.text for n, answer in debate.answers.items()} == {

