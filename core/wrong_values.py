@@ -1,30 +1,41 @@
-"""What is wrong with a value that somebody set, in plain words instead of pydantic's (pure)."""
+"""What is wrong with a value or a name that somebody gave, in plain words (pure)."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
 from core.figures import quantity
 
-_MUST = {
+#: By the beginning of pydantic's type of fault; the first that fits.
+_WORDS = {
     "missing": "is missing",
     "extra_forbidden": "is not known",
     "finite_number": "must be a finite number",
     "string_unicode": "must be readable text",
-}
-#: By the beginning of pydantic's type of fault, where its kinds differ in nothing for people.
-_MUST_BE = {
-    "int_": "a whole number",
-    "float_": "a number",
-    "decimal_": "a number, as 1.50",
-    "bool_": "true or false",
-    "string_type": "text",
-    "list_": "a list",
-    "tuple_": "a list",
-    "dict_": "a table of keys and values",
-    "mapping_": "a table of keys and values",
-    "model_": "a table of keys and values",
-    "date_": "a date, as 2026-11-22",
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be {ge} or more",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be {le} or less",
+    "less_than": "must be less than {lt}",
+    "string_pattern_mismatch": "must fit the pattern {pattern}",
+    "string_too_short": "must have at least {min_length}",
+    "string_too_long": "must have at most {max_length}",
+    "too_short": "must have at least {min_length}",
+    "too_long": "must have at most {max_length}",
+    "int_": "must be a whole number",
+    "float_": "must be a number",
+    "decimal_": "must be a number, as 1.50",
+    "bool_": "must be true or false",
+    "string_type": "must be text",
+    "list_": "must be a list",
+    "tuple_": "must be a list",
+    "dict_": "must be a table of keys and values",
+    "mapping_": "must be a table of keys and values",
+    "model_": "must be a table of keys and values",
+    "date_": "must be a date, as 2026-11-22",
 }
 
 
@@ -36,35 +47,22 @@ def complaint(where: str, fault: ErrorDetails) -> str:
 
 def wrong(fault: ErrorDetails) -> str:
     kind = fault["type"]
-    # 50.0 is said as 50.
-    limits: dict[str, Any] = {
-        name: f"{limit:g}" if isinstance(limit, float) else limit
-        for name, limit in fault.get("ctx", {}).items()
-    }
-    match kind:
-        case "enum" | "literal_error":
-            return f"must be {limits.get('expected')}"
-        case "greater_than_equal":
-            return f"must be {limits.get('ge')} or more"
-        case "greater_than":
-            return f"must be more than {limits.get('gt')}"
-        case "less_than_equal":
-            return f"must be {limits.get('le')} or less"
-        case "less_than":
-            return f"must be less than {limits.get('lt')}"
-        case "string_pattern_mismatch":
-            return f"must fit the pattern {limits.get('pattern')}"
-        case "string_too_short" | "string_too_long" | "too_short" | "too_long":
-            noun = "character" if kind.startswith("string_") else "item"
-            if kind.endswith("_short"):
-                return f"must have at least {quantity(limits.get('min_length', 1), noun)}"
-            return f"must have at most {quantity(limits.get('max_length', 0), noun)}"
-        case _ if kind in _MUST:
-            return _MUST[kind]
-        case _:
-            pass
-    if what := next((what for begins, what in _MUST_BE.items() if kind.startswith(begins)), ""):
-        return f"must be {what}"
-    words = fault["msg"].removeprefix("Value error, ")
-    words = words.replace("Input should ", "must ", 1)
+    noun = "character" if kind.startswith("string_") else "item"
+
+    def in_words(name: str, limit: Any) -> Any:
+        if name.endswith("_length") and isinstance(limit, int):
+            return quantity(limit, noun)
+        return f"{limit:g}" if isinstance(limit, float) else limit  # 50.0 is said as 50
+
+    limits = {name: in_words(name, limit) for name, limit in fault.get("ctx", {}).items()}
+    for begins, words in _WORDS.items():
+        if kind.startswith(begins):
+            return words.format_map(limits)
+    words = fault["msg"].removeprefix("Value error, ").replace("Input should ", "must ", 1)
     return f"{words[:1].lower()}{words[1:]}"
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """A hint at the name that may have been meant, or at all of them."""
+    matches = get_close_matches(name.strip().lower(), names, n=1, cutoff=0.6)
+    return f'Did you mean "{matches[0]}"?' if matches else f"There are: {', '.join(names)}."

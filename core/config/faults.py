@@ -8,14 +8,13 @@ from pydantic import ValidationError
 
 from core.acts import overrides
 from core.capabilities import capability
-from core.config.keys import nearest
 from core.config.source import Path, WrittenFile
 from core.debate.agents import ModelChoice, PromptText, Role
 from core.debate.turn import RESERVED_IDS
 from core.llm.known_models import is_known, nearest_model
 from core.rules.formats.registry import formats_with
 from core.settings import ROLE_ALIASES, Settings, SettingsFile, role_id, roles_with
-from core.wrong_values import complaint
+from core.wrong_values import complaint, nearest
 
 
 def faults(
@@ -32,15 +31,14 @@ def faults(
         where = source.at(("limits", "debate_cost"))
         yield f"{where}: is above limits.most_debate_cost."
     yield from _agent_faults(file, source, base.roles)
-    yield from _server_faults(file, source, providers)
+    names = [*providers]
+    for at, server in enumerate(file.servers):
+        if server.name in names:
+            owner = "a provider" if server.name in providers else "another server"
+            yield f'{source.at(("servers", at, "name"))}: {owner} has the name "{server.name}".'
+        names.append(server.name)
     yield from _model_faults(file, source, base, providers)
-    prompts: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
-    prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
-    prompts += [(("judge",), file.judge.prompts)] if file.judge else []
-    for path, texts in prompts:
-        for name in [name for name in texts if name not in overrides.NAMES]:
-            hint = nearest(name, overrides.NAMES)
-            yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"
+    yield from _prompt_faults(file, source)
     for at, record in enumerate(file.models):
         try:
             # It must fit any model, so it is validated on an unknown one.
@@ -72,6 +70,16 @@ def doubts(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
             yield f"{source.at(('vote', 'weights', agent_id))}: no agent here has this id."
 
 
+def _prompt_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
+    prompts: list[tuple[Path, Mapping[str, PromptText]]] = [((), file.prompts)]
+    prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
+    prompts += [(("judge",), file.judge.prompts)] if file.judge else []
+    for path, texts in prompts:
+        for name in [name for name in texts if name not in overrides.NAMES]:
+            hint = nearest(name, overrides.NAMES)
+            yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"
+
+
 def _agent_faults(
     file: SettingsFile, source: WrittenFile, more_roles: Sequence[Role]
 ) -> Iterator[str]:
@@ -90,18 +98,6 @@ def _agent_faults(
             if not hint.startswith("Did you mean"):
                 hint = f"There are: {', '.join(roles)}."
             yield f'{source.at(("agents", at, "role"))}: there is no role "{agent.role}". {hint}'
-
-
-def _server_faults(
-    file: SettingsFile, source: WrittenFile, providers: Mapping[str, str]
-) -> Iterator[str]:
-    """A line for each server whose name is taken."""
-    names = [*providers]
-    for at, server in enumerate(file.servers):
-        if server.name in names:
-            owner = "a provider" if server.name in providers else "another server"
-            yield f'{source.at(("servers", at, "name"))}: {owner} has the name "{server.name}".'
-        names.append(server.name)
 
 
 def split_name(choice: ModelChoice, providers: Container[str]) -> ModelChoice:
@@ -149,16 +145,14 @@ def _models_in(file: SettingsFile, usual: str, in_names: Container[str]) -> Iter
     yield from (default, judge)
     yield model_at(("summary_model",), file.summary_model, judge.provider)
     yield model_at(("shadow_model",), file.shadow_model, judge.provider)
-    lists: list[tuple[Path, Sequence[ModelChoice] | None]] = [
-        (("fallbacks",), file.fallbacks),
-        (("judge", "fallbacks"), file.judge.fallbacks if file.judge else None),
-    ]
+    lists: list[tuple[Path, Sequence[ModelChoice] | None]] = [((), file.fallbacks)]
+    lists.append((("judge",), file.judge and file.judge.fallbacks))
     for at, agent in enumerate(file.agents):
         yield model_at(("agents", at), agent, default.provider)
-        lists.append((("agents", at, "fallbacks"), agent.fallbacks))
+        lists.append((("agents", at), agent.fallbacks))
     for path, choices in lists:
         for at, choice in enumerate(choices or ()):
-            yield model_at((*path, at), choice)
+            yield model_at((*path, "fallbacks", at), choice)
 
 
 def _model_faults(

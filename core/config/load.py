@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -15,16 +15,15 @@ from pydantic_core import ErrorDetails
 from core.acts import overrides
 from core.config.dialectic import translate
 from core.config.faults import doubts, faults, providers_in_names, split_name
-from core.config.keys import (
-    LISTED,
+from core.config.source import (
+    Path,
+    WrittenFile,
     elsewhere,
-    in_snake_case,
     inside,
     keys_of,
     model_in,
-    nearest,
+    read_source,
 )
-from core.config.source import Path, WrittenFile, read_source
 from core.debate.agents import OFFLINE, Agent, ModelChoice, PromptText, Speaker, Summarization
 from core.errors import ConfigurationBroken
 from core.settings import (
@@ -36,7 +35,7 @@ from core.settings import (
     role_id,
 )
 from core.values import IN_FILE, Value
-from core.wrong_values import complaint
+from core.wrong_values import complaint, nearest
 
 V = TypeVar("V", bound=Value)
 #: Reads a prompt file by its path as written in the settings.
@@ -80,9 +79,8 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
         ConfigurationBroken: It cannot be used; every line names file, line and key.
     """
     source = read_source(text, name)
-    values = in_snake_case(source, source.values, SettingsFile)
-    notices = [*translate(values, source)]
-    values = {key: value for key, value in values.items() if value is not None}
+    notices = [*translate(source)]
+    values = {key: value for key, value in source.values.items() if value is not None}
     # As JSON: there strict types accept a text for an enum and a list for a tuple.
     plain = json.dumps(values, default=str)
     problems, file = list[str](), None
@@ -102,33 +100,20 @@ def load(text: str, name: str, defaults: FileDefaults, read: ReadPrompt) -> Load
     if file:
         problems += faults(file, source, defaults.settings, defaults.providers)
     if problems or file is None:
-        raise _in_order(problems, name)
-    return LoadedFile(
-        settings=_FileCompletion(defaults, read).settings(file),
-        notices=(*notices, *doubts(file, source)),
-        file=file,
-    )
+
+        def line(problem: str) -> int:
+            number = problem.removeprefix(f"{name}, line ").partition(":")[0]
+            return int(number) if number.isdecimal() else sys.maxsize
+
+        raise ConfigurationBroken("\n".join(sorted(problems, key=line)))
+    settings = _FileCompletion(file, defaults, read).settings()
+    return LoadedFile(settings=settings, notices=(*notices, *doubts(file, source)), file=file)
 
 
 def _file(plain: str, *, extra: Literal["forbid", "ignore"]) -> SettingsFile:
     return SettingsFile.model_validate_json(
         plain, strict=True, extra=extra, context=IN_FILE, by_alias=True, by_name=False
     )
-
-
-def _in_order(problems: Sequence[str], name: str) -> ConfigurationBroken:
-    """The error that lists the problems by their lines; all names that there are stand once."""
-
-    def line(problem: str) -> int:
-        number = problem.removeprefix(f"{name}, line ").partition(":")[0]
-        return int(number) if number.isdecimal() else sys.maxsize
-
-    texts, listed = list[str](), set[str]()
-    for problem in sorted(problems, key=line):
-        text, _, names = problem.partition(LISTED)
-        texts.append(text if names and names in listed else problem)
-        listed.add(names)
-    return ConfigurationBroken("\n".join(texts))
 
 
 def prompt_reader(folder: FilePath) -> ReadPrompt:
@@ -196,30 +181,26 @@ def _is_named(choice: ModelChoice | Speaker | None) -> bool:
 class _FileCompletion:
     """Completes a file: fills in models and names it leaves out, reads its prompt files."""
 
-    def __init__(self, defaults: FileDefaults, read: ReadPrompt) -> None:
-        self._base = defaults.settings
+    def __init__(self, file: SettingsFile, defaults: FileDefaults, read: ReadPrompt) -> None:
+        self._file, self._base, self._read = file, defaults.settings, read
         self._providers = defaults.providers
-        self._in_names: Collection[str] = ()
-        self._read = read
-        self._warnings: list[str] = []
-        self._for_everybody: Mapping[str, PromptText] = {}
-
-    def settings(self, file: SettingsFile) -> Settings:
         self._in_names = providers_in_names(file, self._base, self._providers)
-        base = self._with_models(file)
+        self._warnings: list[str] = []
+
+    def settings(self) -> Settings:
+        file, base = self._file, self._with_models()
         # Whatever a file may set arrives; below is what takes more than that.
         set_here = {name: getattr(file, name) for name in file.model_fields_set & _COMMON}
         settings = laid_over(base, file.debate)
         settings = laid_over(settings, CommonSettings.model_construct(**set_here))
         rules = self._summaries(settings.summarization, "for summaries", None)
-        # What an agent's own prompt falls back to is read first.
-        self._for_everybody = self._prompts(file.prompts, "for every agent")
-        usual = base.mixed_models or (base.agent_model,)
+        # Warnings come in the order of the file.
+        prompts = self._prompts(file.prompts, "for every agent")
         changes: dict[str, object] = {
             "summarization": rules,
-            "agents": self._agents(file.agents, usual, rules),
+            "agents": self._agents(base.mixed_models or (base.agent_model,), rules),
             "fallbacks": tuple(self._choice(fallback) for fallback in file.fallbacks),
-            "prompts": self._for_everybody,
+            "prompts": prompts,
             "summary_model": base.summary_model,
             "shadow_model": base.shadow_model,
             # What the file says of a model is laid over what came with its provider.
@@ -230,13 +211,14 @@ class _FileCompletion:
         changes["warnings"] = (*base.warnings, *self._warnings)
         return settings.model_copy(update=changes)
 
-    def _with_models(self, file: SettingsFile) -> Settings:
-        names_model, base = _is_named(file.default_model), self._base
+    def _with_models(self) -> Settings:
+        file, base = self._file, self._base
         served = tuple(
             ModelChoice(provider=server.name, model=model)
             for server in file.servers
             for model in server.models
         )
+        names_model = _is_named(file.default_model)
         if served and not names_model and base.agent_model.provider == OFFLINE:
             models = {"agent_model": served[0], "judge_model": served[0], "mixed_models": served}
             base = base.model_copy(update=models)
@@ -262,38 +244,32 @@ class _FileCompletion:
         model = model or self._providers.get(provider, usual.model)
         return ModelChoice(provider=provider, model=model)
 
-    def _agents(
-        self, named: Sequence[Agent], usual: Sequence[ModelChoice], rules: Summarization
-    ) -> tuple[Agent, ...]:
+    def _agents(self, usual: Sequence[ModelChoice], rules: Summarization) -> tuple[Agent, ...]:
         """The agents; the usual models are dealt in turn to those that name none."""
-        agents, dealt = list[Agent](), cycle(usual)
-        for agent in named:
-            named_provider = split_name(agent, self._in_names).provider
-            same = [choice for choice in usual if choice.provider == named_provider]
+        agents, dealt, roles = list[Agent](), cycle(usual), self._base.roles
+        for agent in self._file.agents:
+            provider = split_name(agent, self._in_names).provider
+            same = [choice for choice in usual if choice.provider == provider]
             model = (*same, usual[0])[0] if _is_named(agent) else next(dealt)
-            role, more = role_id(agent.role, self._base.roles) or agent.role, self._base.roles
-            plain = agent_for(role, self._choice(agent, model), more)
+            role = role_id(agent.role, roles) or agent.role
+            plain = agent_for(role, self._choice(agent, model), roles)
             plain = plain.model_copy(update={"id": agent.id, "enabled": agent.enabled})
             agents.append(self._speaker(agent, plain, rules))
         return tuple(agents)
 
     def _speaker(self, speaker: Speaker, plain: Agent, rules: Summarization) -> Agent:
         """The agent `plain` with what the file says of it; `rules` are those for summaries."""
-        name = speaker.name or plain.name
-        own = speaker.summarization
-        return plain.model_copy(
-            update={
-                "name": name,
-                "icon": speaker.icon if "icon" in speaker.model_fields_set else plain.icon,
-                "temperature": speaker.temperature,
-                "fallbacks": None
-                if speaker.fallbacks is None
-                else tuple(self._choice(fallback) for fallback in speaker.fallbacks),
-                "prompts": {**plain.prompts, **self._prompts(speaker.prompts, name)},
-                "summarization": own
-                and self._summaries(laid_over(rules, own), f"{name}, summaries", rules.prompt),
-            }
-        )
+        name, own = speaker.name or plain.name, speaker.summarization
+        changes: dict[str, object] = {"name": name, "temperature": speaker.temperature}
+        if "icon" in speaker.model_fields_set:
+            changes["icon"] = speaker.icon
+        if speaker.fallbacks is not None:
+            changes["fallbacks"] = tuple(map(self._choice, speaker.fallbacks))
+        changes["prompts"] = {**plain.prompts, **self._prompts(speaker.prompts, name)}
+        if own:
+            complete = laid_over(rules, own)
+            changes["summarization"] = self._summaries(complete, f"{name}, summaries", rules.prompt)
+        return plain.model_copy(update=changes)
 
     def _summaries(
         self, rules: Summarization, what: str, instead: PromptText | None
@@ -301,21 +277,19 @@ class _FileCompletion:
         """The rules with their prompt read; with another one if it cannot be used."""
         if rules.prompt is None or rules.prompt.text:
             return rules
-        prompt = self._prompt(rules.prompt.source, "summary", what, instead)
+        prompt = self._prompt(rules.prompt.source, "summary", what)
         return rules.model_copy(update={"prompt": prompt or instead})
 
     def _prompts(self, named: Mapping[str, PromptText], who: str) -> Mapping[str, PromptText]:
         """The prompts that can be used, by name; a warning for each of the others."""
         prompts = {
-            name: self._prompt(prompt.source, name, f"{who}, {name}", self._for_everybody.get(name))
+            name: self._prompt(prompt.source, name, f"{who}, {name}")
             for name, prompt in named.items()
         }
         return {name: prompt for name, prompt in prompts.items() if prompt}
 
-    def _prompt(
-        self, file: str, name: str, what: str, instead: PromptText | None
-    ) -> PromptText | None:
-        """One prompt; None, with a warning that names what is used `instead`, if it is no good."""
+    def _prompt(self, file: str, name: str, what: str) -> PromptText | None:
+        """One prompt; None, with a warning, if it is no good."""
         try:
             prompt = self._read(file)
             reason = overrides.fault(name, prompt.text)
@@ -325,9 +299,8 @@ class _FileCompletion:
             prompt, reason = None, "it is not UTF-8 text"
         if not reason:
             return prompt
-        other = f"prompt file {FilePath(instead.source).name}" if instead else "built-in prompt"
         self._warnings.append(
-            f"The prompt file {file} ({what}) cannot be used: {reason}. "
-            f"The {other} takes its place."
+            f"The prompt file {file} ({what}) cannot be used: {reason}. The prompt for every "
+            "agent, or else the built-in one, takes its place."
         )
         return None

@@ -14,7 +14,6 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from core.config.keys import nearest
 from core.config.load import in_words, text_of
 from core.config.source import WrittenFile, read_source
 from core.debate.rules import Playbook
@@ -22,6 +21,7 @@ from core.errors import BadInput, ConfigurationBroken
 from core.opening import find_agent, known_agents
 from core.rules.formats.registry import formats_with
 from core.settings import Settings
+from core.wrong_values import nearest
 
 #: Where a team's own are, in the folder of the settings file.
 FOLDER = "playbooks"
@@ -142,15 +142,11 @@ def _misfits(playbook: Playbook, source: WrittenFile, settings: Settings) -> Ite
 
 
 def _repeated(playbook: Playbook, source: WrittenFile) -> Iterator[str]:
-    named: Mapping[str, Sequence[tuple[str, str]]] = {
-        "agents": [("", name) for name in playbook.agents],
-        "criteria": [("name", criterion.name) for criterion in playbook.criteria],
-        "evidence": [("name", evidence.name) for evidence in playbook.evidence],
-        "verdict": [("title", part.title) for part in playbook.verdict],
-    }
-    for key, entries in named.items():
-        folded = [name.casefold() for _, name in entries]
-        for at, (field, name) in enumerate(entries):
-            if folded[at] in folded[:at]:
+    named = {"agents": "", "criteria": "name", "evidence": "name", "verdict": "title"}
+    for key, field in named.items():
+        entries: Sequence[Any] = getattr(playbook, key)
+        names = [str(getattr(entry, field) if field else entry) for entry in entries]
+        for at, name in enumerate(names):
+            if name.casefold() in map(str.casefold, names[:at]):
                 where = source.at((key, at, field) if field else (key, at))
                 yield f'{where}: "{name}" is here already.'

@@ -1,11 +1,14 @@
-"""YAML or JSON text → plain values that remember the line each key was written on (pure)."""
+"""YAML or JSON text → plain values that remember where each was written; hints at keys (pure)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from types import UnionType
+from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
 import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from core.errors import ConfigurationBroken
 
@@ -14,6 +17,9 @@ Path = tuple[str | int, ...]
 
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+#: Under these stand others' names: of models, agents, a tool's arguments.
+_NAMES = (("prices",), ("weights",), ("arguments",))
 
 
 class _JSONLoader(yaml.SafeLoader):
@@ -25,8 +31,7 @@ _JSONLoader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType] -
 )
 
 
-@dataclass(frozen=True)
-class ValuePosition:
+class ValuePosition(NamedTuple):
     words: str
     line: int
 
@@ -40,21 +45,43 @@ class WrittenFile:
 
     def at(self, path: Path) -> str:
         """File, line and key of a value, for messages; the nearest parent's line if unknown."""
-        nearest = path
-        while nearest and nearest not in self.marks:
-            nearest = nearest[:-1]
-        mark = self.marks.get(nearest)
-        if mark is None:
-            return f"{self.name}: {words_of(path)}"
-        rest = words_of(path[len(nearest) :])
+        known = path
+        while known and known not in self.marks:
+            known = known[:-1]
+        rest = words_of(path[len(known) :])
+        if not known:
+            return f"{self.name}: {rest}"
+        words, line = self.marks[known]
         joint = "." if rest and not rest.startswith("[") else ""
-        return f"{self.name}, line {mark.line}: {mark.words}{joint}{rest}"
+        return f"{self.name}, line {line}: {words}{joint}{rest}"
+
+    def section(self, path: Path) -> dict[str, Any]:
+        """The keys and values there; empty where something else is written."""
+        place: Any = self.values
+        for step in path:
+            place = place[step] if isinstance(step, int) else _mapping(place).get(step)
+        return _mapping(place)
 
     def move(self, old: Path, new: Path) -> None:
-        """Remember that what was written at `old` counts as written at `new`."""
+        """Have what was written at `old` count as written at `new`, unless something is there."""
+        section, key = self.section(old[:-1]), str(old[-1])
+        if key not in section:
+            return
+        place: Any = self.values
+        for step in new[:-1]:
+            place = place[step] if isinstance(step, int) else place.setdefault(step, {})
+            if type(place) not in {dict, list}:
+                return
         for path, mark in list(self.marks.items()):
             if path[: len(old)] == old:
                 self.marks[(*new, *path[len(old) :])] = mark
+        value = section.pop(key)
+        if value is not None:
+            place.setdefault(new[-1], value)
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def words_of(path: Path) -> str:
@@ -65,6 +92,8 @@ def words_of(path: Path) -> str:
 
 def read_source(text: str, name: str, *, example: str = "debate: …") -> WrittenFile:
     """The values in a configuration file or a playbook; `example` is a line as it may hold.
+
+    Keys in camelCase are read in snake_case.
 
     Raises:
         ConfigurationBroken: It is no YAML or JSON, or no mapping; names file and line.
@@ -89,18 +118,18 @@ def read_source(text: str, name: str, *, example: str = "debate: …") -> Writte
         raise ConfigurationBroken(f"{name} is nested too deeply.") from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigurationBroken(f"{name} cannot be read: {error}.") from None
-    if values is None:
-        return WrittenFile(name, {})
-    if not isinstance(values, dict):
+    if not isinstance(values, dict | None):
         raise ConfigurationBroken(f"{name} must hold settings by name, like `{example}`.")
-    return WrittenFile(name, cast("dict[str, Any]", values), marks)
+    return WrittenFile(name, cast("dict[str, Any]", values or {}), marks)
 
 
-def _marks(name: str, node: yaml.Node, path: Path) -> Iterator[tuple[Path, ValuePosition]]:
-    """The line of every key and list item under the node."""
-    places = list[tuple[str | int, int, yaml.Node]]()
+def _marks(
+    name: str, node: yaml.Node, path: Path, written: Path = ()
+) -> Iterator[tuple[Path, ValuePosition]]:
+    """Where every key and list item under the node stands; its keys become snake_case."""
+    places = list[tuple[str | int, str | int, int, yaml.Node]]()
     if isinstance(node, yaml.SequenceNode):
-        places += [(at, item.start_mark.line + 1, item) for at, item in enumerate(node.value)]
+        places += [(at, at, item.start_mark.line + 1, item) for at, item in enumerate(node.value)]
     first_lines: dict[str, int] = {}
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         line = key.start_mark.line + 1
@@ -109,18 +138,58 @@ def _marks(name: str, node: yaml.Node, path: Path) -> Iterator[tuple[Path, Value
             raise ConfigurationBroken(
                 f"{name}, line {line}: the key {word} must be text; put it in quotes."
             )
-        if word in first_lines:
+        if path[-1:] not in _NAMES:
+            key.value = _HUMP.sub("_", word).lower() if _HUMP.search(word) else word
+        if key.value in first_lines:
             raise ConfigurationBroken(
-                f"{name}, line {line}: {words_of((*path, word))} is here a second time; "
-                f"first on line {first_lines[word]}."
+                f"{name}, line {line}: {words_of((*written, word))} is here a second time; "
+                f"first on line {first_lines[key.value]}."
             )
-        first_lines[word] = line
+        first_lines[key.value] = line
         if key.tag == _MERGE:  # keys taken over from elsewhere in the file
             for merged in value.value if isinstance(value, yaml.SequenceNode) else [value]:
-                yield from _marks(name, merged, path)
+                yield from _marks(name, merged, path, written)
         else:
-            places.append((word, line, value))
-    for step, line, value in places:
-        here = (*path, step)
-        yield here, ValuePosition(words_of(here), line)
-        yield from _marks(name, value, here)
+            places.append((key.value, word, line, value))
+    for step, word, line, value in places:
+        here, words = (*path, step), (*written, word)
+        yield here, ValuePosition(words_of(words), line)
+        yield from _marks(name, value, here, words)
+
+
+def keys_of(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    fields = model.model_fields.items()
+    return {str(field.validation_alias or name): field for name, field in fields}
+
+
+def model_in(annotation: object) -> type[BaseModel] | None:
+    """The model in `X` or `X | None`."""
+    if get_origin(annotation) in {Union, UnionType}:
+        return next(filter(None, map(model_in, get_args(annotation))), None)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return None
+
+
+def inside(annotation: object, step: str | int) -> object:
+    """The type of what is under a key, or of a list's item; None if the key is unknown."""
+    if model := model_in(annotation):
+        field = keys_of(model).get(str(step))
+        return field.annotation if field else None
+    if get_origin(annotation) in {Union, UnionType}:
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) is tuple:
+        return get_args(annotation)[0]
+    return get_args(annotation)[1] if get_origin(annotation) is Mapping else Any
+
+
+def elsewhere(name: str, model: type[BaseModel]) -> str:
+    """A hint at the section that has a key of exactly this name; empty if none has."""
+    name = name.lower()
+    if name in keys_of(model):
+        return f' Did you mean "{name}" at the top of the file?'
+    for section, found in keys_of(model).items():
+        part = model_in(found.annotation)
+        if part and name in keys_of(part):
+            return f' Did you mean "{section}.{name}"?'
+    return ""

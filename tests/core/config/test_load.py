@@ -1,7 +1,6 @@
 """Configuration files: what they set, what is wrong with them and on which line."""
 
 import json
-import re
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -492,13 +491,15 @@ agents:
 
     persona = PromptText(text="You are Ann.\n", source=str(tmp_path / "ann.md"))
     assert settings.agents[0].prompts == {"persona": persona}
-    words = [re.sub(r" cannot.*\. The ", " -> ", warning) for warning in settings.warnings]
+    words = [warning.partition(":")[0] for warning in settings.warnings]
     assert words == [
-        "The prompt file blank.md (Ann, critique) -> prompt file all.md takes its place.",
-        "The prompt file gone.md (Ann, proposal) -> built-in prompt takes its place.",
-        "The prompt file binary.md (Ann, refinement) -> built-in prompt takes its place.",
-        "The prompt file lost.md (Ann, summaries) -> prompt file all.md takes its place.",
+        "The prompt file blank.md (Ann, critique) cannot be used",
+        "The prompt file gone.md (Ann, proposal) cannot be used",
+        "The prompt file binary.md (Ann, refinement) cannot be used",
+        "The prompt file lost.md (Ann, summaries) cannot be used",
     ]
+    assert settings.agents[0].summarization
+    assert settings.agents[0].summarization.prompt == settings.summarization.prompt
 
 
 SERVERS = """

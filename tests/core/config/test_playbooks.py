@@ -117,7 +117,7 @@ def test_a_broken_one_is_named_and_left_out_and_the_others_are_there(tmp_path: P
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("vendor-choise", 'Did you mean "vendor-choice"?'), ("x", "Playbooks: architecture-decision")],
+    [("vendor-choise", 'Did you mean "vendor-choice"?'), ("x", "There are: architecture-decision")],
 )
 def test_an_unknown_playbook_is_refused_with_those_there_are(name: str, hint: str) -> None:
     with pytest.raises(BadInput, match=f'There is no playbook "{name}"') as refused:

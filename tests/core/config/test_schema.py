@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from core.acts import overrides
-from core.config.keys import keys_of
 from core.config.load import FileDefaults, load, prompt_reader
+from core.config.source import keys_of
 from core.config.writing import json_schema
 from core.debate.agents import PromptText, Summarization
 from core.debate.rules import Clarifying, DebateRules, Termination, VoteRules
