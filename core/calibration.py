@@ -6,6 +6,7 @@ Only "held" counts as held: a decision that held in part does not, and is shown 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import product
 from statistics import fmean
 
 from core.debate.state import Debate
@@ -30,6 +31,9 @@ _YES_OR_NO: Sequence[tuple[str, str, Mapping[bool, str]]] = (
     ("One answer alone", "alone_agrees", {True: "said the same", False: "said otherwise"}),
     ("Judge", "overruled", {False: "followed the vote", True: "overruled the vote"}),
 )
+
+#: What agents are called by whether they stood by the decision.
+_STOOD = {True: "for the decision", False: "against it"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,12 +189,10 @@ def _rows(cases: Sequence[Case]) -> Iterable[Row]:
     for group, field, names in _YES_OR_NO:
         for value, name in names.items():
             groups.append((group, name, [c for c in cases if getattr(c, field) is value]))
-    for by in ("model", "role"):
-        agents = sorted({getattr(voice, by) for case in cases for voice in case.voices})
-        for is_for, stood in ((True, "for the decision"), (False, "against it")):
-            for name in agents:
-                those = [case for case in cases if _stood(case, by, name) is is_for]
-                groups.append((f"{by.capitalize()}, {stood}", name, those))
+    for by, (is_for, stood) in product(("model", "role"), _STOOD.items()):
+        for name in sorted({getattr(voice, by) for case in cases for voice in case.voices}):
+            those = [case for case in cases if _stood(case, by, name) is is_for]
+            groups.append((f"{by.capitalize()}, {stood}", name, those))
     return (_row(*group) for group in groups if group[2])
 
 

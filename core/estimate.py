@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, partial
+from typing import NamedTuple
 
 from core.acts.act import ACTS
 from core.capabilities import capability
@@ -38,42 +39,37 @@ from core.usage import Usage
 #: Characters of instructions in every prompt, of a text that a prompt shows, and of a source.
 _FRAME, _TEXT, _SOURCE = 3200, 2100, 8000
 _CHARS_PER_WORD = 6
-#: Texts that a prompt of an act shows, by agent of the debate; other acts: `_USUAL_TEXTS`.
-_TEXTS: Mapping[Act, float] = {
-    Act.OPTIONS: 1.0,
-    Act.BALLOT: 1.4,
-    Act.SYNTHESIS: 2.4,
-    Act.SUMMARY: 1.8,
-    Act.REFINEMENT: 1.2,
-    Act.ADJUST: 1.4,
-}
-_USUAL_TEXTS = 0.9
-#: These show as many texts however many agents there are.
-_FIXED_TEXTS: Mapping[Act, float] = {
-    Act.CRITIQUE: 1.0,
-    Act.SECOND_LOOK: 1.0,
-    Act.SHADOW_CHOICE: 1.0,
-    Act.AUDIT: 3.0,
-    **dict.fromkeys((Act.CASTING, Act.QUESTIONS, Act.SHADOW), 0.0),
-}
 #: Texts of earlier rounds, or of summaries, in a prompt of a later round.
 _HISTORY = 1.5
-#: Words of a reply where the act does not bound them, or where a structure comes on top.
-_WORDS: Mapping[Act, int] = {
-    Act.QUESTIONS: 120,
-    Act.CLARIFICATION: 20,
-    Act.FACILITATION: 50,
-    Act.REVIEW: 200,
-    Act.FINDINGS: 30,
-    Act.SECOND_LOOK: 150,
-    Act.SUMMARY: 350,
-    Act.OPTIONS: 50,
-    Act.BALLOT: 80,
-    Act.SYNTHESIS: 900,
-    Act.AUDIT: 120,
-    Act.CASTING: 80,
-    Act.SHADOW: 500,
-    Act.SHADOW_CHOICE: 40,
+
+
+class _ActSize(NamedTuple):
+    #: Words of a reply where the act does not bound them, or where a structure comes on top.
+    words: int = 0
+    #: Texts that a prompt shows: by agent of the debate, and however many agents there are.
+    texts_by_agent: float = 0.0
+    texts: float = 0.0
+
+
+_USUAL_SIZE = _ActSize(texts_by_agent=0.9)
+_SIZES: Mapping[Act, _ActSize] = {
+    Act.QUESTIONS: _ActSize(120),
+    Act.CLARIFICATION: _ActSize(20, 0.9),
+    Act.CRITIQUE: _ActSize(texts=1.0),
+    Act.REFINEMENT: _ActSize(texts_by_agent=1.2),
+    Act.ADJUST: _ActSize(texts_by_agent=1.4),
+    Act.FACILITATION: _ActSize(50, 0.9),
+    Act.REVIEW: _ActSize(200, 0.9),
+    Act.FINDINGS: _ActSize(30, 0.9),
+    Act.SECOND_LOOK: _ActSize(150, texts=1.0),
+    Act.SUMMARY: _ActSize(350, 1.8),
+    Act.OPTIONS: _ActSize(50, 1.0),
+    Act.BALLOT: _ActSize(80, 1.4),
+    Act.SYNTHESIS: _ActSize(900, 2.4),
+    Act.AUDIT: _ActSize(120, texts=3.0),
+    Act.CASTING: _ActSize(80),
+    Act.SHADOW: _ActSize(500),
+    Act.SHADOW_CHOICE: _ActSize(40, texts=1.0),
 }
 #: No figure depends on when a debate starts.
 _ANY_TIME = datetime(2026, 1, 1, tzinfo=UTC)
@@ -217,34 +213,25 @@ def planned_turns(debate: Debate, rounds: int, *, beside: bool = True) -> Sequen
     `beside`: with all rounds of questions, and the summaries that are made beside the debate.
     """
     setup, form = debate.setup, format_of(debate)
-    everybody, nobody = [agent.id for agent in setup.agents], list[str]()
-    is_compared = form.compares_drafts and len(everybody) > 1
-    options = [SUMMARIZER] if is_compared and setup.format != review.NAME else nobody
-    blind = everybody if is_compared and setup.blind_ballot else nobody
-    final = nobody if (blind and not rounds) or _is_alone(setup, form) else everybody
-    numbers = range(1, (setup.clarifying.rounds if beside else 1) + 1)
-    askings = [str(number) for number in numbers] if setup.clarifying.enabled else nobody
-    calls: Sequence[tuple[Act, int, Sequence[str], Sequence[str | None]]] = (
-        (Act.QUESTIONS, 0, everybody, askings),
-        (Act.CLARIFICATION, 0, [SUMMARIZER], askings),
-        (Act.OPTIONS, 0, options, [None]),
-        (Act.BALLOT, 0, blind, [None]),
-        (Act.BALLOT, max(1, rounds), final, [None]),
-        (Act.SYNTHESIS, rounds, [JUDGE], [None]),
-        (Act.AUDIT, rounds, [JUDGE] if auditor_of(debate) else nobody, [None]),
-    )
+    agents = [agent.id for agent in setup.agents]
     own = [*_own_turns(debate, rounds)]
-    return [
-        *_turns_held_once(setup),
-        *own,
-        *(_summaries(debate, rounds, own) if beside else ()),
-        *(
-            Turn(act=act, round=number, agent=agent, target=target)
-            for act, number, agents, targets in calls
-            for target in targets
-            for agent in agents
-        ),
-    ]
+    turns = [*_turns_held_once(setup), *own]
+    if beside:
+        turns += _summaries(debate, rounds, own)
+    if setup.clarifying.enabled:
+        for number in range(1, (setup.clarifying.rounds if beside else 1) + 1):
+            turns += _asked(Act.QUESTIONS, 0, agents, str(number))
+            turns += _asked(Act.CLARIFICATION, 0, [SUMMARIZER], str(number))
+    is_compared = form.compares_drafts and len(agents) > 1
+    is_blind = is_compared and setup.blind_ballot
+    if is_compared and setup.format != review.NAME:
+        turns += _asked(Act.OPTIONS, 0, [SUMMARIZER])
+    if is_blind:
+        turns += _asked(Act.BALLOT, 0, agents)
+    if not _is_alone(setup, form) and (rounds or not is_blind):
+        turns += _asked(Act.BALLOT, max(1, rounds), agents)
+    turns += _asked(Act.SYNTHESIS, rounds, [JUDGE])
+    return turns + _asked(Act.AUDIT, rounds, [JUDGE] if auditor_of(debate) else [])
 
 
 def _turns_held_once(setup: Setup) -> Iterator[Turn]:
@@ -254,6 +241,10 @@ def _turns_held_once(setup: Setup) -> Iterator[Turn]:
         yield from (shadow.ANSWER, shadow.CHOICE)
     if setup.format == review.NAME:
         yield review.MERGING
+
+
+def _asked(act: Act, number: int, agents: Sequence[str], target: str | None = None) -> list[Turn]:
+    return [Turn(act=act, round=number, agent=agent, target=target) for agent in agents]
 
 
 def _own_turns(debate: Debate, rounds: int) -> Iterator[Turn]:
@@ -298,12 +289,12 @@ class _Sizes:
         debate = initial_debate(setup)
         self._setup, self._tables, self._auditor = setup, tables, auditor_of(debate)
         self._first = format_of(debate).phases[0]
-        text_size = size_of(setup.question) + size_of(setup.context)
         source_sizes = [
             len(source.fetch) if source.kind is SourceKind.TEXT else _SOURCE
             for source in setup.references
         ]
-        self._shared = _FRAME + text_size + min(setup.evidence_characters, sum(source_sizes))
+        self._shared = _FRAME + size_of(setup.question) + size_of(setup.context)
+        self._shared += min(setup.evidence_characters, sum(source_sizes))
         # Many calls are of one kind.
         self._usage = cache(self._usage_of_kind)
         self._capability = cache(partial(capability, overrides=tables.models))
@@ -317,42 +308,43 @@ class _Sizes:
                 agent = self._auditor or agent
             if agent is None or agent.provider == OFFLINE:
                 continue
-            served = agent.provider, agent.model
             least, usual, most = (
-                self._usage(turn.act, *served, case, is_later=turn.round > 1)
+                self._usage(turn.act, agent.provider, agent.model, case, is_later=turn.round > 1)
                 for case in (_LEAST, _USUAL, _MOST)
             )
-            calls.append(PlannedCall(turn, *served, least=least, usual=usual, most=most))
+            calls.append(PlannedCall(turn, agent.provider, agent.model, least, usual, most))
         return calls
 
     def seconds(
         self, calls: Sequence[tuple[PlannedCall, Usage]], chain: int, form: Format
     ) -> float:
         """How long calls take of which so many of the format's must follow one another."""
-        awaited = [(call, usage) for call, usage in calls if call.turn.act not in BESIDE]
-        if not awaited:
-            return 0.0
-        times = [
-            _FIRST_TOKEN + usage.output_tokens / self._capability(call.provider, call.model).speed
-            for call, usage in awaited
-        ]
-        around = {call.turn.act for call, _ in awaited} - {*form.phases, Act.FACILITATION}
-        return sum(times) / len(times) * (chain + len(around))
+        times, around = list[float](), set[Act]()
+        for call, usage in calls:
+            if call.turn.act not in BESIDE:
+                speed = self._capability(call.provider, call.model).speed
+                times.append(_FIRST_TOKEN + usage.output_tokens / speed)
+                around.add(call.turn.act)
+        around -= {*form.phases, Act.FACILITATION}
+        return sum(times) / len(times) * (chain + len(around)) if times else 0.0
 
     def _usage_of_kind(
         self, act: Act, provider: str, model: str, case: _Case, *, is_later: bool
     ) -> Usage:
-        limits, spec = self._capability(provider, model), ACTS[act]
-        history_size = self._texts(act, is_later=is_later) * _TEXT * case.length
-        tokens_in = tokens_of(int(self._shared + history_size), limits.token_factor)
-        words = _WORDS.get(act) or spec.words or 100
-        answer_tokens = tokens_of(int(words * _CHARS_PER_WORD * case.length), limits.token_factor)
+        limits, spec, size = self._capability(provider, model), ACTS[act], _SIZES.get(act)
+        size = size or _USUAL_SIZE
+        texts = size.texts + size.texts_by_agent * len(self._setup.agents)
+        if act is self._first:
+            texts = 0.0
+        if is_later and spec.sees_history:
+            texts += _HISTORY
+        tokens_in = tokens_of(int(self._shared + texts * _TEXT * case.length), limits.token_factor)
+        words = (size.words or spec.words or 100) * _CHARS_PER_WORD * case.length
         thought = int(limits.reasoning_tokens.get(spec.effort, 0) * case.reasoning)
-        cached = 0 if limits.cache == "none" else int(tokens_in * case.cached)
         usage = Usage(
             input_tokens=tokens_in,
-            output_tokens=answer_tokens + thought,
-            cached_tokens=cached,
+            output_tokens=tokens_of(int(words), limits.token_factor) + thought,
+            cached_tokens=0 if limits.cache == "none" else int(tokens_in * case.cached),
             reasoning_tokens=thought,
             attempts=1,
         )
@@ -364,14 +356,6 @@ class _Sizes:
         else:
             cost = price(provider, model, usage, prices)
         return usage.model_copy(update={"cost": cost})
-
-    def _texts(self, act: Act, *, is_later: bool) -> float:
-        texts = _FIXED_TEXTS.get(act)
-        if act is self._first:
-            texts = 0.0
-        elif texts is None:
-            texts = _TEXTS.get(act, _USUAL_TEXTS) * len(self._setup.agents)
-        return texts + (_HISTORY if is_later and ACTS[act].sees_history else 0.0)
 
 
 def initial_debate(setup: Setup) -> Debate:

@@ -28,6 +28,9 @@ from core.values import (
 DEBATE = "{debate}"
 _NAME = r"^[a-z][a-z0-9-]{0,29}$"
 _WEB = ("https://", "http://")
+#: As far as the settings' own patterns let it through
+#: (https://git-scm.com/docs/git-check-ref-format).
+_REFUSED_BY_GIT = re.compile(r"(^|/)([./]|$)|\.\.|(\.|\.lock)(/|$)")
 
 
 def _absolute(path: str) -> str:
@@ -48,26 +51,15 @@ def _repository_address(url: str) -> str:
     return url
 
 
-def _is_no_path(name: str) -> bool:
-    """Whether git refuses a name, as far as the settings' own patterns let it through.
-
-    See https://git-scm.com/docs/git-check-ref-format.
-    """
-    parts = name.split("/") if name else []
-    return ".." in name or any(
-        not part or part.startswith(".") or part.endswith((".", ".lock")) for part in parts
-    )
-
-
 def _name_in_git(name: str) -> str:
-    if _is_no_path(name):
+    if name and _REFUSED_BY_GIT.search(name):
         raise ValueError('has an empty part, ".", ".." or an end like .lock')
     return name
 
 
 def _branch(name: str) -> str:
     plain = name.replace(DEBATE, "d")
-    if DEBATE not in name or re.search(r"[{}]", plain) or _is_no_path(plain):
+    if DEBATE not in name or re.search(r"[{}]", plain) or _REFUSED_BY_GIT.search(plain):
         raise ValueError(f"is a name of branches with {DEBATE} in it, like moot/{DEBATE}")
     return name
 

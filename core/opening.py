@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from itertools import cycle
+from typing import Any
 
 from core.debate.agenda import Agenda
 from core.debate.agents import (
@@ -41,6 +41,7 @@ from core.settings import (
     role_id,
     roles_with,
 )
+from core.wrong_values import nearest
 
 #: Said to who asked; the question is kept without it.
 TAKEN_OUT = (
@@ -59,8 +60,11 @@ NOT_SEALED = "A review is not sealed: its author answers what the agents find."
 _QUESTION_MAX_CHARS = 300
 #: Of what is reviewed the question names so much.
 _MOST_TITLES, _TITLE_MAX_CHARS = 3, 80
-#: How alike a name is to the one that may be meant.
-_LIKE = 0.6
+#: What a debate takes over as it was asked for, and as settings have it.
+_FROM_REQUEST = ("asked_by", "place", "token", "mention", "continues")
+_FROM_SETTINGS = (
+    *("audit", "clarifying", "evidence_characters", "judge_models", "reveal_after_hours", "vote"),
+)
 #: An emoji as Slack sends it: `:thinking_face:`, `:+1::skin-tone-2:`.
 _EMOJI = re.compile(r":[a-z0-9_+'-]{1,100}:")
 
@@ -105,37 +109,41 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         BadInput: The question, the agents, the rounds, the format or the playbook cannot be used.
     """
     playbook, request, settings = _by_playbook(request, settings)
-    form = request.format or settings.format
-    formats = formats_with(settings.agendas)
+    form, formats = request.format or settings.format, formats_with(settings.agendas)
     if form not in formats:
-        raise BadInput(f'There is no format "{form}". Formats: {", ".join(formats)}.')
-    if form == REVIEW:
+        raise BadInput(f'There is no format "{form}". {nearest(form, list(formats))}')
+    is_review = form == REVIEW
+    if is_review:
         request = _with_subject(request)
     raw_question = check_question(request.question, settings.question_max_chars)
     raw_context = request.context.strip()
     question, context = redact(raw_question), redact(raw_context)
-    is_cut = (question, context) != (raw_question, raw_context)
     roster = _roster(request, settings)
     agenda, settings = _with_agenda(settings, form)
     rounds, notices = _rounds(request.rounds, settings.rounds, formats[form])
-    when, termination = _ending(request, settings)
+    is_sealed = settings.sealed if request.sealed is None else request.sealed
+    warnings = {
+        TAKEN_OUT: (question, context) != (raw_question, raw_context),
+        **dict.fromkeys(notices, True),
+        NOT_SEALED: is_sealed and is_review,
+    }
     judge = _with_defaults(settings.judge or judge_for(settings.judge_model), settings)
     agents = [_with_defaults(agent, settings, form) for agent in roster.agents]
     there = {judge.provider, *(agent.provider for agent in agents)}
     summarizer = _summarizer(judge, settings.background_model(there))
-    is_sealed = settings.sealed if request.sealed is None else request.sealed
-    linked = _linked_sources(request, form)
     cast_with = _casting_models(roster, summarizer or judge, settings)
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
+    when, termination = _ending(request, settings)
+    # What words link to, as far as there is room; a review reads only what it was given.
+    room = 0 if is_review else max(0, MOST_SOURCES - len(request.references))
+    linked = linked_anew(request.linked, request.references)[:room]
+    taken_over: dict[str, Any] = {name: getattr(request, name) for name in _FROM_REQUEST}
+    taken_over |= {name: getattr(settings, name) for name in _FROM_SETTINGS}
     return Setup(
+        **taken_over,
         question=question,
         context=context,
-        asked_by=request.asked_by,
-        place=request.place,
-        token=request.token,
-        mention=request.mention,
-        continues=request.continues,
         playbook=playbook,
         format=form,
         agenda=agenda,
@@ -144,37 +152,28 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         reasons=roster.reasons,
         casting=cast_with,
         judge=judge,
-        judge_models=settings.judge_models,
         summarizer=summarizer,
         shadow=shadow,
-        sealed=is_sealed and form != REVIEW,
-        audit=settings.audit,
+        sealed=is_sealed and not is_review,
         shadow_agent=_shadow(shadow, models, settings, judge),
         limits=settings.limits.of_debate,
-        vote=settings.vote,
         when=when,
         termination=termination,
-        clarifying=settings.clarifying,
         summarization=_fitting(settings.summarization, form),
-        evidence_characters=settings.evidence_characters,
-        reveal_after_hours=settings.reveal_after_hours,
         references=(*request.references, *linked),
         delimiter=delimiter,
         warnings=(
             *(*settings.warnings, *request.warnings, *roster.warnings),
-            *((TAKEN_OUT,) if is_cut else ()),
-            *notices,
-            *((NOT_SEALED,) if is_sealed and form == REVIEW else ()),
+            *(warning for warning, is_due in warnings.items() if is_due),
         ),
     )
 
 
-def _linked_sources(request: DebateRequest, form: str) -> Sequence[SourceReference]:
-    """What words link to, as far as there is room; a review reads only what it was given."""
-    if form == REVIEW:
-        return ()
-    room = max(0, MOST_SOURCES - len(request.references))
-    return linked_anew(request.linked, request.references)[:room]
+def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Termination]:
+    """Whether rounds are held, and when they end: those that are asked for by hand are all held."""
+    if request.rounds is not None and request.when is None:
+        return When.ALWAYS, settings.termination.model_copy(update={"ending": Ending.FIXED})
+    return request.when or settings.when, settings.termination
 
 
 def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings]:
@@ -199,13 +198,6 @@ def _by_playbook(
     values = {"format": playbook.format, "rounds": playbook.rounds, "when": playbook.when}
     says = {name: value for name, value in values.items() if value}
     return playbook, request, settings.model_copy(update=says)
-
-
-def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Termination]:
-    """Whether rounds are held, and when they end: those that are asked for by hand are all held."""
-    if request.rounds is not None and request.when is None:
-        return When.ALWAYS, settings.termination.model_copy(update={"ending": Ending.FIXED})
-    return request.when or settings.when, settings.termination
 
 
 def _with_subject(request: DebateRequest) -> DebateRequest:
@@ -325,9 +317,7 @@ def find_playbook(name: str, settings: Settings) -> Playbook:
     folded = "-".join(name.casefold().split())
     if playbook := settings.playbooks.get(folded):
         return playbook
-    names = list(settings.playbooks)
-    matches = get_close_matches(folded, names, n=1, cutoff=_LIKE)
-    hint = f'Did you mean "{matches[0]}"?' if matches else f"Playbooks: {', '.join(names)}."
+    hint = nearest(folded, list(settings.playbooks))
     raise BadInput(f'There is no playbook "{name.strip()}". {hint}')
 
 
@@ -349,7 +339,7 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
     if named is None and not settings.agents and settings.casting:
         cast = casting.by_topics(f"{request.question}\n{request.context}", settings.roles)
         return _agents_of(cast, models, settings.roles)
-    warnings: list[str] = []
+    warnings = list[str]()
     if named is None:
         by_id = {agent.id: agent for agent in settings.agents if agent.enabled}
     else:
@@ -413,10 +403,7 @@ def find_agent(name: str, settings: Settings) -> Agent:
         raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
     if role:
         return agent_for(role, ModelChoice(), settings.roles)
-    names = [*known_agents(settings), *ROLE_ALIASES]
-    matches = get_close_matches(folded, names, n=1, cutoff=_LIKE)
-    role_names = ", ".join(roles_with(settings.roles))
-    hint = f'Did you mean "{matches[0]}"?' if matches else f"Roles: {role_names}."
+    hint = nearest(folded, [*known_agents(settings), *ROLE_ALIASES])
     raise BadInput(f'There is no agent or role "{name.strip()}". {hint}')
 
 

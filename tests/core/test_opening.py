@@ -37,7 +37,7 @@ def test_without_a_wish_agents_are_cast_by_the_questions_topics() -> None:
         ("securty", 'There is no agent or role "securty". Did you mean "security"?'),
         ("kis", 'Did you mean "kiss"?'),
         ("judge", 'There is no agent or role "judge".'),
-        ("ユーザー", "Roles: architect, performance"),
+        ("ユーザー", "There are: architect, performance"),
     ],
 )
 def test_who_is_not_there_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
@@ -62,7 +62,7 @@ def test_no_agent_left_means_the_default_roster_with_a_warning() -> None:
         (replace(WISH, question=":thinking_face: :+1::skin-tone-2: ?"), "There is no question"),
         (replace(WISH, question="x" * 4001), "4,001 characters; the most is 4,000"),
         (replace(WISH, rounds=0), "from 1 to 15, not 0"),
-        (replace(WISH, format="brawl"), 'no format "brawl". Formats: critique'),
+        (replace(WISH, format="brawl"), 'no format "brawl". There are: critique'),
     ],
 )
 def test_what_cannot_be_used_is_named(wish: DebateRequest, words: str) -> None:
