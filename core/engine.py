@@ -38,7 +38,6 @@ from core.errors import (
     ProviderBusy,
     ProviderDown,
     ProviderMissing,
-    StoreError,
 )
 from core.figures import duration
 from core.ports import Clock, DebateStore, EventSink, RunToken
@@ -51,8 +50,6 @@ _log = structlog.get_logger(__name__)
 #: Seconds for which a run believes that it still holds its debate: far less than another process
 #: waits before it takes over what a frozen one holds.
 PROOF_SECONDS = 1.0
-#: Seconds that the database may take to say so: less than until others take over, too.
-ASKING_SECONDS = 10.0
 #: Seconds that the outcome of a turn which is let go may take to be recorded.
 RECORDING_SECONDS = 5.0
 #: Seconds that summaries still being made may take when all else of a debate is done.
@@ -73,6 +70,11 @@ class WaitingTurn(NamedTuple):
 
 
 class TurnTaker(Protocol):
+    """Takes turns; `core.acts.take.Turns.take` says what is asked of it.
+
+    Every error but `ModelsAway` and `CallFailed` is a fault of ours and stops the run loudly.
+    """
+
     async def take(
         self,
         debate: Debate,
@@ -81,22 +83,7 @@ class TurnTaker(Protocol):
         *,
         prove: Callable[[], Awaitable[None]],
         waits: bool,
-    ) -> Event:
-        """The outcome of the turn.
-
-        Args:
-            debate: As it stands.
-            turn: Which one.
-            book: Told what each model call cost as soon as it has ended, however it did.
-            prove: Awaited before each attempt to ask a model; raises `RunLost`.
-            waits: Whether the turn can be offered again where all its models are away.
-
-        Raises:
-            ModelsAway: No model can be asked now; the turn is to be taken later.
-            CallFailed: No model could be asked, or the reply cannot be used; everything else is
-                a fault of ours and stops the run loudly.
-        """
-        ...
+    ) -> Event: ...
 
 
 @dataclass(kw_only=True, eq=False)
@@ -154,7 +141,8 @@ class _Run:
         self._waiting: dict[str, WaitingTurn] = {}
         #: What calls spent that were given up, until it is booked.
         self._dropped = Usage()
-        self._own: list[RecordedEvent] = []
+        #: What this run has written since its last step, by number.
+        self._own: dict[int, RecordedEvent] = {}
         self._woken = False
         self._changed = asyncio.Event()
         self._telling = SinkFeed(
@@ -162,13 +150,10 @@ class _Run:
             sink=engine.sink,
             prove=self._prove,
             published=published,
-            on_end=self._wake_if_failed,
+            on_end=self._changed.set,
         )
         #: The debate as this run last saw it.
         self._debate: Debate | None = None
-        #: Agents whose models do not answer, and how often this run recorded that one went or came.
-        self._away: set[str] = set()
-        self._changes = 0
         #: Since when only summaries keep the debate from its end.
         self._ending_since: datetime | None = None
         #: When the database last said that this run holds the debate.
@@ -180,19 +165,15 @@ class _Run:
         self._changed.set()
 
     async def advance(self) -> Debate:
-        debate: Debate | None = None
         while True:
-            debate, is_idle = await self._step(debate)
-            if is_idle:
-                due = schedule.due(debate)  # a sink that takes long keeps no card open
-                seconds = (due - self._clock.now()).total_seconds() if due else None
-                if await self._telling.wait_until_done(unless=self._changed, seconds=seconds):
-                    return debate
+            debate, is_idle = await self._step()
+            if is_idle and not self._changed.is_set() and self._telling.is_done():
+                return debate
             await self._wait(debate)
 
-    async def _step(self, earlier: Debate | None) -> tuple[Debate, bool]:
+    async def _step(self) -> tuple[Debate, bool]:
         """Do one step. Returns the debate after it and whether nothing is left to do for now."""
-        debate, news = await self._catch_up(earlier)
+        debate, news = await self._catch_up()
         began = await self._start_ready(debate)
         if news or began:
             self._telling.tell(news, debate, began)
@@ -208,9 +189,9 @@ class _Run:
             return debate, not self._in_foreground()  # people may ask about it
         outage = schedule.outage(debate)
         if outage and not debate.outage:
-            await self._append(OutageBegan(reason=outage, origin=self._origin()))
+            await self._append(OutageBegan(reason=outage, origin=str(debate.seq)))
         elif debate.outage and not outage:
-            await self._append(OutageEnded(origin=self._origin()))
+            await self._append(OutageEnded(origin=str(debate.seq)))
         if is_busy:
             return debate, False
         await self._end_or_close(debate)
@@ -230,12 +211,6 @@ class _Run:
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
 
-    def _wake_if_failed(self, task: asyncio.Task[None]) -> None:
-        """Have the next step raise what a task has raised."""
-        # Where a turn was taken, recording its outcome has woken this already.
-        if task.cancelled() or task.exception():
-            self._changed.set()
-
     async def cancel(self) -> None:
         """Stop telling and all running turns; those without an outcome in the log run again later.
 
@@ -254,15 +229,14 @@ class _Run:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _catch_up(self, debate: Debate | None) -> tuple[Debate, Sequence[FoldedEvent]]:
+    async def _catch_up(self) -> tuple[Debate, Sequence[FoldedEvent]]:
+        debate = self._debate
         seq = debate.seq if debate else 0
-        added: Sequence[RecordedEvent] = sorted(
-            (entry for entry in self._own if entry.seq > seq), key=lambda entry: entry.seq
-        )
+        added: Sequence[RecordedEvent] = [self._own[at] for at in sorted(self._own) if at > seq]
         self._own.clear()
         woken, self._woken = self._woken, False
-        gapless = [entry.seq for entry in added] == list(range(seq + 1, seq + 1 + len(added)))
-        if woken or debate is None or not gapless:  # not all that follows is this run's own
+        is_gapless = not added or added[-1].seq == seq + len(added)
+        if woken or debate is None or not is_gapless:  # not all that follows is this run's own
             added = await self._store.all_events(self._token.debate_id, after=seq)
         news: list[FoldedEvent] = []
         for recorded in added:
@@ -270,8 +244,6 @@ class _Run:
             news.append(FoldedEvent(debate, recorded))
         if debate is None:
             raise LogBroken(f"The log of debate {self._token.debate_id} is empty.")
-        if self._debate is None:
-            self._away = set(debate.away)
         self._debate = debate
         return debate, news
 
@@ -288,22 +260,19 @@ class _Run:
             ready = {}
         self._waiting = {key: turn for key, turn in self._waiting.items() if key in ready}
         await self._drop(self._obsolete_turns(debate, ready))
-        recorded = {entry.event.key for entry in self._own}  # while they were being dropped
-        now = self._clock.now()
-        put_off = {key for key, waiting in self._waiting.items() if waiting.until > now}
-        fresh = [
-            turn
-            for key, turn in ready.items()
-            if key not in {*self._working, *recorded}
-            and (key not in put_off or not self._waits(debate, turn))
-        ]
-        for turn in fresh:
-            waits = self._waits(debate, turn)
+        recorded = {entry.event.key for entry in self._own.values()}  # while they were dropped
+        now, has_new = self._clock.now(), False
+        for key, turn in ready.items():
+            waits, waiting = self._waits(debate, turn), self._waiting.get(key)
+            is_put_off = waits and waiting is not None and waiting.until > now
+            if key in self._working or key in recorded or is_put_off:
+                continue
             taking = self._take(debate, turn, waits=waits)
-            task = asyncio.create_task(taking, name=f"{debate.id}/{turn.key}")
-            task.add_done_callback(self._wake_if_failed)
-            self._working[turn.key] = RunningTurn(turn, task, waits)
-        return tuple(ready.values()) if fresh else ()
+            task = asyncio.create_task(taking, name=f"{debate.id}/{key}")
+            task.add_done_callback(lambda _: self._changed.set())
+            self._working[key] = RunningTurn(turn, task, waits)
+            has_new = True
+        return tuple(ready.values()) if has_new else ()
 
     def _obsolete_turns(self, debate: Debate, ready: Collection[str]) -> Sequence[str]:
         turns = [
@@ -340,7 +309,7 @@ class _Run:
         except ModelsAway as error:
             self._dropped = sum(spent, start=self._dropped)
             self._put_off(turn, error.until)
-            await self._tell_away(turn.agent, str(error))
+            await self._note_presence(turn.agent, away=str(error))
             return
         except CallFailed as error:
             now = self._debate or debate
@@ -354,28 +323,20 @@ class _Run:
         except asyncio.CancelledError:
             self._dropped = sum(spent, start=self._dropped)
             raise
-        writing = asyncio.ensure_future(self._record(event, turn.agent if is_answered else ""))
+        writing = asyncio.ensure_future(self._write(event))
         try:
             self._note(await asyncio.shield(writing))
         except asyncio.CancelledError:
             # Let go on the way to the log: what came of it is kept, for it is paid for.
             await asyncio.wait([writing], timeout=RECORDING_SECONDS)
-            if writing.done() and not writing.cancelled() and not writing.exception():
+            if writing.done() and not writing.exception():
                 self._note(writing.result())
             else:
                 writing.cancel()
                 self._dropped = sum(spent, start=self._dropped)
             raise
-
-    async def _record(self, event: Event, answered: str) -> RecordedEvent:
-        recorded = await self._write(event)
-        if answered in self._away:
-            try:
-                await self._tell_back(answered)
-            except StoreError as error:  # the outcome stands; its next turn tells it
-                self._away.add(answered)
-                _log.warning("not recorded that a model is back", reason=str(error))
-        return recorded
+        if is_answered:
+            await self._note_presence(turn.agent, away="")
 
     def _put_off(self, turn: Turn, until: datetime | None) -> None:
         """Have the turn offered again, at once or at that time; in an outage no time of it runs."""
@@ -386,23 +347,21 @@ class _Run:
         self._waiting[turn.key] = WaitingTurn(turn, since, until or now)
         self._changed.set()
 
-    async def _tell_away(self, agent: str, reason: str) -> None:
-        if agent in self._away:
-            return
-        self._away.add(agent)
-        _log.warning("model away", debate=self._token.debate_id, agent=agent, reason=reason)
-        await self._append(ModelWentAway(agent=agent, reason=reason, origin=self._origin()))
+    async def _note_presence(self, agent: str, *, away: str) -> None:
+        """Record that an agent's model went away, and why, or is back; other turns may wait for it.
 
-    async def _tell_back(self, agent: str) -> None:
-        """Record that an agent's model is back; other turns that wait may be about it, too."""
-        self._away.remove(agent)
+        Turns that see the same at the same time write the same event: its key has the log's number.
+        """
+        debate = self._debate
+        if debate is None or bool(away) == (agent in debate.away):
+            return
+        if away:
+            _log.warning("model away", debate=debate.id, agent=agent, reason=away)
+            await self._append(ModelWentAway(agent=agent, reason=away, origin=str(debate.seq)))
+            return
         now = self._clock.now()
         self._waiting = {key: turn._replace(until=now) for key, turn in self._waiting.items()}
-        await self._append(ModelCameBack(agent=agent, origin=self._origin()))
-
-    def _origin(self) -> str:
-        self._changes += 1
-        return f"{self._token.number}.{self._changes}"
+        await self._append(ModelCameBack(agent=agent, origin=str(debate.seq)))
 
     async def _append(self, event: Event) -> None:
         self._note(await self._write(event))
@@ -410,25 +369,22 @@ class _Run:
     async def _write(self, event: Event) -> RecordedEvent:
         asked_at = self._clock.now()
         appended = await self._store.append(
-            self._token.debate_id, event, at=self._clock.now(), run=self._token
+            self._token.debate_id, event, at=asked_at, run=self._token
         )
         self._proven_at = asked_at
         return appended.recorded
 
     def _note(self, recorded: RecordedEvent) -> None:
-        self._own.append(recorded)
+        self._own[recorded.seq] = recorded
         self._changed.set()
 
     async def _prove(self) -> None:
         """Make sure that this run holds the debate: it may have been frozen, and taken over."""
-        good_for = PROOF_SECONDS
+        asked_at = self._clock.now()
         # Below zero: the clock was set back.
-        while not 0 <= (self._clock.now() - self._proven_at).total_seconds() < good_for:
-            asked_at = self._clock.now()
+        if not 0 <= (asked_at - self._proven_at).total_seconds() < PROOF_SECONDS:
             await self._store.check_run(self._token)
             self._proven_at = asked_at
-            # A busy database may take longer; frozen on the way, this asks again.
-            good_for = ASKING_SECONDS
 
     async def _wait(self, debate: Debate) -> None:
         """Wait until the log may have grown or a time limit is reached; raise a turn's error."""
@@ -436,7 +392,7 @@ class _Run:
         now, due = self._clock.now(), schedule.due(debate)
         # The time to answer ends despite summaries under way, but not during turns that the debate
         # waits for; these wake this loop.
-        if due and not self._in_foreground():
+        if due and debate.status is Status.RUNNING and not self._in_foreground():
             waits.append((due - now).total_seconds())
         if self._ending_since:
             waits.append(self._summary_grace - (now - self._ending_since).total_seconds())
@@ -449,13 +405,15 @@ class _Run:
             self._woken = True  # other processes may have written
             await self._enforce_limits(debate)
         self._changed.clear()
-        self._telling.check()
+        self._telling.is_done()  # raises what telling has raised
         for key in [key for key, work in self._working.items() if work.task.done()]:
             self._working.pop(key).task.result()
 
     def _limits(self, debate: Debate) -> Iterator[tuple[float, TimeRanOut | TurnFailed]]:
         """Seconds until each time limit, and what happens then. In an outage no other time runs."""
         limits, now = debate.setup.limits, self._clock.now()
+        if debate.status is not Status.RUNNING:
+            return
         if debate.outage_at:
             waited = (now - debate.outage_at).total_seconds()
             yield limits.outage_seconds - waited, TimeRanOut(of_outage=True)

@@ -3,14 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from core.debate.log import RecordedEvent, apply, fold
 from core.debate.people_events import BallotsRevealed
 from core.debate.state import Debate, Status
 from core.debate.turn import Turn
-from core.errors import StoreError
 from core.ports import DebateStore, EventSink
 from core.rules import schedule
 
@@ -59,7 +57,7 @@ class SinkFeed:
         sink: EventSink,
         prove: Callable[[], Awaitable[None]],
         published: int,
-        on_end: Callable[[asyncio.Task[None]], None],
+        on_end: Callable[[], None],
     ) -> None:
         """Begin with nothing to tell.
 
@@ -70,42 +68,24 @@ class SinkFeed:
             published: Events up to this one were told by an earlier run.
             on_end: Called whenever there is nothing more to tell, or telling has failed.
         """
-        self._store = store
-        self._sink = sink
-        self._prove = prove
+        self._store, self._sink, self._prove, self._on_end = store, sink, prove, on_end
         #: Up to which event the sink was told, and up to which that is written down.
         self._told = self._noted = published
-        self._on_end = on_end
         self._steps = deque[_Step]()
         self._task: asyncio.Task[None] | None = None
 
     def tell(self, news: Sequence[FoldedEvent], debate: Debate, began: Sequence[Turn]) -> None:
         """Have the sink told of these events, then of the turns in hand; returns at once."""
         self._steps.append(_Step(news, debate, began))
-        if self._task is None or self._task.done():
-            self.check()
+        if self.is_done():
             self._task = asyncio.create_task(self._tell(), name=f"{debate.id}/telling")
-            self._task.add_done_callback(self._on_end)
+            self._task.add_done_callback(lambda _: self._on_end())
 
-    def check(self) -> None:
-        """Raise what the sink, the database or `prove` has raised, if one of them has."""
+    def is_done(self) -> bool:
+        """Whether everything was told; raises what the sink, the database or `prove` has raised."""
         if self._task and self._task.done():
             self._task.result()
-
-    async def wait_until_done(self, *, unless: asyncio.Event, seconds: float | None = None) -> bool:
-        """Wait until the sink was told of everything; False if `unless` or the time came first."""
-        if self._task:
-            interrupted = asyncio.create_task(unless.wait())
-            try:
-                await asyncio.wait(
-                    (self._task, interrupted),
-                    timeout=seconds,
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-            finally:
-                interrupted.cancel()
-            self.check()
-        return not unless.is_set() and (self._task is None or self._task.done())
+        return self._task is None or self._task.done()
 
     def stop(self) -> None:
         """Tell no more from now on; what was not told comes when the debate is taken up again."""
@@ -118,45 +98,36 @@ class SinkFeed:
 
     async def _tell(self) -> None:
         while self._steps:
-            step = self._steps.popleft()
-            try:
-                await self._tell_step(step)
-            except Exception:
-                with suppress(StoreError):  # what went wrong first is what is raised
-                    await self._note(step.debate)
-                raise
-            if not self._steps:
-                await self._note(step.debate)
-
-    async def _tell_step(self, step: _Step) -> None:
-        for debate, recorded in step.news:
-            if recorded.seq <= self._told:
-                continue
-            if self._told - self._noted >= MOST_AGAIN:
-                await self._note(debate)
-            for folded in await self._readable_events(debate, recorded):
+            news, debate, began = self._steps.popleft()
+            for state, recorded in news:
+                if recorded.seq > self._told:
+                    await self._tell_event(state, recorded)
+            if began:
+                shown = debate
+                if debate.setup.sealed:
+                    log = await self._store.events(debate.id)
+                    shown = fold(entry for entry in log if entry.seq <= debate.seq)
                 await self._prove()
-                await self._sink.publish(*folded)
-            self._told = recorded.seq
-        if step.began:
-            debate = step.debate
-            if debate.setup.sealed:
-                log = await self._store.events(debate.id)
-                debate = fold(entry for entry in log if entry.seq <= step.debate.seq)
-            await self._prove()
-            await self._sink.turns_began(debate, step.began)
+                await self._sink.turns_began(shown, began)
+            if not self._steps:
+                await self._note(debate)
 
-    async def _readable_events(
-        self, debate: Debate, recorded: RecordedEvent
-    ) -> Sequence[FoldedEvent]:
-        """The event as sinks may read it; with the reveal of a sealed debate, the whole log."""
-        if not debate.setup.sealed:
-            return [FoldedEvent(debate, recorded)]
-        news, state = list[FoldedEvent](), None
-        for entry in (await self._store.events(debate.id))[: recorded.seq]:
-            state = apply(state, entry)
-            news.append(FoldedEvent(state, entry))
-        return news if isinstance(recorded.event, BallotsRevealed) else news[-1:]
+    async def _tell_event(self, debate: Debate, recorded: RecordedEvent) -> None:
+        """Tell an event as it may be read; with the reveal of a sealed debate, the whole log."""
+        if self._told - self._noted >= MOST_AGAIN:
+            await self._note(debate)
+        news = [FoldedEvent(debate, recorded)]
+        if debate.setup.sealed:
+            state, news = None, list[FoldedEvent]()
+            for entry in (await self._store.events(debate.id))[: recorded.seq]:
+                state = apply(state, entry)
+                news.append(FoldedEvent(state, entry))
+            if not isinstance(recorded.event, BallotsRevealed):
+                news = news[-1:]
+        for folded in news:
+            await self._prove()
+            await self._sink.publish(*folded)
+        self._told = recorded.seq
 
     async def _note(self, debate: Debate) -> None:
         # What is owed an answer counts as news until it has it, so that it outlives a crash.
