@@ -52,8 +52,7 @@ from core.ports import ModelProvider
 from core.request import ModelReply, ModelRequest
 from core.rules.formats.registry import FORMATS
 from core.settings import Settings
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, usual_reply
+from core.testing import InMemoryStore, RecordingSink, usual_reply
 from core.usage import Usage
 from tests.vendors.script import Counts, Say, VendorRequest
 from tests.vendors.server import Vendor

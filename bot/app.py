@@ -84,7 +84,7 @@ from core.ports import Embedder, EventSink, Spending
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.installation import installation_secret, probe
+from core.store.upkeep import installation_secret, probe
 from core.telling import Sinks
 from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions

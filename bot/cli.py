@@ -211,7 +211,7 @@ def purge(
     from bot.operations.backup import purge as purge_now  # noqa: PLC0415 - help must not wait for it
     from bot.settings import read_settings  # noqa: PLC0415 - help must not wait for it
     from core.clock import SystemClock  # noqa: PLC0415 - help must not wait for it
-    from core.store.purging import PurgeFilter  # noqa: PLC0415 - help must not wait for it
+    from core.store.upkeep import PurgeFilter  # noqa: PLC0415 - help must not wait for it
 
     only = PurgeFilter(person=person, channel=channel, debate=debate)
     named = " ".join(filter(None, (person, channel, debate)))

@@ -1,13 +1,14 @@
-"""PUBLIC doubles for tests: a scripted model, a sink, a clock, channels' choices, a debate at hand.
-
-The in-memory store is `core.store.memory.InMemoryStore`.
-"""
+"""PUBLIC doubles for tests: a model, store, sink, clock, channels' choices, a debate at hand."""
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TypeVar
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.pool import StaticPool
 
 from core.acts.act import ACTS
 from core.debate.agenda import Agenda, Phase
@@ -21,8 +22,12 @@ from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply, ModelRequest
 from core.request import PartKind
 from core.settings import ModelChoice, Settings
+from core.store.debates import SqlDebateStore
+from core.store.tables import METADATA
 from core.usage import Usage
 from core.use_cases.choices import ChannelChoices
+
+T = TypeVar("T")
 
 _CHARS_PER_WORD = 6
 Script = Callable[[ModelRequest], str | ProviderError]
@@ -78,55 +83,67 @@ class ScriptedProvider:
         return [request for request in self.requests if request.act is act]
 
 
-def _same_as(request: ModelRequest) -> list[int]:
-    is_review = request.act is Act.FINDINGS
-    kind = PartKind.CRITIQUE if is_review else PartKind.OTHER
-    lines = [line for part in request.parts if part.kind is kind for line in part.text.splitlines()]
-    return [1 if is_review else number for number, _ in enumerate(lines, start=1)]
-
-
 def plausible_reply(request: ModelRequest) -> str:
-    if request.act is Act.BALLOT:
-        labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
-        reasons = [f"{label} is clear" for label in labels]
-        count = len(options_in(request))
-        shares = [100 - 10 * (count - 1), *[10] * (count - 1)] if count else []
-        ballot = {"reasons": reasons, "ranking": labels, "probabilities": shares}
-        return json.dumps(ballot | {"moved_by": "none"})
-    if request.act is Act.OPTIONS:
-        labels = [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
-        stands_for = [1, *[2] * (len(labels) - 1)]
-        options = {"options": ["PostgreSQL", "Kafka"], "stands_for": stands_for, "kind": "choice"}
-        return json.dumps(options)
-    if request.act is Act.SYNTHESIS and request.answer:
-        # What a playbook asks for is answered label by label.
-        parts = request.answer.labels("parts", "part")
-        criteria = request.answer.labels("criteria", "criterion")
-        cells = [(option, criterion) for option in options_in(request) for criterion in criteria]
-        own = {
-            "parts": [{"part": part, "text": f"What is known of {part}."} for part in parts],
-            "criteria": [
-                {"option": option, "criterion": criterion, "judgement": f"{option} by {criterion}"}
-                for option, criterion in cells
-            ],
-        }
-        return json.dumps(a_verdict_reply(**own))
-    if request.act is Act.REVIEW:
-        findings = [a_finding_reply(words) for words in subject_words(request)[:1]]
-        return json.dumps({"findings": findings, "summary": "It says no reason.", "verdict": "o2"})
-    if request.act in {Act.FINDINGS, Act.CLARIFICATION}:
-        return json.dumps({"same_as": _same_as(request)})
-    if request.act is Act.SECOND_LOOK:
-        looks = [
-            {"finding": line.partition(":")[0], "why": "It is said now.", "status": "resolved"}
-            for part in request.parts
-            if part.label == "Your findings"
-            for line in part.text.splitlines()
-        ]
-        return json.dumps({"looks": looks, "new": [], "summary": "It is good.", "verdict": "o1"})
-    if request.act in _STRUCTURED:
-        return json.dumps(_STRUCTURED[request.act])
-    return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
+    reply = _REPLIES.get(request.act)
+    if reply is None:
+        return f"**The {request.role} says {request.act}.**\n\nBecause of the question."
+    return json.dumps(reply(request) if callable(reply) else reply)
+
+
+def _ballot(request: ModelRequest) -> object:
+    labels, count = _candidates(request), len(options_in(request))
+    return {
+        "reasons": [f"{label} is clear" for label in labels],
+        "ranking": labels,
+        "probabilities": [100 - 10 * (count - 1), *[10] * (count - 1)] if count else [],
+        "moved_by": "none",
+    }
+
+
+def _options(request: ModelRequest) -> object:
+    stands_for = [1, *[2] * (len(_candidates(request)) - 1)]
+    return {"options": ["PostgreSQL", "Kafka"], "stands_for": stands_for, "kind": "choice"}
+
+
+def _candidates(request: ModelRequest) -> Sequence[str]:
+    return [part.label for part in request.parts if part.kind is PartKind.CANDIDATE]
+
+
+def _verdict(request: ModelRequest) -> object:
+    """What a playbook asks for is answered label by label."""
+    form = request.answer
+    parts = form.labels("parts", "part") if form else ()
+    criteria = form.labels("criteria", "criterion") if form else ()
+    return a_verdict_reply(
+        parts=[{"part": part, "text": f"What is known of {part}."} for part in parts],
+        criteria=[
+            {"option": option, "criterion": criterion, "judgement": f"{option} by {criterion}"}
+            for option in options_in(request)
+            for criterion in criteria
+        ],
+    )
+
+
+def _review(request: ModelRequest) -> object:
+    texts = [part.text for part in request.parts if part.label.startswith("Source e")]
+    words = [line for text in texts for line in text.splitlines()[1:] if line.strip()]
+    findings = [a_finding_reply(line) for line in words[:1]]
+    return {"findings": findings, "summary": "It says no reason.", "verdict": "o2"}
+
+
+def _second_look(request: ModelRequest) -> object:
+    looks = [
+        {"finding": line.partition(":")[0], "why": "It is said now.", "status": "resolved"}
+        for part in request.parts
+        if part.label == "Your findings"
+        for line in part.text.splitlines()
+    ]
+    return {"looks": looks, "new": [], "summary": "It is good.", "verdict": "o1"}
+
+
+def _lines_of(request: ModelRequest, kind: PartKind) -> Sequence[str]:
+    texts = [part.text for part in request.parts if part.kind is kind]
+    return [line for text in texts for line in text.splitlines()]
 
 
 def usual_reply(request: ModelRequest) -> str:
@@ -154,11 +171,6 @@ def _long(length: int) -> str:
     return "".join(sentences)[:length]
 
 
-def subject_words(request: ModelRequest) -> Sequence[str]:
-    texts = [part.text for part in request.parts if part.label.startswith("Source e")]
-    return [line for text in texts for line in text.splitlines()[1:] if line.strip()]
-
-
 def a_finding_reply(words: str, **changes: object) -> dict[str, object]:
     """A finding as an agent may answer it, about these words of the first source, with changes."""
     reply: dict[str, object] = {
@@ -172,8 +184,7 @@ def a_finding_reply(words: str, **changes: object) -> dict[str, object]:
 
 
 def options_in(request: ModelRequest) -> Sequence[str]:
-    texts = [part.text for part in request.parts if part.kind is PartKind.OPTIONS]
-    return [line.partition(":")[0] for text in texts for line in text.splitlines()]
+    return [line.partition(":")[0] for line in _lines_of(request, PartKind.OPTIONS)]
 
 
 def a_verdict_reply(**changes: object) -> dict[str, object]:
@@ -210,7 +221,18 @@ A_SHADOW_REPLY: dict[str, object] = {
     "decision": "Use PostgreSQL.",
     "solution": "One table, and workers that skip locked rows.",
 }
-_STRUCTURED: dict[Act, dict[str, object]] = {
+#: Acts whose reply is JSON; the others' is text.
+_REPLIES: Mapping[Act, Mapping[str, object] | Callable[[ModelRequest], object]] = {
+    Act.BALLOT: _ballot,
+    Act.OPTIONS: _options,
+    Act.SYNTHESIS: _verdict,
+    Act.REVIEW: _review,
+    Act.SECOND_LOOK: _second_look,
+    # Each question is one of its own; all findings are the same.
+    Act.CLARIFICATION: lambda request: {
+        "same_as": [at + 1 for at, _ in enumerate(_lines_of(request, PartKind.OTHER))]
+    },
+    Act.FINDINGS: lambda request: {"same_as": [1 for _ in _lines_of(request, PartKind.CRITIQUE)]},
     Act.QUESTIONS: {"questions": [{"question": "How many jobs?", "assumption": "A thousand"}]},
     Act.CROSS_CHECK: {"reason": "The team runs it already.", "option": "o1"},
     Act.AUDIT: {"faults": []},
@@ -224,6 +246,34 @@ _STRUCTURED: dict[Act, dict[str, object]] = {
     },
     Act.FACILITATION: {"decision": "go_on", "focus": "cost", "question": "", "assumption": ""},
 }
+
+
+class InMemoryDatabase:
+    """Tables in memory, gone with the value: no file, no thread, no waiting."""
+
+    def __init__(self) -> None:
+        # One connection: in memory each has a database of its own.
+        self._engine = create_engine(
+            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
+        )
+        METADATA.create_all(self._engine)
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        with self._engine.begin() as connection:
+            return work(connection)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        return await self.write(work)
+
+    def __del__(self) -> None:
+        self._engine.dispose()
+
+
+class InMemoryStore(SqlDebateStore):
+    """A `DebateStore` in memory, gone with the process. Of one event loop."""
+
+    def __init__(self) -> None:
+        super().__init__(InMemoryDatabase())
 
 
 @dataclass

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from core.store.engines import sqlite_writer
-from core.store.writers import transact
+from core.store.engines import sqlite_writer, transact
 from slack_on_loopback import Workspace, run_workspace
 from tests.late import DEEDS, LateSelector, by_chance, make_commits_late, make_people_late
 

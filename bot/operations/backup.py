@@ -20,7 +20,7 @@ from core.clock import SystemClock
 from core.errors import BadInput, StoreDown
 from core.store.database import Database
 from core.store.lock import FileLock, check_no_log_is_left
-from core.store.purging import EVERYTHING, PurgeFilter, purge_debates, readers_of
+from core.store.upkeep import EVERYTHING, PurgeFilter, purge_debates, readers_of
 
 _log = logger(__name__)
 

@@ -39,8 +39,8 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from bot.store.leases import NOW
 from bot.store.tables import LANES, QUEUE, UNSENT, Channel
 from core.redaction import without_secrets
-from core.store.columns import insert_new
 from core.store.database import Database
+from core.store.tables import insert_new
 
 #: Of a living post: the event up to which it shows the debate, and the hash of what it shows.
 Version = tuple[int, str | None]

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, update
 
 from bot.store.tables import PERSONAL_TOKENS, TableUser
-from core.store.columns import insert_new
+from core.store.tables import insert_new
 
 #: Begins every token, so that people and programs that look for secrets know it;
 #: `core/redaction.py` does.

@@ -28,9 +28,8 @@ from core.debate.state import Debate, Status
 from core.errors import StoreError
 from core.ports import Clock
 from core.redaction import without_secrets
-from core.store.columns import insert_new
 from core.store.database import Database
-from core.store.tables import DEBATES, EVENTS, INSTALLATION
+from core.store.tables import DEBATES, EVENTS, INSTALLATION, insert_new
 from core.use_cases.choices import ChannelChoices
 from core.use_cases.remind import Reminder
 

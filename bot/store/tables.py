@@ -21,9 +21,9 @@ from sqlalchemy import (
     text,
 )
 
-from core.store.columns import UtcDateTime
 from core.store.database import Database
 from core.store.migrate import migrate
+from core.store.tables import UtcDateTime
 
 METADATA: Final = MetaData()
 

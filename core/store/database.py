@@ -6,7 +6,7 @@ PostgreSQL (several processes; each write is a transaction of its own, repeated 
 
 import asyncio
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from types import TracebackType
@@ -16,10 +16,16 @@ from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
 from core.errors import ConfigurationBroken, StoreDown
-from core.store.engines import FILE_FORM, postgres_engine, sqlite_reader, sqlite_writer
+from core.store.engines import (
+    FILE_FORM,
+    BatchingWriter,
+    RepeatingWriter,
+    postgres_engine,
+    sqlite_reader,
+    sqlite_writer,
+)
 from core.store.failures import is_passing
 from core.store.lock import FileLock, check_no_log_is_left, check_there
-from core.store.writers import BatchingWriter, RepeatingWriter, TransactionRunner
 
 T = TypeVar("T")
 
@@ -47,23 +53,20 @@ class Database:
 
     def __init__(
         self,
-        *,
         place: str,
-        reader: TransactionRunner,
-        writer: TransactionRunner | None = None,
+        reader: RepeatingWriter,
+        writer: RepeatingWriter | None = None,
+        *,
         lock: FileLock | None = None,
-        file: Path | None = None,
     ) -> None:
-        """Keep the parts; `Database.open` makes them. A server has neither lock nor file.
+        """Keep the parts; `Database.open` makes them. Only a file that is written to has a lock.
 
         `place` is the database in words for people, without a password.
         """
-        self.place = place
-        self._reader = reader
-        self._lock = lock
-        self._file = file
-        self._identity = _identity_of(file) if file else None
-        self._writer: TransactionRunner = writer or self._file_writer(Path(file or place))
+        self.place, self._reader, self._lock = place, reader, lock
+        self._file = Path(place) if lock else None
+        self._identity = _identity_of(self._file) if self._file else None
+        self._writer = writer or self._file_writer()
 
     @classmethod
     async def open(cls, location: str) -> "Database":
@@ -76,18 +79,14 @@ class Database:
             ConfigurationBroken: The location cannot be understood.
             StoreDown: It cannot be opened; says why and what to do.
         """
-        url = _read_location(location)
-        if url.drivername == _SQLITE:
-            path = _file_of(url)
-            place = str(path)
-            check_no_log_is_left(path)  # a new database would take its place
-            lock = FileLock(path)
-            # What a disk refuses once it refuses again: nothing is repeated.
-            reader = RepeatingWriter(sqlite_reader(path), place)
-            database = cls(place=place, reader=reader, lock=lock, file=path)
-        else:
-            database = _on_server(url)
-        return await _asked(database, database.write)
+        file = file_at(location)
+        if file is None:
+            return await _asked(_on_server(location))
+        check_no_log_is_left(file)  # a new database would take its place
+        lock = FileLock(file)
+        # What a disk refuses once it refuses again: nothing is repeated.
+        reader = RepeatingWriter(sqlite_reader(file), str(file))
+        return await _asked(cls(str(file), reader, lock=lock))
 
     @classmethod
     async def look_into(cls, location: str) -> "Database":
@@ -101,16 +100,13 @@ class Database:
             StoreMissing: There is no file, or an empty one, and nothing says that there was more.
             StoreDown: It cannot be opened; says why and what to do.
         """
-        url = _read_location(location)
-        if url.drivername == _SQLITE:
-            path = _file_of(url)
-            check_there(path)
-            # Another process may hold the file's lock, so nothing here writes: the reader refuses.
-            reader = RepeatingWriter(sqlite_reader(path, "ro"), str(path))
-            database = cls(place=str(path), reader=reader, writer=reader)
-        else:
-            database = _on_server(url)
-        return await _asked(database, database.read)
+        file = file_at(location)
+        if file is None:
+            return await _asked(_on_server(location))
+        check_there(file)
+        # Another process may hold the file's lock, so nothing here writes: the reader refuses.
+        reader = RepeatingWriter(sqlite_reader(file, "ro"), str(file))
+        return await _asked(cls(str(file), reader, reader))
 
     @property
     def is_shared(self) -> bool:
@@ -157,10 +153,10 @@ class Database:
         except sqlite3.Error as error:
             raise StoreDown(f"The database {self.place} was not cleaned: {error}.") from error
         finally:
-            self._writer = self._file_writer(file)
+            self._writer = self._file_writer()
 
-    def _file_writer(self, file: Path) -> BatchingWriter:
-        return BatchingWriter(sqlite_writer(file), self.place, self.check_file)
+    def _file_writer(self) -> BatchingWriter:
+        return BatchingWriter(sqlite_writer(Path(self.place)), self.place, self.check_file)
 
     async def shrink(self) -> None:
         """Give free pages back to the disk, a few at a time, while others write.
@@ -228,18 +224,6 @@ class Database:
         await self.close()
 
 
-def _read_location(location: str) -> URL:
-    try:
-        url = make_url(location)
-    except (ArgumentError, ValueError) as error:
-        raise ConfigurationBroken(_WRONG_LOCATION) from error
-    if url.drivername not in {_SQLITE, _POSTGRES}:
-        raise ConfigurationBroken(_WRONG_LOCATION)
-    if url.drivername == _SQLITE and url.database in {None, "", ":memory:"}:
-        raise ConfigurationBroken("The database location names no file. " + _WRONG_LOCATION)
-    return url
-
-
 _WRONG_LOCATION = (
     "The database location must look like sqlite+aiosqlite:///folder/moot.db "
     "or postgresql+psycopg://user@host/name."
@@ -251,17 +235,24 @@ def url_of_file(path: Path) -> str:
 
 
 def file_at(location: str) -> Path | None:
-    """The file of the database that a URL names; None: it is on a server."""
-    url = _read_location(location)
-    return _file_of(url) if url.drivername == _SQLITE else None
+    """The file of the database that a URL names, absolute; None: it is on a server.
+
+    Raises:
+        ConfigurationBroken: The location cannot be understood.
+    """
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError) as error:
+        raise ConfigurationBroken(_WRONG_LOCATION) from error
+    if url.drivername == _POSTGRES:
+        return None
+    if url.drivername != _SQLITE or url.database in {None, "", ":memory:"}:
+        raise ConfigurationBroken(_WRONG_LOCATION)
+    return Path(url.database or "").absolute()  # the working folder may change
 
 
-def _file_of(url: URL) -> Path:
-    """Where the database is that a location names, also after the working folder has changed."""
-    return Path(url.database or "").absolute()
-
-
-def _on_server(url: URL) -> Database:
+def _on_server(location: str) -> Database:
+    url = make_url(location)
     place = f"{url.host or 'localhost'}/{url.database or ''}"
     try:
         engine = postgres_engine(url)
@@ -270,11 +261,10 @@ def _on_server(url: URL) -> Database:
             "PostgreSQL needs the package psycopg. Type `make extras` in a checkout; "
             "docs/deploy.md says how elsewhere."
         ) from error
-    writer = RepeatingWriter(engine, place, passes=is_passing)
     # Each statement that reads is a transaction of its own, which saves two round trips.
     reading = engine.execution_options(isolation_level="AUTOCOMMIT")
     reader = RepeatingWriter(reading, place, passes=is_passing)
-    return Database(place=place, reader=reader, writer=writer)
+    return Database(place, reader, RepeatingWriter(engine, place, passes=is_passing))
 
 
 def _identity_of(path: Path) -> tuple[int, int] | None:
@@ -295,15 +285,15 @@ def _give_back(connection: Connection) -> int:
     return connection.exec_driver_sql("PRAGMA freelist_count").scalar_one()
 
 
-async def _asked(
-    database: Database, transact: Callable[[Callable[[Connection], None]], Awaitable[None]]
-) -> Database:
+async def _asked(database: Database) -> Database:
+    """The database, once it has answered; a location that nobody can use is found out here."""
+
     def ask(connection: Connection) -> None:
         is_file = connection.dialect.name == "sqlite"
         connection.exec_driver_sql("SELECT count(*) FROM sqlite_master" if is_file else "SELECT 1")
 
     try:
-        await transact(ask)
+        await database.write(ask)
     except BaseException:
         await database.close()
         raise

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
     ColumnElement,
@@ -31,10 +31,9 @@ from core.recent import Recent
 from core.redaction import without_secrets
 from core.rules.sealing import readable_log
 from core.store import spending
-from core.store.columns import UNREADABLE, insert_new
 from core.store.database import Transactions
-from core.store.installation import installation_secret
-from core.store.tables import DEBATES, EVENTS, RESERVATIONS
+from core.store.tables import DEBATES, EVENTS, RESERVATIONS, UNREADABLE, insert_new
+from core.store.upkeep import installation_secret
 from core.usage import Cap, SpendingScope
 
 #: Events of a log that are made of their rows without a thread of their own.
@@ -55,10 +54,11 @@ class SqlDebateStore:
     async def create(
         self, debate_id: str, started: Event, *, origin: str, at: datetime
     ) -> AppendResult:
-        if not isinstance(started, DebateStarted):
-            raise TypeError(f"a debate begins with its start, not with {started.kind}")
         started = without_secrets(started)
-        first, setup = RecordedEvent(debate_id, 1, at, started), started.setup
+        first, setup = (
+            RecordedEvent(debate_id, 1, at, started),
+            cast("DebateStarted", started).setup,
+        )
         values = {
             "id": debate_id,
             "origin": origin,
@@ -86,7 +86,8 @@ class SqlDebateStore:
         return await self._database.write(insert_or_find)
 
     async def id_of_origin(self, origin: str) -> str | None:
-        return await self._database.read(lambda c: c.execute(_BEGUN, {"origin": origin}).scalar())
+        query = select(DEBATES.c.id).where(DEBATES.c.origin == origin)
+        return await self._database.read(lambda c: c.execute(query).scalar())
 
     async def append(
         self, debate_id: str, event: Event, *, at: datetime, run: RunToken | None = None
@@ -121,8 +122,7 @@ class SqlDebateStore:
                 lambda c: c.execute(_FIRST, {"with_id": debate_id}).one()
             )
             started = _recorded_event(first).event
-            is_sealed = isinstance(started, DebateStarted) and started.setup.sealed
-            self._are_sealed[debate_id] = is_sealed
+            self._are_sealed[debate_id] = cast("DebateStarted", started).setup.sealed
         if not self._are_sealed[debate_id]:
             return log
         entries = readable_log(await self.all_events(debate_id))
@@ -157,18 +157,21 @@ class SqlDebateStore:
 
     async def mark_published(self, debate_id: str, seq: int) -> None:
         def set_if_greater(connection: Connection) -> None:
-            row = connection.execute(_PUBLISH, {"with_id": debate_id, "upto": seq}).first()
-            if row is None:
-                _head(connection, debate_id)  # as high already, or there is no such debate
+            if _head(connection, debate_id, lock=True).published_seq < seq:
+                _update(connection, debate_id, published_seq=seq)
 
         await self._database.write(set_if_greater)
 
     async def unfinished_ids(self) -> Sequence[str]:
-        return await self._database.read(lambda c: _ids(c, or_(_RUNS, _HAS_NEWS)))
+        return await self._ids(or_(_RUNS, _HAS_NEWS))
 
     async def unpublished_ids(self) -> Sequence[str]:
         # Few debates run, so few logs are looked at.
-        return await self._database.read(lambda c: _ids(c, and_(_RUNS, _HAS_NEWS)))
+        return await self._ids(and_(_RUNS, _HAS_NEWS))
+
+    async def _ids(self, condition: ColumnElement[bool]) -> Sequence[str]:
+        query = select(DEBATES.c.id).where(condition).order_by(DEBATES.c.started_at, DEBATES.c.id)
+        return await self._database.read(lambda c: list(c.execute(query).scalars()))
 
     async def find(self, filters: DebateFilter) -> Sequence[DebateEntry]:
         query = _ENTRIES.order_by(DEBATES.c.started_at.desc(), DEBATES.c.id.desc())
@@ -215,7 +218,6 @@ _ID: ColumnElement[bool] = DEBATES.c.id == bindparam("with_id")
 _LOG: ColumnElement[bool] = EVENTS.c.debate_id == bindparam("with_id")
 
 # Statements are made once: making them anew costs more than running them.
-_BEGUN = select(DEBATES.c.id).where(DEBATES.c.origin == bindparam("origin"))
 _HEAD = select(
     DEBATES.c.run_number,
     DEBATES.c.published_seq,
@@ -245,26 +247,14 @@ _START = (
     .where(DEBATES.c.origin == bindparam("origin"), EVENTS.c.seq == 1)
 )
 _UPDATE = update(DEBATES).where(_ID)
-_PUBLISH = (
-    update(DEBATES)
-    .where(_ID, DEBATES.c.published_seq < bindparam("upto"))
-    .values(published_seq=bindparam("upto"))
-    .returning(DEBATES.c.id)
-)
 _INSERT = insert(EVENTS)
 
 
 def _insert(connection: Connection, recorded: RecordedEvent) -> None:
     event = recorded.event
-    row = {
-        "debate_id": recorded.debate_id,
-        "seq": recorded.seq,
-        "key": event.key,
-        "kind": event.kind,
-        "at": recorded.at,
-        "body": event_to_json(event),
-    }
-    connection.execute(_INSERT, row)
+    columns = {"debate_id": recorded.debate_id, "seq": recorded.seq, "at": recorded.at}
+    columns |= {"key": event.key, "kind": event.kind, "body": event_to_json(event)}
+    connection.execute(_INSERT, columns)
 
 
 def _note_end(connection: Connection, recorded: RecordedEvent) -> None:
@@ -284,11 +274,6 @@ def _note_end(connection: Connection, recorded: RecordedEvent) -> None:
         case _:
             return
     _update(connection, recorded.debate_id, status=status.value, ended_at=ended_at)
-
-
-def _ids(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
-    query = select(DEBATES.c.id).where(condition).order_by(DEBATES.c.started_at, DEBATES.c.id)
-    return list(connection.execute(query).scalars())
 
 
 def _head(

@@ -1,16 +1,26 @@
-"""SQLAlchemy's engines for both databases, set up so that what is written stays written."""
+"""SQLAlchemy's engines for both databases, and how transactions run on them.
+
+What is written stays written: on SQLite in a batch with what else waits, on PostgreSQL each
+transaction for itself.
+"""
 
 import asyncio
 import json
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import aiosqlite
 from sqlalchemy import URL, Connection, create_engine, event
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import SingletonThreadPool
+
+from core.errors import StoreDown
+from core.retry import RetryPolicy, retry
+from core.store.failures import explain, is_held_by_others
 
 T = TypeVar("T")
 
@@ -39,6 +49,15 @@ CONNECT_ARGS: Mapping[str, Any] = {
     " -c synchronous_commit=on -c timezone=UTC"
     r" -c default_transaction_isolation=read\ committed",
 }
+
+#: Writes that may share one commit. Bounds how long the first of them waits for the last.
+_BATCH = 128
+
+#: Short waits for a conflict, long enough in all (26 s) for a server to restart.
+_RETRIES = RetryPolicy(tries=12, first_wait=0.05, longest_wait=5.0)
+
+#: Seconds that transactions under way may take at the end: a dead server keeps nobody here.
+_DISPOSE_SECONDS = 5.0
 
 
 class SqliteEngine:
@@ -181,3 +200,155 @@ def _read_json(stored: str) -> Any:
         return json.loads(stored)
     except ValueError:
         return {}
+
+
+class RepeatingWriter:
+    """Each work is a transaction of its own, repeated when the failure is a passing one.
+
+    A commit whose answer got lost is repeated too: work must be safe to do twice, which keys see
+    to. A transaction that has begun ends, whoever is cancelled: else a connection that is being
+    made could outlive the event loop.
+    """
+
+    def __init__(
+        self,
+        engine: AsyncEngine | SqliteEngine,
+        place: str,
+        *,
+        passes: Callable[[BaseException], bool] = lambda _error: False,
+        pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """Work through `engine`, which nobody else uses.
+
+        Args:
+            engine: Makes the transactions.
+            place: The database in words for people.
+            passes: Whether the same work may succeed a little later; without, nothing is repeated.
+            pause: Waits some seconds.
+        """
+        self._engine, self._place, self._passes, self._pause = engine, place, passes, pause
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        async def attempt() -> T:
+            task = asyncio.create_task(transact(self._engine, work), name="database transaction")
+            self._under_way.add(task)
+            task.add_done_callback(self._under_way.discard)
+            return await asyncio.shield(task)
+
+        failures = (SQLAlchemyError, OSError)
+        try:
+            return await retry(
+                attempt,
+                _RETRIES,
+                self._pause,
+                on=failures,
+                again=lambda error, wait: wait if self._passes(error) else None,
+            )
+        except failures as error:
+            raise explain(error, self._place) from error
+
+    async def close(self) -> None:
+        if self._under_way:
+            _, late = await asyncio.wait(self._under_way, timeout=_DISPOSE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        await self._engine.dispose()
+
+
+class _QueuedWork(NamedTuple):
+    work: Callable[[Connection], Any]
+    done: asyncio.Future[Any]
+
+
+class BatchingWriter:
+    """One task commits whatever waits in one transaction: a commit is one flush of the disk.
+
+    A batch in which anything fails is rolled back and done again one by one, so that a work that
+    fails only fails its caller. Savepoints would do it too, but cost two statements per work, and
+    when the database itself fails, SQLite may have rolled back everything
+    (https://sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction).
+    """
+
+    def __init__(
+        self, engine: SqliteEngine, place: str, check: Callable[[], None] = lambda: None
+    ) -> None:
+        """Write through `engine`, which has one connection and which nobody else uses.
+
+        `check` is called before each transaction; it raises `StoreDown` if nothing must be written.
+        """
+        self._engine, self._place, self._check = engine, place, check
+        self._queue = deque[_QueuedWork]()
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        if self._closed:
+            raise StoreDown(f"The database {self._place} is closed.")
+        if self._task is None:
+            self._task = asyncio.create_task(self._serve(), name="database writer")
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._queue.append(_QueuedWork(work, future))
+        self._changed.set()
+        return await future
+
+    async def close(self) -> None:
+        self._closed = True
+        task, self._task = self._task, None
+        try:
+            if task is not None:
+                self._changed.set()
+                await task
+        finally:
+            await self._engine.dispose()
+
+    async def _serve(self) -> None:
+        while self._queue or not self._closed:
+            if not self._queue:
+                self._changed.clear()
+                await self._changed.wait()
+            batch = [self._queue.popleft() for _ in range(min(len(self._queue), _BATCH))]
+            batch = [queued for queued in batch if not queued.done.done()]
+            if batch and not await self._commit(batch):
+                for queued in batch:
+                    await self._commit([queued])
+
+    async def _commit(self, batch: Sequence[_QueuedWork]) -> bool:
+        """Do the batch in one transaction; False where it has to be done one by one.
+
+        Whose failure it is shows only then.
+        """
+        try:
+            self._check()
+            results = await self._engine.transact(
+                lambda connection: [queued.work(connection) for queued in batch]
+            )
+        except Exception as error:  # noqa: BLE001 - whatever it is belongs to the callers
+            # Each work would wait for a lock of others as long again, and everybody with it.
+            if len(batch) > 1 and not (isinstance(error, StoreDown) or is_held_by_others(error)):
+                return False
+            for queued in batch:
+                if not queued.done.done():
+                    queued.done.set_exception(self._in_words(error))
+            return True
+        for queued, result in zip(batch, results, strict=True):
+            if not queued.done.done():
+                queued.done.set_result(result)
+        return True
+
+    def _in_words(self, error: Exception) -> Exception:
+        """The error for one of the callers: each gets its own, as raising it writes to it."""
+        if not isinstance(error, SQLAlchemyError):
+            return StoreDown(str(error)) if type(error) is StoreDown else error
+        explained = explain(error, self._place)
+        explained.__cause__ = error
+        return explained
+
+
+async def transact(engine: AsyncEngine | SqliteEngine, work: Callable[[Connection], T]) -> T:
+    if isinstance(engine, SqliteEngine):
+        return await engine.transact(work)
+    async with engine.begin() as connection:
+        return await connection.run_sync(work)

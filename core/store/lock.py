@@ -8,6 +8,19 @@ from pathlib import Path
 from core.errors import StoreDown, StoreInUse, StoreMissing
 
 _PRIVATE = 0o600
+_NOT_WRITABLE = "The database {database} cannot be written. Allow writing in {folder}."
+_NO_FOLDER = "The folder {folder} for the database does not exist. Create it first."
+_FULL = "The disk with the database {database} is full. Free some space."
+_WHY = {
+    errno.ENOENT: _NO_FOLDER,
+    errno.ENOTDIR: _NO_FOLDER,
+    errno.EACCES: _NOT_WRITABLE,
+    errno.EPERM: _NOT_WRITABLE,
+    errno.EROFS: _NOT_WRITABLE,
+    errno.EISDIR: "{database} is a folder, not a database. Name a file in it.",
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+}
 
 
 class FileLock:
@@ -24,15 +37,27 @@ class FileLock:
             StoreInUse: Another process has it.
             StoreDown: The files cannot be written.
         """
-        path = _lock_of(database)
         self._file: int | None = None
         try:
-            self._file = _lock(path, database)
-            # Created for our eyes only, if there is none; fails if we may not write.
-            os.close(os.open(database, os.O_RDWR | os.O_CREAT, _PRIVATE))
+            self._file = os.open(_lock_of(database), os.O_RDWR | os.O_CREAT, _PRIVATE)
+            holder = _take(self._file)
+            if not holder:
+                os.ftruncate(self._file, 0)
+                os.write(self._file, str(os.getpid()).encode())
+                # Created for our eyes only, if there is none; fails if we may not write.
+                os.close(os.open(database, os.O_RDWR | os.O_CREAT, _PRIVATE))
         except OSError as error:
             self.release()
-            raise StoreDown(_why(error, database)) from error
+            usual = f"The database {{database}} cannot be opened: {error.strerror}."
+            words = _WHY.get(error.errno or 0, usual)
+            raise StoreDown(words.format(database=database, folder=database.parent)) from error
+        if holder:
+            self.release()
+            raise StoreInUse(
+                f"Another process (id {holder}) is using the database {database}. "
+                "Stop it first, or give this one a database of its own. "
+                f"(Lock file: {_lock_of(database)})"
+            )
 
     def release(self) -> None:
         """Give the lock back. Safe to call twice."""
@@ -48,47 +73,36 @@ def is_in_use(database: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno == errno.EWOULDBLOCK
+        return bool(_take(file))
     finally:
         os.close(file)
-    return False
 
 
 def check_there(database: Path) -> None:
     """Make sure that there is a database to look into, before SQLite is asked for it.
 
-    Beside an empty file SQLite deletes the write-ahead log, also where it may only read; that log
-    may belong to a file that was moved away.
-
     Raises:
         StoreMissing: There is none, and nothing says that there was one.
-        StoreDown: Its file was taken away, or cannot be looked at.
+        StoreDown: What was written last is there without it.
+    """
+    if state := check_no_log_is_left(database):
+        raise StoreMissing(f"The database {database} is {state}.")
+
+
+def check_no_log_is_left(database: Path) -> str:
+    """Whether the file is `empty` or `not there`; empty: there is one, or nobody can say.
+
+    Raises `StoreDown` where its write-ahead log is there without it: beside an empty or new file
+    SQLite deletes the log, also where it only reads.
     """
     try:
-        state = _what_is_missing(database)
-    except OSError as error:
-        raise StoreDown(f"The database {database} cannot be read: {error.strerror}.") from error
-    if not state:
-        return
-    if is_in_use(database):
-        raise StoreDown(
-            f"A process works on the database {database}, and its file is {state}: it was moved, "
-            "deleted or replaced. Put it back, or stop Moot and restore a backup."
-        )
-    check_no_log_is_left(database)
-    raise StoreMissing(f"The database {database} is {state}.")
-
-
-def check_no_log_is_left(database: Path) -> None:
-    """Raise `StoreDown` where there is a write-ahead log of a file that is not there."""
-    try:
-        state = _what_is_missing(database)
+        if database.stat().st_size:
+            return ""
+        state = "empty"
+    except (FileNotFoundError, NotADirectoryError):
+        state = "not there"
     except OSError:
-        return  # who opens the file says why that cannot be
-    if not state:
-        return
+        return ""  # who opens the file says why that cannot be
     file = database.resolve()  # as SQLite does
     log = file.with_name(file.name + "-wal")
     if log.exists() and log.stat().st_size:
@@ -96,48 +110,17 @@ def check_no_log_is_left(database: Path) -> None:
             f"The database {database} is {state}, and {log.name} beside it holds what was written "
             "last. Put the file back that it belongs to, or move both away."
         )
-
-
-def _what_is_missing(database: Path) -> str:
-    """Whether the file is empty or not there, in words; empty where there is one."""
-    try:
-        return "" if database.stat().st_size else "empty"
-    except (FileNotFoundError, NotADirectoryError):
-        return "not there"
+    return state
 
 
 def _lock_of(database: Path) -> Path:
     return database.with_name(database.name + ".lock")
 
 
-def _lock(path: Path, database: Path) -> int:
-    file = os.open(path, os.O_RDWR | os.O_CREAT, _PRIVATE)
+def _take(file: int) -> str:
+    """Take the lock; the id of the process that has it, if another one does."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.ftruncate(file, 0)
-        os.write(file, str(os.getpid()).encode())
-    except OSError as error:
-        holder = os.pread(file, 20, 0).decode(errors="replace") or "unknown"
-        os.close(file)
-        if error.errno != errno.EWOULDBLOCK:
-            raise
-        raise StoreInUse(
-            f"Another process (id {holder}) is using the database {database}. "
-            f"Stop it first, or give this one a database of its own. (Lock file: {path})"
-        ) from error
-    return file
-
-
-def _why(error: OSError, database: Path) -> str:
-    folder = database.parent
-    match error.errno:
-        case errno.ENOENT | errno.ENOTDIR:
-            return f"The folder {folder} for the database does not exist. Create it first."
-        case errno.EACCES | errno.EPERM | errno.EROFS:
-            return f"The database {database} cannot be written. Allow writing in {folder}."
-        case errno.EISDIR:
-            return f"{database} is a folder, not a database. Name a file in it."
-        case errno.ENOSPC | errno.EDQUOT:
-            return f"The disk with the database {database} is full. Free some space."
-        case _:
-            return f"The database {database} cannot be opened: {error.strerror}."
+    except BlockingIOError:
+        return os.pread(file, 20, 0).decode(errors="replace") or "unknown"
+    return ""

@@ -6,16 +6,7 @@ older ones; a test compares what comes of both.
 
 from pathlib import Path
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    MetaData,
-    PrimaryKeyConstraint,
-    String,
-    Table,
-    inspect,
-    text,
-)
+from sqlalchemy import Connection, MetaData, inspect, text
 from sqlalchemy.util import OrderedSet
 
 from core.errors import StoreDown, StoreError, StoreMissing
@@ -49,14 +40,12 @@ async def migrate(
             table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: str(index.name)))
         if current is None:
             metadata.create_all(connection, checkfirst=False)
-            version = Table(
-                version_table,
-                MetaData(),
-                Column("version_num", String(32), nullable=False),
-                PrimaryKeyConstraint("version_num", name=f"{version_table}_pkc"),
+            key = f"CONSTRAINT {version_table}_pkc PRIMARY KEY (version_num)"
+            connection.execute(
+                text(f"CREATE TABLE {version_table} (version_num VARCHAR(32) NOT NULL, {key})")
             )
-            version.create(connection)
-            connection.execute(version.insert().values(version_num=newest(location)))
+            insertion = f"INSERT INTO {version_table} VALUES (:version)"  # noqa: S608 - our own name
+            connection.execute(text(insertion), {"version": newest(location)})
             return
         if current < min(_versions(location)):  # the first step brings up whatever was before it
             connection.execute(text(f"DELETE FROM {version_table}"))  # noqa: S608 - our own name

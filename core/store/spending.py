@@ -17,8 +17,7 @@ from core.debate.log import Event, RecordedEvent, spent_by
 from core.debate.turn import Act
 from core.debate.turn_events import VerdictReached
 from core.ports import Reservation
-from core.store.columns import insert_new
-from core.store.tables import RESERVATIONS, SPENDING
+from core.store.tables import RESERVATIONS, SPENDING, insert_new
 from core.usage import Cap, SpendingScope
 
 #: Whole billionths of a US dollar in one.

@@ -24,8 +24,8 @@ from core.debate.vote import Abstention
 from core.errors import RunLost
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.installation import installation_secret
 from core.store.tables import prepare
+from core.store.upkeep import installation_secret
 from core.testing import a_setup
 from core.usage import Call, SpendingScope, Usage
 

@@ -101,11 +101,6 @@ async def test_an_id_that_is_taken_is_refused(store: DebateStore) -> None:
     assert len(await store.events("d1")) == 1
 
 
-async def test_nothing_but_a_start_begins_a_debate(store: DebateStore) -> None:
-    with pytest.raises(TypeError, match="note_added"):
-        await store.create("d1", note("n1"), origin="trigger-1", at=NOON)
-
-
 async def test_events_come_back_as_they_went_in_and_in_order(store: DebateStore) -> None:
     odd = "NUL \0, emoji 🦆, quotes '\", percent %s :name, line\nbreak"
     failure = Failure(turn=Turn(act=Act.CRITIQUE, round=1, agent="ann", target="bob"), reason=odd)

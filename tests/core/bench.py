@@ -12,8 +12,7 @@ from core.engine import SUMMARY_GRACE, Engine
 from core.evidence.reading import EvidenceReader, FileReader, fetch_text
 from core.llm.call import ModelCalls
 from core.settings import EvidenceLimits
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.testing import InMemoryStore, RecordingSink, ScriptedProvider, a_setup
 from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"

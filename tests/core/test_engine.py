@@ -24,8 +24,8 @@ from core.ports import AppendResult, RunToken
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules import schedule, voting
 from core.rules.formats.registry import format_of
-from core.store.memory import InMemoryStore
 from core.testing import (
+    InMemoryStore,
     ManualClock,
     RecordingSink,
     ScriptedProvider,

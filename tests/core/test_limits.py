@@ -17,8 +17,7 @@ from core.debate.turn import ENGINE, Act, Turn
 from core.debate.turn_events import ClarificationsOpened
 from core.debate.verdict import FollowUp
 from core.request import ModelReply, ModelRequest
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.testing import InMemoryStore, RecordingSink, ScriptedProvider, a_setup
 from core.usage import Usage
 from tests.core.bench import DEBATE, Bench
 

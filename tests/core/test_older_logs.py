@@ -25,8 +25,7 @@ from core.debate.turn_events import TurnFailed
 from core.engine import Engine
 from core.llm.call import ModelCalls, Tables
 from core.request import ModelRequest
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, ScriptedProvider, plausible_reply
+from core.testing import InMemoryStore, RecordingSink, ScriptedProvider, plausible_reply
 from core.usage import Usage
 
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("*/*.json"))

@@ -23,8 +23,8 @@ from core.errors import BadInput, ProviderError, RequestRejected
 from core.evidence.diffs import with_hunks
 from core.llm.call import ModelCalls
 from core.request import ModelRequest
-from core.store.memory import InMemoryStore
 from core.testing import (
+    InMemoryStore,
     RecordingSink,
     ScriptedProvider,
     a_finding_reply,

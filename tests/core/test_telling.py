@@ -15,9 +15,8 @@ from core.debate.turn_events import ContributionMade
 from core.debate.verdict import FollowUp
 from core.errors import RunLost, StoreDown
 from core.request import ModelReply, ModelRequest
-from core.store.memory import InMemoryStore
 from core.telling import MOST_AGAIN
-from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.testing import InMemoryStore, RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE, Bench
 
 pytestmark = pytest.mark.leaping

@@ -19,8 +19,7 @@ from core.llm.providers.offline import OfflineProvider
 from core.rules.ending import degradations, ending_sentences, round_reasons, why_not_wanted
 from core.rules.gate import rounds_open, undebatable
 from core.rules.schedule import rounds_held
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink, ScriptedProvider, a_setup
+from core.testing import InMemoryStore, RecordingSink, ScriptedProvider, a_setup
 from tests.core.bench import DEBATE
 
 CHOIR = "Should our choir sing Bach or Brahms in spring?"

@@ -18,8 +18,7 @@ from core.debate.state import Status
 from core.debate.turn import Act
 from core.request import ModelRequest
 from core.rules.sealing import TELLING_EVENTS
-from core.store.memory import InMemoryStore
-from core.testing import ScriptedProvider, a_setup, on_own_models, plausible_reply
+from core.testing import InMemoryStore, ScriptedProvider, a_setup, on_own_models, plausible_reply
 from core.transcript.explain import explanation
 from core.transcript.record import record_json
 from core.transcript.report import report

@@ -13,7 +13,7 @@ import pytest_asyncio
 from bot.mcp.token_callers import TokenCallers
 from bot.operations.backup import purge
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
-from core.store.purging import PurgeFilter
+from core.store.upkeep import PurgeFilter
 from core.usage import SpendingScope
 from core.use_cases.limits import Bounds
 from slack_on_loopback import run_workspace

@@ -22,8 +22,7 @@ from core.llm.quoting import quote
 from core.opening import DebateRequest, open_debate
 from core.request import Part, PartKind
 from core.settings import Settings
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink
+from core.testing import InMemoryStore, RecordingSink
 
 DELIMITER = "k7f3q9zz4m1x8p2w"
 QUESTION = (

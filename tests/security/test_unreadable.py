@@ -29,8 +29,7 @@ from core.errors import LogBroken, StoreError
 from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, Members, a_setup
+from core.testing import InMemoryStore, ManualClock, Members, a_setup
 from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.debate_cache import DebateCache
 from core.use_cases.find import FindDebates, FoundDebate, SearchHit

@@ -18,9 +18,9 @@ from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreErro
 from core.figures import number
 from core.ports import DebateFilter, DebateStore
 from core.rules.formats.registry import format_of
-from core.store.inspection import inspect_database
 from core.store.lock import is_in_use
 from core.store.migrate import newest as newest_version
+from core.store.upkeep import inspect_database
 
 #: Less room than this, in bytes, is too little.
 _LEAST_ROOM = 200_000_000

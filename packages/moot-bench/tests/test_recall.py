@@ -14,8 +14,7 @@ from core.debate.turn import Act
 from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.settings import Settings
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, RecordingSink, ScriptedProvider
+from core.testing import InMemoryStore, ManualClock, RecordingSink, ScriptedProvider
 
 from moot_bench.arms import Arm, ArmForm, setup_of
 from moot_bench.reading import read_tasks

@@ -19,8 +19,8 @@ from core.errors import ProviderError, RequestRejected
 from core.llm.call import ModelCalls
 from core.request import ModelRequest, PartKind
 from core.settings import Settings
-from core.store.memory import InMemoryStore
 from core.testing import (
+    InMemoryStore,
     ManualClock,
     RecordingSink,
     ScriptedProvider,

@@ -14,8 +14,7 @@ from core.debate.log import RecordedEvent, fold
 from core.debate.message_events import NoteAdded
 from core.debate.people import Person
 from core.debate.state import Debate
-from core.store.memory import InMemoryStore
-from core.testing import InMemoryChannelChoices, ManualClock, a_setup, log_of
+from core.testing import InMemoryChannelChoices, InMemoryStore, ManualClock, a_setup, log_of
 from core.use_cases.debate_cache import DebateCache
 from core.use_cases.share import ShareDebates
 

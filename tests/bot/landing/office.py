@@ -25,8 +25,7 @@ from core.debate.turn_events import VerdictReached
 from core.debate.verdict import Decision, DecisionKind
 from core.ports import DebateStore
 from core.store.database import Database
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, a_setup
+from core.testing import InMemoryStore, ManualClock, a_setup
 from tests.bot.plays import DANA, a_verdict
 
 FIRST, SECOND = "dabc2345", "dxyz2345"

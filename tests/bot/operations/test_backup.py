@@ -39,7 +39,7 @@ from core.errors import BadInput, StoreDown
 from core.ports import DebateFilter, Reservation
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.purging import PurgeFilter
+from core.store.upkeep import PurgeFilter
 from core.testing import a_setup
 from core.usage import Cap, SpendingScope, Usage
 from core.use_cases.choices import ChannelChoices

@@ -15,8 +15,7 @@ from core.debate.log import fold
 from core.debate.state import Debate
 from core.errors import DebateUnknown, RunLost, StoreDown
 from core.store.database import Database
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, a_setup
+from core.testing import InMemoryStore, ManualClock, a_setup
 
 ONE, TWO = "daaaaaaa", "dbbbbbbb"
 

@@ -9,8 +9,8 @@ import pytest
 from bot.store.records import KEPT, ChannelSettings, Deliveries, deleting_daily
 from bot.store.tables import CHANNEL_SETTINGS, prepare
 from core.debate.people import Place
-from core.store.columns import insert_new
 from core.store.database import Database
+from core.store.tables import insert_new
 from core.testing import ManualClock
 from core.use_cases.choices import ChannelChoices
 

@@ -13,8 +13,8 @@ from core.clock import SystemClock
 from core.debate.debate_events import DebateStarted
 from core.errors import StoreDown
 from core.ports import DebateFilter
-from core.store.inspection import inspect_database
 from core.store.tables import VERSION_TABLE
+from core.store.upkeep import inspect_database
 from core.testing import a_setup
 
 DEBATE = "dabc2345"

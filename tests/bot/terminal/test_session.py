@@ -28,8 +28,7 @@ from core.errors import ModelsAway, MootError, ProviderDown
 from core.llm.call import ModelCalls
 from core.ports import Clock
 from core.request import ModelReply, ModelRequest
-from core.store.memory import InMemoryStore
-from core.testing import ScriptedProvider, a_setup, log_of, plausible_reply
+from core.testing import InMemoryStore, ScriptedProvider, a_setup, log_of, plausible_reply
 from tests.core.leaping_loop import LoopClock
 
 DEBATE = "dabc2345"

@@ -21,8 +21,8 @@ from core.errors import BadInput
 from core.llm.call import ModelCalls
 from core.request import ModelRequest, PartKind
 from core.rules.sources import MOST_CHARACTERS, MOST_SOURCES, reading_turn
-from core.store.memory import InMemoryStore
 from core.testing import (
+    InMemoryStore,
     ManualClock,
     RecordingSink,
     Script,

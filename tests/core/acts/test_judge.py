@@ -29,8 +29,8 @@ from core.llm.call import ModelCalls
 from core.request import ModelRequest
 from core.rules.judging import judge_of
 from core.rules.voting import best_texts, was_overruled
-from core.store.memory import InMemoryStore
 from core.testing import (
+    InMemoryStore,
     RecordingSink,
     ScriptedProvider,
     a_setup,

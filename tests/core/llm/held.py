@@ -8,8 +8,7 @@ from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.engine import Engine
 from core.llm.call import ModelCalls
-from core.store.memory import InMemoryStore
-from core.testing import RecordingSink
+from core.testing import InMemoryStore, RecordingSink
 
 DEBATE = "dheld234"
 

@@ -29,8 +29,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.ports import Clock
 from core.request import ModelRequest, Part, PartKind
 from core.settings import StallLimits
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, ScriptedProvider
+from core.testing import InMemoryStore, ManualClock, ScriptedProvider
 from core.usage import Cap
 from tests.vendors.script import Counts, Fault, Reject, ReplyEnding, Say, VendorRequest
 from tests.vendors.server import Vendor, always, in_turn

@@ -22,8 +22,7 @@ from core.llm.providers.openai import OpenAIProvider
 from core.ports import ModelProvider
 from core.retry import RetryPolicy
 from core.settings import Caps
-from core.store.memory import InMemoryStore
-from core.testing import a_setup
+from core.testing import InMemoryStore, a_setup
 from tests.core.llm.held import held
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Counts, Reject, Say, VendorRequest

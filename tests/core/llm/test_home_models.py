@@ -19,8 +19,7 @@ from core.llm.providers.factory import build_server
 from core.opening import DebateRequest, open_debate
 from core.retry import RetryPolicy
 from core.settings import ModelChoice, ModelServer, Settings
-from core.store.memory import InMemoryStore
-from core.testing import a_setup
+from core.testing import InMemoryStore, a_setup
 from tests.core.llm.held import DEBATE, held
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Counts, Reject, Say, VendorRequest

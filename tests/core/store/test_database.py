@@ -1,7 +1,6 @@
 """The database: what is written stays written, and trouble is told in words."""
 
 import asyncio
-import errno
 import gc
 import os
 import random
@@ -18,8 +17,7 @@ from sqlalchemy import Connection, text
 
 from core.errors import ConfigurationBroken, RunLost, StoreDown, StoreError
 from core.store.database import Database
-from core.store.engines import sqlite_writer
-from core.store.writers import BatchingWriter, RepeatingWriter
+from core.store.engines import BatchingWriter, RepeatingWriter, sqlite_writer
 
 ROOT = Path(__file__).parents[3]
 
@@ -215,17 +213,6 @@ async def test_what_is_no_database_is_left_alone_and_the_lock_given_back(
     path.rmdir() if path.is_dir() else path.unlink()
     async with await Database.open(location(path)) as database:
         assert database.place == str(path)
-
-
-async def test_a_full_disk_is_named_where_there_is_no_room_for_the_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def write(_file: int, _words: bytes) -> int:
-        raise OSError(errno.ENOSPC, "no space")
-
-    monkeypatch.setattr(os, "write", write)
-    with pytest.raises(StoreDown, match=r"The disk with the database .*moot\.db is full"):
-        await Database.open(location(tmp_path / "moot.db"))
 
 
 async def test_all_who_wait_are_told_together_of_a_program_that_holds_the_lock(

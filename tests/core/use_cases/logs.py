@@ -13,8 +13,7 @@ from core.debate.turn import Act, Turn
 from core.debate.turn_events import ClarificationsOpened, VerdictReached
 from core.debate.verdict import Verdict
 from core.ports import AppendResult, RunToken
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, a_setup
+from core.testing import InMemoryStore, ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
 
 DEBATE = "dabc2345"

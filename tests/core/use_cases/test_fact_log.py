@@ -11,8 +11,7 @@ from core.debate.log import Event, RecordedEvent
 from core.debate.people_events import DebatePaused
 from core.errors import DebateUnknown
 from core.ports import AppendResult, RunToken
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, a_setup
+from core.testing import InMemoryStore, ManualClock, a_setup
 from core.use_cases.fact_log import FactLog
 from tests.core.use_cases.logs import DANA
 

@@ -5,8 +5,7 @@ import pytest
 from core.debate.debate_events import DebateStarted
 from core.errors import BadInput, StoreError
 from core.ports import Embedder
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, Members, a_setup
+from core.testing import InMemoryStore, ManualClock, Members, a_setup
 from core.use_cases.limits import Bounds
 from core.use_cases.recall import RecallDecisions, asks_what_was_decided, word_shares
 from tests.bot.plays import play

@@ -17,8 +17,7 @@ from core.estimate import Estimate
 from core.opening import DebateRequest
 from core.ports import DebateFilter
 from core.settings import AllLimits, Caps, Settings
-from core.store.memory import InMemoryStore
-from core.testing import InMemoryChannelChoices, ManualClock, a_setup
+from core.testing import InMemoryChannelChoices, InMemoryStore, ManualClock, a_setup
 from core.usage import Usage
 from core.use_cases.ask import AskAboutDebate
 from core.use_cases.choices import NO_PLAYBOOK, ChannelChoices, Choices

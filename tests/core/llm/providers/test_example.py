@@ -28,8 +28,7 @@ from core.opening import DebateRequest, open_debate
 from core.ports import ModelReply
 from core.request import ModelRequest
 from core.rules.options import options_of
-from core.store.memory import InMemoryStore
-from core.testing import ManualClock, RecordingSink
+from core.testing import InMemoryStore, ManualClock, RecordingSink
 from core.transcript.words import confidence_words
 from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog

@@ -18,8 +18,7 @@ from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
 from core.retry import RetryPolicy
 from core.settings import StallLimits
-from core.store.memory import InMemoryStore
-from core.testing import a_setup
+from core.testing import InMemoryStore, a_setup
 from tests.core.llm.held import DEBATE, held
 from tests.vendor_replies import good_reply
 from tests.vendors.script import Fault, Reject, ReplyEnding, Say, VendorRequest

@@ -1,0 +1,180 @@
+"""What is done with a database as a whole: its secret, a test write, a look into it, deletion."""
+
+import asyncio
+import re
+import secrets
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, delete, inspect, select, text, update
+
+from core.debate.state import Status
+from core.debate.turn_events import SourceRead
+from core.errors import StoreMissing
+from core.store.database import Database, Transactions, file_at
+from core.store.lock import is_in_use
+from core.store.tables import DEBATES, EVENTS, INSTALLATION, RESERVATIONS, SPENDING, insert_new
+
+#: Names of rows.
+_SECRET, _PROBE = "secret", "probe"
+_SECRET_BYTES = 32
+#: Nobody who works as we do holds the lock for so long.
+_LOCK_SECONDS = 2.0
+_SOURCE_READ = SourceRead.kind
+_BODIES_AT_ONCE = 16
+#: An id as `new_debate_id` makes them, also within a longer word: in an event's JSON a line begins
+#: with the letter of its escape. Only the "d" is used up, so that none is missed.
+_AFTER_D = re.compile("d(?=([a-z2-7]{7}))")
+
+
+async def installation_secret(database: Transactions) -> bytes:
+    """The secret of this installation, the same for all processes on its database."""
+
+    def make_or_read(connection: Connection) -> bytes:
+        row = {"name": _SECRET, "content": secrets.token_hex(_SECRET_BYTES)}
+        insert_new(connection, INSTALLATION, row)
+        query = select(INSTALLATION.c.content).where(INSTALLATION.c.name == _SECRET)
+        return bytes.fromhex(str(connection.execute(query).scalar_one()))
+
+    return await database.write(make_or_read)
+
+
+async def probe(database: Database) -> None:
+    """Make sure that the database takes writes, and still is the file that was opened."""
+
+    def write_a_change(connection: Connection) -> None:
+        values = {"name": _PROBE, "content": secrets.token_hex(4)}
+        if not insert_new(connection, INSTALLATION, values):
+            row = update(INSTALLATION).where(INSTALLATION.c.name == _PROBE)
+            connection.execute(row.values(content=values["content"]))
+
+    await database.write(write_a_change)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    #: Version table → the version of its tables; empty where they were never made.
+    versions: Mapping[str, str]
+    #: What is damaged; empty: nothing.
+    damage: str = ""
+    #: Whether another program keeps everybody else from writing.
+    is_locked: bool = False
+
+
+async def inspect_database(location: str, version_tables: Sequence[str]) -> Inspection:
+    """Look at a database without changing it, also while the bot has it open."""
+    file = file_at(location)
+
+    def look(connection: Connection) -> tuple[Mapping[str, str], str]:
+        check = text("PRAGMA integrity_check(1)" if file else "SELECT 'ok'")
+        integrity = str(connection.execute(check).scalar_one())
+        tables = set(inspect(connection).get_table_names())
+        versions = {
+            table: str(connection.execute(text(f"SELECT version_num FROM {table}")).scalar())  # noqa: S608 - our own names
+            for table in version_tables
+            if table in tables
+        }
+        return versions, "" if integrity == "ok" else integrity
+
+    try:
+        database = await Database.look_into(location)
+    except StoreMissing:  # an empty file is a database in which nothing is yet
+        return Inspection(versions={})
+    async with database:
+        versions, damage = await database.read(look)
+        # A process that uses the database checks itself whether it can write. A replaced file must
+        # not be opened for writing beside the log of the one before it. While this connection is
+        # open, closing another one does not merge a log into the file.
+        is_locked = False
+        if file and not is_in_use(file):
+            is_locked = await asyncio.to_thread(_is_locked, file)
+    return Inspection(versions=versions, damage=damage, is_locked=is_locked)
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether the right to write cannot be had; it is given back at once."""
+    address = f"{path.as_uri()}?mode=rw"
+    with closing(
+        sqlite3.connect(address, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
+    ) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("ROLLBACK")
+        except sqlite3.OperationalError as error:
+            # What may not be written at all is told by who looks at its folder.
+            return str(error.sqlite_errorname).startswith("SQLITE_BUSY")
+    return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurgeFilter:
+    """Narrows a deletion down; empty: not."""
+
+    #: Who asked.
+    person: str = ""
+    channel: str = ""
+    debate: str = ""
+
+
+EVERYTHING = PurgeFilter()
+
+
+def purge_debates(
+    connection: Connection,
+    workspace: str | None,
+    before: datetime | None,
+    only: PurgeFilter = EVERYTHING,
+    *,
+    most: int,
+) -> Sequence[str]:
+    """Delete debates of a workspace, or of all of them; return their ids.
+
+    Args:
+        connection: In a transaction.
+        workspace: Whose; None: of all.
+        before: Only those that ended before; None: all, running ones included.
+        only: Of one person, channel or debate only.
+        most: How many at most.
+    """
+    query = select(DEBATES.c.id).limit(most)
+    if before is not None:
+        query = query.where(DEBATES.c.status != Status.RUNNING.value, DEBATES.c.ended_at < before)
+    for column, value in (
+        (DEBATES.c.workspace, workspace),
+        (DEBATES.c.asked_by, only.person),
+        (DEBATES.c.channel, only.channel),
+        (DEBATES.c.id, only.debate),
+    ):
+        if value:
+            query = query.where(column == value)
+    ids = list(connection.execute(query).scalars())
+    for debate_id in ids:  # one by one: databases bound the length of a list
+        for table in (EVENTS, RESERVATIONS, SPENDING):
+            connection.execute(delete(table).where(table.c.debate_id == debate_id))
+        connection.execute(delete(DEBATES).where(DEBATES.c.id == debate_id))
+    return ids
+
+
+async def readers_of(database: Database, debates: Collection[str]) -> Sequence[str]:
+    """Ids of remaining debates that have read a decision of the deleted ones as a source.
+
+    Their logs keep its text.
+    """
+    deleted = frozenset(debates)
+    query = select(EVENTS.c.debate_id, EVENTS.c.body).where(EVENTS.c.kind == _SOURCE_READ)
+
+    def read(connection: Connection) -> set[str]:
+        # Each body may have a megabyte.
+        streaming = connection.execution_options(yield_per=_BODIES_AT_ONCE)
+        return {
+            reader
+            for reader, body in streaming.execute(query)
+            if any(f"d{match[1]}" in deleted for match in _AFTER_D.finditer(body))
+        }
+
+    # A stream of a server's rows asks for a transaction.
+    return sorted(await database.write(read)) if deleted else []
