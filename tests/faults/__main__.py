@@ -1,6 +1,7 @@
 """`python -m tests.faults storm|life`: hurt a running bot for longer than tests do; 1 on faults.
 
-`storm` kills processes while Slack drops answers, and `life` debates for hours.
+`storm` kills and freezes processes while Slack drops answers and refuses some calls for good,
+and `life` debates for hours.
 """
 
 import argparse
@@ -29,6 +30,7 @@ def _options() -> argparse.Namespace:
     storm = kinds.add_parser("storm")
     storm.add_argument("--debates", type=int, default=30)
     storm.add_argument("--blows", type=int, default=20)
+    storm.add_argument("--freezes", type=int, default=10)
     storm.add_argument("--replicas", type=int, default=1)
     storm.add_argument("--hit-server", action="store_true", help="every second time PostgreSQL")
     storm.add_argument("--seed", type=int, default=1)
@@ -51,6 +53,7 @@ async def _storm(
     storm = Storm(
         debates=options.debates,
         blows=options.blows,
+        freezes=options.freezes,
         replicas=options.replicas,
         hits_server=options.hit_server,
         seed=options.seed,

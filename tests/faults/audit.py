@@ -1,21 +1,39 @@
-"""What became of debates: posts once and in order, no call made twice, no cap passed."""
+"""What became of debates: posts once, in order, up to date; no call made twice, no cap passed."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from bot.presenter.posts import posts_of_group
+from bot.presenter.posts import LIVING, posts_of_group
 from bot.presenter.reading_order import ReadingPosition, release_after
+from bot.presenter.sink import LivingPosts
+from bot.queue.rows import Posts
+from bot.store.records import ChannelSettings
 from bot.testing import key_of
 from core.debate.log import RecordedEvent, apply, event_to_json, fold
 from core.debate.state import Status
 from core.ports import DebateFilter
+from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from slack_on_loopback import Workspace
 
+#: What of a message people see.
+_SHOWN = ("text", "blocks")
+_BLOCK_ID = re.compile(r'"block_id": "[^"]*", ')
+_LINK = re.compile(r"<[^<>|]*\|")
 _MARK = re.compile(r"mark-[0-9a-f]{16}")
-_FAULTS = ["unfinished", "failed", "lost", "doubled", "displaced", "recorded_repeats", "overspent"]
+_FAULTS = [
+    "unfinished",
+    "failed",
+    "lost",
+    "doubled",
+    "displaced",
+    "stale",
+    "recorded_repeats",
+    "overspent",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +46,8 @@ class Audit:
     doubled: int
     #: Threads in which posts are out of order.
     displaced: int
+    #: Posts that change with their debate and do not show what its log says.
+    stale: int
     #: Calls made after their answer was recorded.
     recorded_repeats: int
     #: Dollars that all debates cost above their cap.
@@ -44,7 +64,8 @@ class Audit:
     def __str__(self) -> str:
         return (
             f"{self.debates} debates, {self.posts} posts: lost {self.lost}, "
-            f"doubled {self.doubled}, threads out of order {self.displaced}; "
+            f"doubled {self.doubled}, threads out of order {self.displaced}, "
+            f"out of date {self.stale}; "
             f"unfinished {self.unfinished}, failed {self.failed}; "
             f"recorded calls made again {self.recorded_repeats}; "
             f"${self.spent} spent, {self.overspent} above the cap"
@@ -52,22 +73,25 @@ class Audit:
 
 
 async def audit(
-    store: SqlDebateStore,
+    database: Database,
     workspace: Workspace,
     channels: Sequence[str],
     requests: Mapping[str, Sequence[float]],
     *,
     cap: Decimal | None = None,
+    refused: frozenset[str] = frozenset(),
 ) -> Audit:
     """Compare the logs with what is in the workspace and what the models were asked.
 
     Args:
-        store: The logs.
+        database: Has the logs and the queue.
         workspace: Where the posts are.
         channels: Those with debates.
         requests: Mark of a prompt → when it was asked for, in seconds since 1970.
         cap: Dollars that all debates may cost; None: any.
+        refused: Keys of posts that Slack refuses, or refuses to edit, for good.
     """
+    store = SqlDebateStore(database)
     logs = [
         await store.events(entry.debate_id) for entry in await store.find(DebateFilter(limit=1000))
     ]
@@ -78,9 +102,10 @@ async def audit(
     return Audit(
         unfinished=sum(debate.status is Status.RUNNING for debate in debates),
         failed=sum(debate.status is Status.FAILED for debate in debates),
-        lost=sum(len(set(order) - set(keys)) for order, keys in pairs),
+        lost=sum(len(set(order) - set(keys) - refused) for order, keys in pairs),
         doubled=sum(len(keys) - len(set(keys)) for _, keys in pairs),
         displaced=sum(not _is_in_order(list(dict.fromkeys(keys)), order) for order, keys in pairs),
+        stale=len(await _out_of_date(database, store, workspace, list(posted)) - refused),
         recorded_repeats=sum(_repeats(log, requests) for log in logs),
         overspent=max(Decimal(0), spent - cap) if cap is not None else Decimal(0),
         debates=len(logs),
@@ -110,6 +135,37 @@ def keys_by_debate(workspace: Workspace, channels: Sequence[str]) -> Mapping[str
                 thread = map(key_of, workspace.thread(channel, message["ts"]))
                 keys.setdefault(key_of(message).partition("/")[0], []).extend(filter(None, thread))
     return keys
+
+
+async def _out_of_date(
+    database: Database, store: SqlDebateStore, workspace: Workspace, debate_ids: Sequence[str]
+) -> frozenset[str]:
+    """Keys of living messages that show something else than what their log says."""
+    posts = Posts(database)
+    living = LivingPosts(store, posts, ChannelSettings(database))
+    stale: list[str] = []
+    for debate_id in debate_ids:
+        rows = [
+            row
+            for row in await posts.rows_of_debate(debate_id)
+            if row.post in LIVING and row.method == "post" and row.ts
+        ]
+        if not rows:
+            continue
+        contents = (await living.render(rows)).contents
+        for row in rows:
+            root = row.root_ts or row.ts
+            messages = workspace.thread(row.channel, str(root))
+            shown = next(message for message in messages if message["ts"] == row.ts)
+            if any(_bare(shown.get(name)) != _bare(contents[row.key].get(name)) for name in _SHOWN):
+                stale.append(row.key)
+    return frozenset(stale)
+
+
+def _bare(content: object) -> str:
+    """What a message shows, without what Slack adds and without the addresses of links."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return _LINK.sub("<|", _BLOCK_ID.sub("", text))
 
 
 def _repeats(log: Sequence[RecordedEvent], requests: Mapping[str, Sequence[float]]) -> int:

@@ -42,6 +42,8 @@ class Site:
     vendor: Vendor
     channels: Sequence[str] = (CHANNEL, ELSEWHERE)
     others: list[Machine] = field(default_factory=list[Machine])
+    #: Keys of posts that Slack refuses, or refuses to edit, for good.
+    refused: frozenset[str] = frozenset()
     #: None: the database is a file.
     server: PostgresForTests | None = None
 
@@ -118,9 +120,8 @@ class Site:
                 report, waiting = await self.look()
             except StoreError:  # a copy that was made while somebody wrote
                 report, waiting = None, 1
-            if report and not (
-                report.unfinished or report.lost or waiting or report.debates < debates
-            ):
+            under_way = report and report.unfinished + report.lost + report.stale + waiting
+            if report and not under_way and report.debates >= debates:
                 return report
             if time.monotonic() > ends:
                 return await self.audited()
@@ -136,8 +137,14 @@ class Site:
             # A clock that is not ours cannot say what came first.
             requests = {} if self.machine.has_clock else self.models.asked
             cap = self.machine.cap
-            store = SqlDebateStore(database)
-            report = await audit(store, self.workspace, self.channels, requests, cap=cap)
+            report = await audit(
+                database,
+                self.workspace,
+                self.channels,
+                requests,
+                cap=cap,
+                refused=self.refused,
+            )
             return report, await Posts(database).backlog()
 
 

@@ -1,18 +1,23 @@
-"""Debates in a storm: processes are killed, their database is restarted, Slack drops answers."""
+"""Debates in a storm: processes are killed and frozen, Slack drops answers and refuses some calls.
+
+Their database may be restarted, too.
+"""
 
 import asyncio
 import random
 import signal
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from bot.building import database_url
+from bot.slack.ids import board_key, headline_key
 from bot.slack.manifest import manifest
-from bot.testing import PATIENT_PACE
-from slack_on_loopback import ChannelSpec, UserSpec, Workspace, WorkspaceConfig
+from bot.testing import PATIENT_PACE, key_of
+from slack_on_loopback import CallFault, ChannelSpec, UserSpec, Workspace, WorkspaceConfig
 from tests.faults.audit import Audit
 from tests.faults.site import Site, at_work
 from tests.postgres import PostgresForTests
@@ -21,6 +26,8 @@ from tests.postgres import PostgresForTests
 _DEBATES_PER_CHANNEL = 3
 #: Seconds between two blows: at least and at most.
 _PAUSES = (1.0, 2.0)
+#: Seconds for which a process is frozen: of replicas long enough for others to take over.
+_FREEZES, _FREEZES_OF_REPLICAS = (0.5, 8.0), (0.5, 25.0)
 #: Seconds in which nothing more comes, if nothing does.
 _QUIET = 4.0
 
@@ -28,8 +35,10 @@ _QUIET = 4.0
 @dataclass(frozen=True, kw_only=True)
 class Storm:
     debates: int
-    #: How often something is hit; then everything may come to its end.
+    #: How often something is killed; then everything may come to its end.
     blows: int
+    #: How often a process is frozen for a while, besides.
+    freezes: int = 0
     #: Processes. SQLite allows one.
     replicas: int = 1
     #: Whether every second blow hits the database server.
@@ -72,9 +81,11 @@ async def blow(storm: Storm, folder: Path, server: PostgresForTests | None = Non
         await asyncio.gather(*(site.join() for _ in range(storm.replicas - 1)))
         _spoil(site.workspace)
         asking = asyncio.create_task(_ask_all(site, storm.debates))
+        refusing = asyncio.create_task(_refuse_for_good(site))
         blows = await _hit(site, storm, server)
         await asking
-        site.workspace.faults.clear()
+        lasting = await refusing
+        site.workspace.faults.active[:] = lasting
         await site.at_rest(storm.debates)
         await asyncio.sleep(_QUIET)
         await site.stop()
@@ -93,6 +104,32 @@ def _spoil(workspace: Workspace) -> None:
     faults.drop_after("chat.update", times=None, probability=0.03)
     faults.server_error("chat.postMessage", times=None, probability=0.02)
     faults.delay("chat.postMessage", 0.3, times=None, probability=0.05)
+
+
+async def _refuse_for_good(site: Site) -> Sequence[CallFault]:
+    """Refuse one post, one upload and one edit, each of another debate, however often it is tried.
+
+    What else there is of these debates, and of others in their channels, is to come all the same.
+    """
+    faults = site.workspace.faults
+
+    def boards() -> Sequence[tuple[str, str]]:
+        """Each board's debate and ts."""
+        return [
+            (key_of(message).partition("/")[0], str(message["ts"]))
+            for channel in site.channels
+            for message in site.workspace.messages(channel)
+            if key_of(message).endswith("/board")
+        ]
+
+    first, second, third = (await site.until(lambda: boards()[2:] and boards()))[:3]
+    headline = headline_key(first[0])
+    site.refused = frozenset({headline, board_key(third[0])})
+    return [
+        faults.refuse("chat.postMessage", "restricted_action", containing=f'{headline}"'),
+        faults.refuse("files.getUploadURLExternal", "file_uploads_disabled", containing=second[0]),
+        faults.refuse("chat.update", "cant_update_message", containing=third[1]),
+    ]
 
 
 def _asker(number: int) -> str:
@@ -115,9 +152,19 @@ async def _ask_all(site: Site, debates: int) -> None:
 
 async def _hit(site: Site, storm: Storm, server: PostgresForTests | None) -> Counter[str]:
     dice, blows = random.Random(storm.seed), Counter[str]()
-    for number in range(storm.blows):
+    hits = ["kill"] * storm.blows + ["freeze"] * storm.freezes
+    dice.shuffle(hits)
+    for number, hit in enumerate(hits):
         await asyncio.sleep(dice.uniform(*_PAUSES))
-        if server and storm.hits_server and number % 2:
+        if hit == "freeze":
+            machine = dice.choice(site.machines)
+            assert machine.process is not None
+            machine.process.send_signal(signal.SIGSTOP)
+            longest = _FREEZES_OF_REPLICAS if storm.replicas > 1 else _FREEZES
+            await asyncio.sleep(dice.uniform(*longest))
+            machine.process.send_signal(signal.SIGCONT)
+            blows["frozen"] += 1
+        elif server and storm.hits_server and number % 2:
             await asyncio.to_thread(server.restart)
             blows["server"] += 1
         else:

@@ -41,8 +41,8 @@ async def test_nothing_is_lost_or_doubled_and_all_gets_well(
 @pytest.mark.parametrize(
     ("storm", "on_postgres"),
     [
-        (Storm(debates=4, blows=4), False),
-        (Storm(debates=4, blows=4, replicas=2, hits_server=True), True),
+        (Storm(debates=4, blows=4, freezes=1), False),
+        (Storm(debates=4, blows=4, freezes=1, replicas=2, hits_server=True), True),
     ],
     ids=["one process on SQLite", "two on PostgreSQL, which is hit too"],
 )
@@ -56,4 +56,4 @@ async def test_a_storm_loses_and_doubles_nothing(
         outcome = await blow(storm, tmp_path)
     assert outcome.audit.faults == {}
     assert outcome.audit.debates >= storm.debates
-    assert outcome.blows.total() == storm.blows
+    assert outcome.blows.total() == storm.blows + storm.freezes
