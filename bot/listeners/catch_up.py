@@ -8,13 +8,12 @@ no second effect, because facts are recorded under the message's own id, and so 
 
 import asyncio
 import itertools
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.listeners.context import ListenerContext
 from bot.listeners.mentions import MENTION, take_mention
@@ -53,9 +52,6 @@ THREADS_WITHIN = timedelta(days=1)
 PAGE = 200
 #: The longest wait before something that could not be read is read again, in seconds.
 _LONGEST_WAIT = 10.0
-
-#: A method of the client, called with the arguments of one page.
-Method = Callable[[AsyncWebClient, dict[str, Any]], Awaitable[Any]]
 
 
 class Scope(NamedTuple):
@@ -112,14 +108,9 @@ class CatchUp:
         """Read every thread, then every channel; what cannot be read now is left to later."""
         store = self._context.acts.answer.facts.store
         since = self._context.clock.now() - ENDED_WITHIN
-        debates = [
-            *await store.unfinished_ids(),
-            *[
-                entry.debate_id
-                for entry in await store.find(DebateFilter(limit=PAGE))
-                if entry.ended_at is not None and entry.ended_at >= since
-            ],
-        ]
+        newest = await store.find(DebateFilter(limit=PAGE))
+        ended = [entry.debate_id for entry in newest if entry.ended_at and entry.ended_at >= since]
+        debates = [*await store.unfinished_ids(), *ended]
         # How far the threads of other debates were read matters no more.
         self._upto = {key: upto for key, upto in self._upto.items() if key in debates}
         for debate_id in debates:
@@ -177,13 +168,9 @@ class CatchUp:
         self._upto[debate_id] = newest - _OVERLAP
 
     async def _read_workspace(self, team: str) -> None:
-        pages = self._pages(
-            team,
-            lambda client, arguments: client.users_conversations(**arguments),
-            types="public_channel,private_channel",
-            team_id=team,
-            exclude_archived=True,
-        )
+        kinds = "public_channel,private_channel"
+        values = {"types": kinds, "team_id": team, "exclude_archived": True}
+        pages = self._pages(team, "users.conversations", values)
         for channel in [channel.id async for page in pages for channel in page.channels]:
             await self._begin(Scope(workspace=team, channel=channel))
 
@@ -221,21 +208,16 @@ class CatchUp:
         self, team: str, channel: str, since: float, *, thread: str = ""
     ) -> AsyncGenerator[PostedMessage]:
         """What was written since then in the channel, or in one of its threads."""
-        async for page in self._pages(
-            team,
-            lambda client, arguments: (
-                client.conversations_replies(**arguments)
-                if thread
-                else client.conversations_history(**arguments)
-            ),
-            channel=channel,
-            **({"ts": thread} if thread else {}),
-            **({"oldest": f"{since:.6f}"} if since else {}),
-        ):
+        method = "conversations.replies" if thread else "conversations.history"
+        values = {"channel": channel, "ts": thread, "oldest": f"{since:.6f}" if since else ""}
+        present = {name: value for name, value in values.items() if value}
+        async for page in self._pages(team, method, present):
             for message in page.messages:
                 yield message.model_copy(update={"channel": channel})
 
-    async def _pages(self, team: str, method: Method, **values: Any) -> AsyncGenerator[Page]:
+    async def _pages(
+        self, team: str, method: str, values: Mapping[str, Any]
+    ) -> AsyncGenerator[Page]:
         """The pages of a method's answer; waits where Slack limits the rate.
 
         Raises:
@@ -248,7 +230,7 @@ class CatchUp:
         while True:
             await clock.sleep(self._pace.look)
             try:
-                answer = await method(client, arguments)
+                answer = await client.api_call(method, http_verb="GET", params=arguments)
             except SlackApiError as error:
                 outcome = outcome_of(error)
                 if not isinstance(outcome, Retry) or outcome.after is None:
