@@ -13,7 +13,6 @@ from core.debate.log import fold
 from core.debate.state import Debate, Status
 from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
 from core.ports import Clock, DebateStore
-from core.recent import Recent
 from core.retry import RetryPolicy, retry
 from core.rules import schedule
 
@@ -29,7 +28,6 @@ _KIND = "debate"
 RETRIES = RetryPolicy(first_wait=0.5, longest_wait=60.0)
 #: Faults of ours in a row after which a debate is ended in words, not tried for ever.
 MOST_FAULTS = 5
-_REMEMBERED = 1000
 _BROKEN = "Moot itself failed while working on this debate; its log says how."
 
 
@@ -59,15 +57,10 @@ class Runner:
         look_seconds: float | None = None,
         waits_for_start: bool = False,
     ) -> None:
-        """Hold debates.
+        """Hold debates; without `leases` no other process holds any.
 
-        Args:
-            engine: Advances them.
-            store: Has their logs.
-            clock: Time for pauses and alarms.
-            leases: Which debates are ours; None: no other process holds any.
-            look_seconds: Seconds between two looks for forgotten debates; None: the usual ones.
-            waits_for_start: Whether nothing is advanced before `start`, which takes up everything.
+        `look_seconds` pass between two looks for forgotten debates; None: the usual ones. With
+        `waits_for_start` nothing is advanced before `start`, which takes up everything.
         """
         self._engine = engine
         self._store = store
@@ -80,8 +73,6 @@ class Runner:
         self._looking = KeyedTasks[str](self._look)
         #: Debates whose log is broken: they are not looked at again before the next start.
         self._broken = set[str]()
-        #: Which end of a debate was logged last; 0 while it runs.
-        self._ended = Recent[str, int](_REMEMBERED)
         #: Wake debates that wait for people when their time is up.
         self._alarms: dict[str, asyncio.Task[None]] = {}
 
@@ -211,11 +202,7 @@ class Runner:
             _log.error("given up until the next start: its log is broken", reason=str(error))
             return None
         is_parked = debate.status is Status.RUNNING
-        end = 0 if is_parked else debate.edition
-        # Also an ended debate is looked at again: somebody voted, or decided.
-        if is_parked or self._ended.get(debate_id) != end:
-            _log.info("parked" if is_parked else "ended", status=debate.status.value)
-        self._ended[debate_id] = end
+        _log.info("parked" if is_parked else "ended", status=debate.status.value)
         return debate
 
     async def _record_failure(self, debate_id: str) -> None:

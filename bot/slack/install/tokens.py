@@ -1,10 +1,13 @@
-"""Encrypts stored tokens with keys that are not in the database."""
+"""The app in many workspaces: its tokens, kept encrypted and rotated in time, and their clients.
+
+Tokens are in the tables of Slack's SDK, in our database, encrypted with keys that are not. Only
+those of bots are kept: Moot never acts as a person, so a person's token is thrown away.
+"""
 
 import asyncio
 import base64
 import binascii
 import time
-from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -33,6 +36,20 @@ from bot.store.sdk_tables import sdk_engine, translated_errors
 from core.errors import ConfigurationBroken, StoreError
 from core.retry import RetryPolicy, retry
 
+_log = logger(__name__)
+
+_SECRETS = ("bot_token", "bot_refresh_token")
+#: Seconds between the install page and Slack's redirect after which the state no longer holds.
+STATE_SECONDS = 600
+#: Seconds that an installation is cached: after them, rotations and removals by others are seen.
+CACHE_SECONDS = 30.0
+#: A token with fewer minutes left is rotated. They live for twelve hours
+#: (https://docs.slack.dev/authentication/using-token-rotation).
+ROTATE_MINUTES = 120
+#: How often it is tried to save a rotated token: for about 20 seconds.
+_SAVE_RETRIES = RetryPolicy(tries=8, first_wait=0.1, longest_wait=10.0)
+#: Seconds that a rotation under way may need when the bot stops.
+_STOP_SECONDS = 3.0
 _KEY_BYTES = 32
 #: A key made by a generator has about 28 different bytes among 32; one made up has few.
 _FEWEST_DIFFERENT = 16
@@ -92,22 +109,6 @@ def _fernet(key: str) -> Fernet:
     return Fernet(key)
 
 
-_log = logger(__name__)
-
-_SECRETS = ("bot_token", "bot_refresh_token")
-#: Seconds between the install page and Slack's redirect after which the state no longer holds.
-STATE_SECONDS = 600
-#: Seconds that an installation is cached: after them, rotations and removals by others are seen.
-CACHE_SECONDS = 30.0
-#: A token with fewer minutes left is rotated. They live for twelve hours
-#: (https://docs.slack.dev/authentication/using-token-rotation).
-ROTATE_MINUTES = 120
-#: How often it is tried to save a rotated token: for about 20 seconds.
-_SAVE_RETRIES = RetryPolicy(tries=8, first_wait=0.1, longest_wait=10.0)
-#: Seconds that a rotation under way may need when the bot stops.
-_STOP_SECONDS = 3.0
-
-
 class _WorkspaceIds(NamedTuple):
     enterprise: str | None
     team: str | None
@@ -162,8 +163,8 @@ class Tokens(AsyncInstallationStore):
         self._cached: dict[_WorkspaceIds, tuple[float, Bot]] = {}
         #: The clients made so far, each with its token: another token needs another client.
         self._clients: dict[_WorkspaceIds, tuple[str, WorkspaceClient]] = {}
-        self._locks = defaultdict[_WorkspaceIds, asyncio.Lock](asyncio.Lock)
-        self._under_way = set[asyncio.Task[Bot]]()
+        #: Installations that are being looked up.
+        self._under_way: dict[_WorkspaceIds, asyncio.Task[Bot]] = {}
 
     # --- clients of workspaces ---
 
@@ -229,7 +230,7 @@ class Tokens(AsyncInstallationStore):
     async def close(self) -> None:
         """Let tokens that are being rotated be saved, for a few seconds."""
         if self._under_way:
-            await asyncio.wait(self._under_way, timeout=_STOP_SECONDS)
+            await asyncio.wait(self._under_way.values(), timeout=_STOP_SECONDS)
 
     # --- a workspace's token, rotated in time ---
 
@@ -238,27 +239,23 @@ class Tokens(AsyncInstallationStore):
 
         A token that was rotated and not saved would be lost: Slack gives it away once.
         """
-        if bot := self._cached_bot(where):
+        until, bot = self._cached.get(where, (0.0, None))
+        if bot is not None and time.monotonic() < until:
             return bot
-        task = asyncio.create_task(self._looked_up(where), name=f"installation/{where.team}")
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        task = self._under_way.get(where)
+        if task is None:
+            task = asyncio.create_task(self._looked_up(where), name=f"installation/{where.team}")
+            self._under_way[where] = task
+            task.add_done_callback(lambda _: self._under_way.pop(where))
         return await asyncio.shield(task)
 
-    def _cached_bot(self, where: _WorkspaceIds) -> Bot | None:
-        until, bot = self._cached.get(where, (0.0, None))
-        return bot if time.monotonic() < until else None
-
     async def _looked_up(self, where: _WorkspaceIds) -> Bot:
-        async with self._locks[where]:
-            if bot := self._cached_bot(where):
-                return bot
-            cached = self._cached  # another one if somebody leaves meanwhile
-            if (bot := await self._installation_of(where)) is None:
-                raise NotInstalled("Moot is not installed in this workspace.")
-            bot = await self._fresh_bot(where, bot)
-            cached[where] = (time.monotonic() + CACHE_SECONDS, bot)
-            return bot
+        cached = self._cached  # another one if somebody leaves meanwhile
+        if (bot := await self._installation_of(where)) is None:
+            raise NotInstalled("Moot is not installed in this workspace.")
+        bot = await self._fresh_bot(where, bot)
+        cached[where] = (time.monotonic() + CACHE_SECONDS, bot)
+        return bot
 
     async def _installation_of(self, where: _WorkspaceIds) -> Bot | None:
         own = await self.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
@@ -284,13 +281,9 @@ class Tokens(AsyncInstallationStore):
         if rotated is None:
             return bot
 
-        def again_later(error: StoreError, wait: float) -> float:
-            _log.warning("rotated token not saved yet", reason=str(error))
-            return wait
-
         # Patiently: the one in the database cannot be rotated any more.
         save = partial(self.async_save_bot, rotated)
-        await retry(save, _SAVE_RETRIES, asyncio.sleep, on=StoreError, again=again_later)
+        await retry(save, _SAVE_RETRIES, asyncio.sleep, on=StoreError)
         _log.info("token rotated", team=where.team)
         return rotated
 
