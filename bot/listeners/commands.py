@@ -46,6 +46,7 @@ from core.figures import quantity
 from core.opening import DebateRequest
 from core.redaction import redact
 from core.use_cases.recall import asks_what_was_decided
+from core.use_cases.start import StartedDebate
 
 _log = logger(__name__)
 
@@ -151,14 +152,28 @@ async def _start(context: ListenerContext, command: Command, typed: TypedQuestio
     here = place(command.team_id, command.channel_id)
     await context.check_channel(here)
     request, origin = typed.request(person(command), here), command.trigger_id
-    try:
-        begun = await start_with_links(context, request, command.text, origin=origin)
-    except BadInput as refusal:
-        text = answers.start_failure(str(refusal), typed.text)
-        if isinstance(refusal, DuplicateQuestion) and len(command.words) <= MOST_ORDER_CHARS:
-            return asked_already(text, command.words, origin=origin)
-        return notice(text)
+    begun = await begin(context, request, command.text, origin=origin, typed=command.words)
+    if isinstance(begun, MessageView):
+        return begun
     return notice(answers.start_answer(begun.debate_id, begun.setup.warnings))
+
+
+async def begin(
+    context: ListenerContext, request: DebateRequest, text: str, *, origin: str, typed: str
+) -> StartedDebate | MessageView:
+    """Start a debate, or say why it was not started.
+
+    Where one on the same question runs, a button starts another one on what was `typed`, if it has
+    room for that; empty: it never has. `text` is as Slack sent it.
+    """
+    ts, thread = (request.mention.message, request.mention.thread) if request.mention else ("", "")
+    try:
+        return await start_with_links(context, request, text, origin=origin, thread=thread)
+    except BadInput as refusal:
+        words = answers.start_failure(str(refusal), request.question)
+        if isinstance(refusal, DuplicateQuestion) and 0 < len(typed) <= MOST_ORDER_CHARS:
+            return asked_already(words, typed, origin=origin, ts=ts, thread=thread)
+        return notice(words)
 
 
 async def in_thread(

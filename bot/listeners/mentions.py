@@ -7,9 +7,8 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
-from bot.listeners.commands import answer_to, command_of, decisions_asked_for, in_thread
+from bot.listeners.commands import answer_to, begin, command_of, decisions_asked_for, in_thread
 from bot.listeners.context import ListenerContext, acknowledged, place, recorded
-from bot.listeners.linked import start_with_links
 from bot.listeners.messages import IncomingMessage
 from bot.listeners.typed import (
     MOST_ORDER_CHARS,
@@ -25,10 +24,10 @@ from bot.log import logger
 from bot.slack.evidence import file_references
 from bot.slack.payloads import MessageEvent
 from bot.views.message import MessageView, notice
-from bot.views.notices import asked_already, asked_back, greeting, preview
+from bot.views.notices import asked_back, greeting, preview
 from core.debate.people import Mention, Person
 from core.debate.state import Status
-from core.errors import BadInput, DuplicateQuestion
+from core.errors import BadInput
 from core.use_cases.recall import asks_what_was_decided
 
 _log = logger(__name__)
@@ -75,7 +74,11 @@ async def _answer_mention(message: IncomingMessage) -> None:
     key = f"{message.origin}/answer"
     if await message.context.posts.row_by_key(key):
         return  # it was answered, and edited since
-    if answer := await _answer(message):
+    try:
+        answer = await _answer(message)
+    except BadInput as refusal:
+        answer = notice(str(refusal))
+    if answer:
         await message.tell(answer.payload, key=key)
 
 
@@ -94,12 +97,10 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
         is_sure = is_sure or has_more or bool(posted.thread_ts)
         if not is_sure and len(text) <= MOST_ORDER_CHARS:
             return preview(reading.text, origin=origin, ts=posted.ts)
-        return await _debate(message, reading, by, typed=text)
+        return await _debate(message, reading, by, typed="" if has_more else text)
     if isinstance(reading, AskBack):
-        form, command = reading.subcommand.form, reading.command
-        return asked_back(
-            reading.text, form, command, origin=origin, ts=posted.ts, thread=posted.thread_ts
-        )
+        form, command, thread = reading.subcommand.form, reading.command, posted.thread_ts
+        return asked_back(text, form, command, origin=origin, ts=posted.ts, thread=thread)
     return await _as_command(message, reading, by, text)
 
 
@@ -107,16 +108,11 @@ async def _as_command(
     message: IncomingMessage, reading: Reading, by: Person, text: str
 ) -> MessageView | None:
     """Do what `/debate` and the same words would, as far as a mention can."""
-    if isinstance(reading, Order) and (
-        reading.subcommand.opens_form or reading.subcommand.is_private
-    ):
+    row = reading.subcommand if isinstance(reading, Order) else None
+    if row and (row.opens_form or row.is_private):
         return notice(answers.command_only(text))
-    here = place(message.team, message.posted.channel)
-    try:
-        command = command_of(text, by, here, message.origin)
-        return await answer_to(message.context, command, reading)
-    except BadInput as refusal:
-        return notice(str(refusal))
+    command = command_of(text, by, place(message.team, message.posted.channel), message.origin)
+    return await answer_to(message.context, command, reading)
 
 
 async def _debate(
@@ -128,23 +124,15 @@ async def _debate(
         The answer to the person; None: a debate begins, and its board says so.
     """
     context, team, posted = message.context, message.team, message.posted
-    thread, origin = posted.thread_ts, message.origin
-    try:
-        if decided := await decisions_asked_for(context, question, by.id, team):
-            return decided
-        request = question.request(by, place(team, posted.channel), await message.forwarded())
-        request = replace(request, references=file_references(posted.files, by))
-        if thread:
-            request = await in_thread(context, request, Mention(message=posted.ts, thread=thread))
-        await start_with_links(context, request, posted.text, origin=origin, thread=thread)
-    except BadInput as refusal:
-        text = answers.start_failure(str(refusal), question.text)
-        # A button has no room for a long question, nor for files.
-        is_whole = len(question.text) <= MOST_ORDER_CHARS and not (posted.files or posted.forwarded)
-        if isinstance(refusal, DuplicateQuestion) and is_whole:
-            return asked_already(text, typed, origin=origin, ts=posted.ts, thread=thread)
-        return notice(text)
-    return None
+    if decided := await decisions_asked_for(context, question, by.id, team):
+        return decided
+    request = question.request(by, place(team, posted.channel), await message.forwarded())
+    request = replace(request, references=file_references(posted.files, by))
+    if posted.thread_ts:
+        mention = Mention(message=posted.ts, thread=posted.thread_ts)
+        request = await in_thread(context, request, mention)
+    begun = await begin(context, request, posted.text, origin=message.origin, typed=typed)
+    return begun if isinstance(begun, MessageView) else None
 
 
 async def _ask(message: IncomingMessage, debate_id: str) -> None:
