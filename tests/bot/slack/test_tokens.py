@@ -1,7 +1,8 @@
-"""The tables of tokens: replicas do not undo each other's work, and no token is lost."""
+"""Tokens: kept encrypted; replicas do not undo each other's work, and none is lost."""
 
 import asyncio
 import sqlite3
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -18,10 +19,18 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from bot.app import running
 from bot.settings import OAuthAccess, SlackAccess
 from bot.slack.client import slack_client
-from bot.slack.install.tokens import STATE_SECONDS, Cipher, States, Tokens, token_tables
+from bot.slack.install.tokens import (
+    STATE_SECONDS,
+    Cipher,
+    States,
+    Tokens,
+    TokenUnreadable,
+    token_tables,
+)
 from bot.store.records import Organisations
 from bot.store.tables import prepare
 from bot.testing import BotSpec, quick_workspace
+from core.errors import ConfigurationBroken
 from core.store.database import Database
 from slack_on_loopback import run_workspace
 
@@ -196,6 +205,41 @@ async def test_a_rotated_token_is_saved_though_who_asked_does_not_wait_for_it(
         rotator.go_on.set()
         await tokens.close()
         assert await tokens_of(tokens) == NEW
+
+
+TOKEN = "xoxb-1234567890-abc"
+#: Fixed, because tests are named after what they try.
+OLD_KEY, NEW_KEY = (
+    urlsafe_b64encode(bytes(range(first, first + 32))).decode() for first in (0, 100)
+)
+
+
+def test_a_new_key_in_front_encrypts_and_the_old_one_still_opens() -> None:
+    stored, both = Cipher([OLD_KEY]).encrypt(TOKEN), Cipher([NEW_KEY, OLD_KEY])
+
+    assert TOKEN not in stored
+    assert both.decrypt(stored) == TOKEN
+    assert Cipher([NEW_KEY]).decrypt(both.encrypt(TOKEN)) == TOKEN
+    assert Cipher([NEW_KEY]).decrypt(both.renew(stored)) == TOKEN
+    assert Cipher([NEW_KEY]).renew(stored) == stored, "its key may come back"
+
+
+@pytest.mark.parametrize("stored", ["", "xoxb-plain", "gAAAAA", Cipher([OLD_KEY]).encrypt(TOKEN)])
+def test_what_no_key_opens_is_not_taken_for_a_token(stored: str) -> None:
+    with pytest.raises(TokenUnreadable, match="MOOT_TOKEN_KEYS") as caught:
+        Cipher([NEW_KEY]).decrypt(stored)
+    assert not stored or stored not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "changeme", "a" * 44, "A" * 43 + "=", NEW_KEY[:-2], NEW_KEY + "ä", "0123456789abcdef" * 2],
+)
+def test_what_is_no_key_is_refused_without_being_shown(key: str) -> None:
+    with pytest.raises(ConfigurationBroken, match="A key in MOOT_TOKEN_KEYS") as caught:
+        Cipher([OLD_KEY, key])
+    assert not key or key not in str(caught.value)
+    assert OLD_KEY not in str(caught.value)
 
 
 async def test_workspaces_of_an_organisation_that_installed_it_as_a_whole_are_known(
