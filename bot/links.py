@@ -98,7 +98,7 @@ class FetchLinks:
                 if response.status != _OK:
                     raise BadInput(f"the page answers with the code {response.status}")
                 return FetchedFile(
-                    content=await _body(response, most_bytes),
+                    content=await body_within(response, most_bytes),
                     name=urlsplit(address).path.rpartition("/")[2],
                     media_type=response.headers.get("Content-Type", ""),
                 )
@@ -136,7 +136,7 @@ def calling(may_call: Callable[[Ip], bool], **options: Any) -> aiohttp.ClientSes
     )
 
 
-async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+async def body_within(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     content = bytearray()
     async for chunk in response.content.iter_chunked(_CHUNK):
         content += chunk

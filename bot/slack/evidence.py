@@ -12,7 +12,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.links import is_allowed
+from bot.links import body_within, is_allowed
 from bot.slack.access import UNREACHED, Accesses
 from bot.slack.client import WorkspaceClient, WorkspaceClients, slack_session
 from bot.slack.outcomes import Retry, outcome_of
@@ -29,7 +29,6 @@ from core.rules.sources import MOST_SOURCES, page_reference
 #: Slack's own hosts: the bot's token is sent nowhere else.
 _SLACK_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")
 _OK = 200
-_CHUNK = 65_536
 _SECONDS = 60.0
 #: Calls that Slack asks to repeat later are repeated so often, after so many seconds at most.
 _TRIES = 4
@@ -309,7 +308,6 @@ async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
     if not is_slack and (parts.scheme, parts.netloc) != (own.scheme, own.netloc):
         raise BadInput("it is kept outside Slack")
     headers = {"Authorization": f"Bearer {client.token}"}
-    content = bytearray()
     try:
         async with (
             slack_session(_SECONDS) as session,
@@ -320,10 +318,6 @@ async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
         ):
             if response.status != _OK:
                 raise BadInput(_NO_SCOPE)
-            while len(content) <= most_bytes and (chunk := await response.content.read(_CHUNK)):
-                content += chunk
+            return await body_within(response, most_bytes)
     except UNREACHED:
         raise BadInput("Slack did not send it") from None
-    if len(content) > most_bytes:
-        raise BadInput(f"it has more than {size(most_bytes)}")
-    return bytes(content)
