@@ -12,8 +12,8 @@ from typing import Any
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
 from bot.listeners import answers
+from bot.listeners.buttons import open_outcome, share_page, withdraw_page
 from bot.listeners.context import ListenerContext, json_values, on_click, person, place
-from bot.listeners.decide import open_outcome, share_page, withdraw_page
 from bot.listeners.linked import start_with_links
 from bot.listeners.start import open_settings, open_start_form
 from bot.listeners.typed import (

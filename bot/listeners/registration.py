@@ -8,7 +8,7 @@ from aiohttp import ClientError
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackClientError
 
-from bot.listeners import commands, decide, mentions, messages, place_gone, start, steer
+from bot.listeners import buttons, commands, mentions, messages, place_gone, start
 from bot.listeners.context import ListenerContext
 from bot.log import logger
 from bot.slack.access import SlackSilent
@@ -24,7 +24,7 @@ MOST_COUNTED = 500
 
 
 def register_all(app: AsyncApp, context: ListenerContext) -> None:
-    for module in (commands, steer, start, decide, messages, mentions, place_gone):
+    for module in (commands, buttons, start, messages, mentions, place_gone):
         module.register(app, context)
 
     @app.event("app_home_opened")

@@ -29,7 +29,7 @@ MOST_SECONDS = 1.0
 #: Patterns made of settings, names, ids, debate's own codes, a schema's names, and of the table of
 #: secrets, whose patterns are tried as those of a module are.
 MADE_WHILE_RUNNING = {
-    "bot.listeners.decide",
+    "bot.listeners.buttons",
     "bot.log",
     "bot.slack.payloads",
     "bot.store.migrations.versions.0020_one_queue",
