@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from bot.slack.access import Access
 from bot.slack.payloads import plain
@@ -54,17 +55,15 @@ def links_in(text: str) -> Sequence[str]:
 
 async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
     """Names by id, as far as Slack answers in time; of forty people at most."""
-    names: dict[str, str] = {}
+    names = dict[str, str]()
 
     async def ask(person: str) -> None:
         names[person] = await access.name_of(person)
 
-    ids = list(dict.fromkeys(people))[:_MOST_NAMES]
-    asking = [asyncio.create_task(ask(person)) for person in ids]
-    if asking:
-        _, late = await asyncio.wait(asking, timeout=access.timeouts.names)
-        for task in late:
-            task.cancel()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(access.timeouts.names), asyncio.TaskGroup() as asking:
+            for person in list(dict.fromkeys(people))[:_MOST_NAMES]:
+                asking.create_task(ask(person))
     return {person: name for person, name in names.items() if name}
 
 
