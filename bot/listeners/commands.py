@@ -4,9 +4,9 @@ Source: https://docs.slack.dev/interactivity/implementing-slash-commands (three 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
@@ -299,59 +299,43 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
             f"You have {most} tokens, as many as one person may. No token was made. "
             "`/debate token list` shows them, `/debate token revoke N` ends one."
         )
-    return new_token(token, draft.expires_at)
+    return notice(
+        f":key: Your token, shown this once:\n```{token}```\n"
+        "Put it where your editor or program keeps its secrets: it calls Moot with it over MCP and "
+        f"may do there what you may do here, in your name, until {moment(draft.expires_at)}. Never "
+        "post it. Ask whoever runs Moot for the address to call; it ends in `/mcp`. "
+        "`/debate token list` shows your tokens, `/debate token revoke N` ends one at once."
+    )
 
 
 async def list_tokens(context: ListenerContext, command: Command, _order: Order) -> MessageView:
     _validity(context)
-    now = context.clock.now()
-    return token_list(await context.records.tokens.of(command.team_id, command.user_id, now))
+    now, lines = context.clock.now(), ["*Your tokens*"]
+    for token in await context.records.tokens.of(command.team_id, command.user_id, now):
+        name = f" {literal(token.name)}" if token.name else ""
+        used = f"used {moment(token.used_at)}" if token.used_at else "never used"
+        ends = f"made {moment(token.made_at)}, ends {moment(token.expires_at)}"
+        lines.append(f"• *{token.number}*{name} (`{token.id}`): {used}; {ends}")
+    if len(lines) == 1:
+        return notice("You have no tokens. `/debate token` makes one for your programs.")
+    return notice("\n".join(lines))
 
 
 async def end_tokens(context: ListenerContext, command: Command, order: Order) -> MessageView:
     _validity(context)
     number = None if order.words.lower() == "all" else int(order.words)
     ended = await context.records.tokens.revoke(command.team_id, command.user_id, number)
-    if not ended and number:
-        raise BadInput(
-            f"You have no token {number}; nothing was done. `/debate token list` shows yours."
-        )
-    return revocation(ended)
+    if not ended:
+        which = f"token {number}" if number else "tokens"
+        raise BadInput(f"You have no {which}; nothing was done. `/debate token list` shows yours.")
+    it = "it" if ended == 1 else "them"
+    return notice(f"{quantity(ended, 'token')} ended: nothing can be done with {it} any more.")
 
 
 def _validity(context: ListenerContext) -> timedelta:
     if context.operator.token_holds is None:
         raise BadInput(NO_TOKENS)
     return context.operator.token_holds
-
-
-def new_token(token: str, until: datetime) -> MessageView:
-    return notice(
-        f":key: Your token, shown this once:\n```{token}```\n"
-        "Put it where your editor or program keeps its secrets: it calls Moot with it over MCP and "
-        f"may do there what you may do here, in your name, until {moment(until)}. Never post it. "
-        "Ask whoever runs Moot for the address to call; it ends in `/mcp`. "
-        "`/debate token list` shows your tokens, `/debate token revoke N` ends one at once."
-    )
-
-
-def token_list(tokens: Sequence[PersonalToken]) -> MessageView:
-    if not tokens:
-        return notice("You have no tokens. `/debate token` makes one for your programs.")
-    lines = list[str]()
-    for token in tokens:
-        name = f" {literal(token.name)}" if token.name else ""
-        used = f"used {moment(token.used_at)}" if token.used_at else "never used"
-        ends = f"made {moment(token.made_at)}, ends {moment(token.expires_at)}"
-        lines.append(f"• *{token.number}*{name} (`{token.id}`): {used}; {ends}")
-    return notice("\n".join(["*Your tokens*", *lines]))
-
-
-def revocation(count: int) -> MessageView:
-    if not count:
-        return notice("You have no tokens; nothing was changed.")
-    it = "it" if count == 1 else "them"
-    return notice(f"{quantity(count, 'token')} ended: nothing can be done with {it} any more.")
 
 
 #: What subcommands do, by their forms.
