@@ -7,7 +7,7 @@ The local Slack of the tests refuses what Slack does.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from bot.slack.ids import ActionId, BlockId
+from bot.slack.ids import ActionId
 from bot.slack.limits import BUTTON_TEXT, BUTTON_VALUE
 from bot.slack.mrkdwn import literal
 
@@ -61,11 +61,11 @@ def confirmation(title: str, text: str, *, confirm: str, deny: str) -> Block:
     }
 
 
-def actions(block: BlockId | str, *elements: Block) -> Block:
-    return {"block_id": str(block), "elements": list[Block](elements), "type": "actions"}
+def actions(block: str, *elements: Block) -> Block:
+    return {"block_id": block, "elements": list[Block](elements), "type": "actions"}
 
 
-def row(block: BlockId, elements: Sequence[Block]) -> list[Block]:
+def row(block: str, elements: Sequence[Block]) -> list[Block]:
     """A row of buttons; no block where there are none."""
     return [actions(block, *elements)] if elements else []
 

@@ -82,24 +82,6 @@ class CallbackId(StrEnum):
     ASK_FORM = "ask_form"
 
 
-class BlockId(StrEnum):
-    """`block_id` of blocks that listeners look into."""
-
-    CONTROLS = "controls"
-    QUESTIONS = "questions"
-    WHICH = "which"
-    DECISION = "decision"
-    OUTCOME = "outcome"
-    AFTER = "after"
-    EARLIER = "earlier"
-    FEEDBACK = "feedback"
-    BALLOT = "ballot"
-    SKIPPED = "skipped"
-    ASK_THIS = "ask_this"
-    HOME = "home"
-    ASKED_BACK = "asked_back"
-
-
 class FieldId(StrEnum):
     """Ids of the fields of forms: block id and action id at once."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from bot.slack.blocks import Block, button, confirmation, row
-from bot.slack.ids import ActionId, BlockId, address_of, board_key
+from bot.slack.ids import ActionId, address_of, board_key
 from bot.slack.mrkdwn import gist, literal, plain, split
 from bot.views.agents import agent_list, finding_counts, subject_line
 from bot.views.decision import standing
@@ -124,7 +124,7 @@ def board(
     if is_running or debate.is_sealed:
         blocks += _buttons(debate)
     else:
-        blocks += row(BlockId.SKIPPED, anyway_buttons(debate))
+        blocks += row("skipped", anyway_buttons(debate))
     # Notifications and the list of pins show its beginning.
     way = f"*{stage(debate)}*: {progress(debate).words}" if is_running else ""
     lines = [f"{_headline(debate)}: {_question_line(debate)}", *top[1:], way, *middle]
@@ -328,7 +328,7 @@ def _buttons(debate: Debate) -> list[Block]:
         for action in BoardAction
         if possible.get(action)
     )
-    return row(BlockId.CONTROLS, [*anyway, *buttons])
+    return row("controls", [*anyway, *buttons])
 
 
 _STYLES = {BoardAction.ANSWER: "primary", BoardAction.STOP: "danger"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.slack.blocks import Block, actions, button, verbatim
-from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, question_field
+from bot.slack.ids import ActionId, CallbackId, FieldId, question_field
 from bot.slack.limits import ROW_ELEMENTS
 from bot.slack.mrkdwn import bare, gist
 from bot.views.agents import card_head
@@ -78,7 +78,7 @@ def card(debate: Debate, clarifications: Clarifications) -> MessageView:
         answer = button("Answer", ActionId.ANSWER, debate.id, style="primary", label=label)
         label = "Skip all open questions: their assumptions hold"
         skip = button("Skip all", ActionId.SKIP_ALL, debate.id, label=label)
-        blocks += [actions(BlockId.QUESTIONS, answer, skip), *context(_HOW)]
+        blocks += [actions("questions", answer, skip), *context(_HOW)]
     return MessageView(text="\n".join([title, head, *lines]), blocks=blocks)
 
 
@@ -175,4 +175,4 @@ def which_question(debate: Debate, note: str, words: str) -> MessageView:
         )
         for item in items[:ROW_ELEMENTS]
     )
-    return notice(text, actions(BlockId.WHICH, *buttons))
+    return notice(text, actions("which", *buttons))

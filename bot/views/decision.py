@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 from bot.slack.blocks import Block, actions, button, row
-from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, address_of, headline_key
+from bot.slack.ids import ActionId, CallbackId, FieldId, address_of, headline_key
 from bot.slack.limits import BUTTON_TEXT, OPTION_TEXT
 from bot.slack.mrkdwn import bare, gist, literal, mrkdwn, plain
 from bot.views.message import (
@@ -124,7 +124,7 @@ def outcome_post(debate: Debate, of: Decision | None = None) -> MessageView:
             )
             for kind, words in _CHOICES.items()
         ]
-    return notice(text, actions(BlockId.OUTCOME, *buttons))
+    return notice(text, actions("outcome", *buttons))
 
 
 def form_failure(debate: Debate, outcome: DecisionOutcome) -> str:
@@ -190,7 +190,7 @@ def decision_buttons(debate: Debate) -> list[Block]:
         )
         for kind in (_AFTER[stands.kind] if stands else DecisionKind)
     ]
-    return row(BlockId.DECISION, buttons)
+    return row("decision", buttons)
 
 
 def earlier_buttons(debate: Debate) -> list[Block]:
@@ -209,7 +209,7 @@ def earlier_buttons(debate: Debate) -> list[Block]:
         )
         for decision in changed[:_MOST_EARLIER]
     ]
-    return row(BlockId.EARLIER, buttons)
+    return row("earlier", buttons)
 
 
 def decision_form(
@@ -356,7 +356,7 @@ def after_buttons(debate: Debate, *, pages: bool = False) -> list[Block]:
         button(label.partition(":")[0], action, debate.id, label=label)
         for action, label in labels.items()
     )
-    return [actions(BlockId.AFTER, *buttons)]
+    return [actions("after", *buttons)]
 
 
 def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
@@ -376,7 +376,7 @@ def ask_offer(debate: Debate, message: str, text: str) -> MessageView:
         json.dumps({"debate": debate.id, "message": message, "text": clean}),
         label="Put what you wrote to the judge of this debate",
     )
-    return notice(words, actions(BlockId.ASK_THIS, asking))
+    return notice(words, actions("ask_this", asking))
 
 
 def ask_form(debate: Debate) -> Form:
@@ -461,13 +461,13 @@ def feedback_buttons(debate: Debate) -> list[Block]:
         "positive_button": choice("Helpful", "good"),
         "type": "feedback_buttons",
     }
-    return [{"block_id": BlockId.FEEDBACK, "elements": [element], "type": "context_actions"}]
+    return [{"block_id": "feedback", "elements": [element], "type": "context_actions"}]
 
 
 def thanks(debate: Debate, feedback: Feedback) -> MessageView:
     words = _THANKS[feedback.helpful]
     why = button("Say why", ActionId.SAY_WHY, debate.id, label="Say why in a few words")
-    return notice(words, actions(BlockId.FEEDBACK, why))
+    return notice(words, actions("feedback", why))
 
 
 def comment_form(debate: Debate, feedback: Feedback) -> Form:

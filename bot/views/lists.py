@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.slack.blocks import Block, actions, button
-from bot.slack.ids import ActionId, BlockId
+from bot.slack.ids import ActionId
 from bot.slack.mrkdwn import gist, literal
 from bot.views.decision import DECISION_SIGNS
 from bot.views.message import (
@@ -117,7 +117,7 @@ def home(
     blocks: list[Block] = [
         header("Debates and decisions"),
         *sections("What the agents argued and what your team decided, in the channels you are in."),
-        actions(BlockId.HOME, start),
+        actions("home", start),
         {"type": "divider"},
         *(sections(_UNKNOWN) if unknown else _parts(rows[:MOST_AT_HOME])),
         *(calibration_blocks(turned_out) if turned_out else []),

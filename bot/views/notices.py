@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from bot.slack.blocks import Block, actions, button
-from bot.slack.ids import ActionId, BlockId
+from bot.slack.ids import ActionId
 from bot.slack.mrkdwn import gist, link, literal, plain, split
 from bot.views.decision import standing
 from bot.views.lists import DebateRow
@@ -394,7 +394,7 @@ def _debate_it(text: str, *, origin: str, ts: str, thread: str, anew: bool = Fal
 
 
 def _asked(text: str, *buttons: Block) -> MessageView:
-    return notice(text, actions(BlockId.ASKED_BACK, *buttons))
+    return notice(text, actions("asked_back", *buttons))
 
 
 def _open_form() -> Block:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bot.slack.blocks import Block, row
-from bot.slack.ids import BlockId
 from bot.slack.limits import SECTION_TEXT
 from bot.slack.mrkdwn import gist, literal, mrkdwn, split
 from bot.views.agents import finding_line, findings_in_short
@@ -140,7 +139,7 @@ def headline(
         ballot = ballot_button(debate) if is_vote_here else []
         buttons += _row(decision_buttons(debate), earlier_buttons(debate))
         buttons += _row(
-            ballot, after_buttons(debate, pages=pages), row(BlockId.SKIPPED, anyway_buttons(debate))
+            ballot, after_buttons(debate, pages=pages), row("skipped", anyway_buttons(debate))
         )
         below += feedback_buttons(debate)
     if quiet and debate.tally:

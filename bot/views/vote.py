@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from bot.slack.blocks import CHART, PERCENT, Block, actions, button, confirmation
-from bot.slack.ids import ActionId, BlockId, CallbackId, FieldId, name_field, rank_field
+from bot.slack.ids import ActionId, CallbackId, FieldId, name_field, rank_field
 from bot.slack.limits import CHART_BARS, CHART_LABEL, OPTION_TEXT
 from bot.slack.mrkdwn import bare, bare_gist, gist, split
 from bot.slack.payloads import FormSubmission
@@ -141,7 +141,7 @@ def ballot_button(debate: Debate) -> list[Block]:
         return []
     text = "Cast or change your ballot"
     label = f"{text}: choose between the options yourself"
-    return [actions(BlockId.BALLOT, button(text, ActionId.BALLOT, debate.id, label=label))]
+    return [actions("ballot", button(text, ActionId.BALLOT, debate.id, label=label))]
 
 
 def vote(debate: Debate, tally: Tally, *, superseded: str = "") -> MessageView:
