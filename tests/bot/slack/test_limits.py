@@ -22,13 +22,11 @@ OPTION = {"text": WORD, "value": "x"}
 SELECT = {"type": "static_select", "action_id": "x", "options": [OPTION]}
 TYPED = {"type": "plain_text_input", "action_id": "x"}
 BARS = {"series": [{"name": "x", "data": [{"label": "#", "value": 1}]}]}
-TASK = {"type": "task_card", "task_id": "#", "title": "x", "status": "pending"}
 FORM: Json = {"type": "modal", "title": WORD, "submit": WORD, "blocks": [{"type": "divider"}]}
 CHART = {"type": "bar", **BARS, "axis_config": {"categories": ["#"]}}
 PLACES: Mapping[str, Json] = {
     "message": {"blocks": [{"type": "divider"}]},
     "form": FORM,
-    "home": {"type": "home", "blocks": [{"type": "divider"}]},
     "section": SECTION,
     "header": {"type": "header", "text": WORD},
     "context": {"type": "context", "elements": [SECTION["text"]]},
@@ -36,7 +34,6 @@ PLACES: Mapping[str, Json] = {
     "fold": {"type": "container", "title": WORD, "child_blocks": [SECTION]},
     "chart": {"type": "data_visualization", "title": "x", "chart": CHART},
     "table": {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]},
-    "plan": {"type": "plan", "title": "x", "tasks": [TASK]},
     "menu": {"type": "input", "label": WORD, "element": SELECT},
     "field": {"type": "input", "label": WORD, "element": TYPED},
 }
@@ -77,11 +74,9 @@ LIMITS: Mapping[str, tuple[str, str, Callable[[Any, int], Any]]] = {
     "TABLE_ROWS": ("table", "rows", times),
     "TABLE_COLUMNS": ("table", "rows.0", times),
     "TABLE_CELL": ("table", "rows.0.0.text", text),
-    "PLAN_TASKS": ("plan", "tasks", times),
     "FORM_BLOCKS": ("form", "blocks", times),
     "FORM_TITLE": ("form", "title.text", text),
     "FORM_METADATA": ("form", "private_metadata", text),
-    "HOME_BLOCKS": ("home", "blocks", times),
     "FIELD_LABEL": ("menu", "label.text", text),
     "FIELD_TEXT": ("field", "element.max_length", number),
     "OPTIONS": ("menu", "element.options", times),
@@ -107,8 +102,8 @@ def check(name: str, count: int) -> None:
         for step in steps:
             inner = inner[step]
         inner[last] = make(inner[last] if make is times else None, count)
-    if shown.get("type") in {"modal", "home"}:
-        rules.check_view(shown, shown["type"])
+    if shown.get("type") == "modal":
+        rules.check_view(shown, "modal")
     elif shown.get("type") == "input":
         rules.check_view({**FORM, "blocks": [shown]}, "modal")
     else:
