@@ -175,13 +175,13 @@ async def test_edits_and_deletions_made_while_the_bot_was_down_count(
         )
         first = await team.say("1: ten", board)
         second = await team.say("2: none", board)
-        await card_saying(team, board, "1 question from the agents still open")
+        await card_saying(team, board, "1 question still open")
     await workspace.edit(team.user, team.channel, first["ts"], "1: twenty")
     await workspace.delete(team.user, team.channel, second["ts"])
     await workspace.edit(team.user, team.channel, note["ts"], "We are four.")
     await workspace.delete(team.user, team.channel, other["ts"])
     async with running_bot(workspace, database=tmp_path / "moot.db", spec=waiting(600)) as team:
-        await card_saying(team, board, "2 questions from the agents still open")
+        await card_saying(team, board, "2 questions still open")
         debate = await debate_at(team, board)
         debate = await team.wait_for_log(board, lambda debate: notes_of(debate) == ["We are four."])
     assert {number: answer.text for number, answer in debate.answers.items()} == {1: "twenty"}

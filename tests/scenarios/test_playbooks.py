@@ -87,11 +87,11 @@ async def test_a_playbook_named_by_a_flag_asks_people_before_anything_else():
                 str(team.workspace.thread(team.channel, message["ts"]))
                 for message in team.workspace.messages(team.channel)
             ]
-            return [item for item in (text, *threads) if "questions from the playbook" in item]
+            return [item for item in (text, *threads) if "asked by the playbook" in item]
 
         card = (await team.workspace.wait_for(cards))[0]
 
-    assert "the playbook wants to know this before the agents begin" in card
+    assert "please answer this before the agents begin" in card
     assert "When did it begin, when was it noticed" in card
     assert "No source given so far holds this: a timeline, log or chat of it" in card
 
