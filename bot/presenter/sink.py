@@ -12,19 +12,18 @@ from bot.presenter.reading_order import ReadingPosition, position_after, release
 from bot.queue.outgoing import RenderedPosts
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts
 from bot.slack.ids import event_key, pin_key
+from bot.slack.mrkdwn import link, literal
 from bot.store.records import ChannelSettings
 from bot.store.search import DebateWords
 from bot.store.tables import Channel
-from bot.views import notices
-from bot.views.message import MessageView
-from bot.views.notices import landing_failure_line
-from bot.views.notices import landing_line as landed_words
+from bot.views.message import MessageView, notice, person
 from core.debate.debate_events import DebateConcluded, DebateStarted
 from core.debate.log import RecordedEvent, fold
 from core.debate.people_events import DebateWanted, DecisionRecorded, OptionEdited, OutcomeGiven
 from core.debate.state import Debate, Status
 from core.debate.turn import Turn
 from core.debate.turn_events import OptionsMerged, VerdictReached
+from core.figures import duration
 from core.recent import Recent
 from core.rules.options import options_of
 from core.use_cases.debate_cache import DebateCache, DebateLog
@@ -49,6 +48,7 @@ def words_of(debate: Debate) -> str:
     return "\n".join(part for part in parts if part)
 
 
+_WHY_LIMIT = 300
 #: Debates whose reading position is kept in memory.
 _REMEMBERED = 1000
 #: After these there is more to find a debate by.
@@ -145,28 +145,34 @@ class LandingPosts:
     posts: PostQueue
 
     async def report_landing(self, receiver: str, landing: Landing, landed: LandedRecord) -> None:
-        if landed.place:
-            view = landed_words(
-                landed.place,
-                landed.inside,
-                branch=landed.branch,
-                commit=landed.commit,
-                pull_page=landed.pull_link,
-            )
-            await self._post(landing, f"landed/{receiver}", view)
+        if not landed.place:
+            return
+        text = f"The decision record is `{_code(landed.place)}` in {literal(landed.inside)}"
+        if landed.branch:
+            text += f", branch `{_code(landed.branch)}`, commit `{_code(landed.commit)}`"
+        if landed.pull_link:
+            text += f". {link(landed.pull_link, 'Open a pull request')}"
+        await self._post(landing, f"landed/{receiver}", f":card_index_dividers: {text}.")
 
     async def report_failure(
         self, receiver: Receiver, landing: Landing, why: str, *, again_after: float | None
     ) -> None:
-        part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
-        view = landing_failure_line(
-            landing.debate, receiver.failure_text, why, again_after=again_after
+        decided = landing.debate.decision
+        who = f" {person(decided.by)}" if decided else ""
+        next_try = (
+            f"It is tried again in {duration(again_after)} and then for most of a day."
+            if again_after is not None
+            else "It is not tried again by itself: once this is mended, a workspace admin "
+            "types `/debate doctor retry` in the channel."
         )
-        await self._post(landing, part, view)
+        part = f"{'not' if again_after is None else 'late'}/{receiver.name}"
+        what = f"{literal(receiver.failure_text)} {literal(why[:_WHY_LIMIT])}"
+        text = f":warning:{who} {what} {next_try} Your decision itself is recorded."
+        await self._post(landing, part, text)
 
-    async def _post(self, landing: Landing, part: str, view: MessageView) -> None:
+    async def _post(self, landing: Landing, part: str, text: str) -> None:
         key = event_key(landing.debate.id, landing.recorded.seq, part)
-        await self.posts.post([post_about(landing.debate, key, view)])
+        await self.posts.post([post_about(landing.debate, key, notice(text))])
 
 
 @dataclass
@@ -211,7 +217,11 @@ class LivingPosts:
         last = entries[_edition_of(scene.key) - 1]
         before = await asyncio.to_thread(fold, [entry for entry in log if entry.seq < last.seq])
         by = last.event.by if isinstance(last.event, DebateWanted) else before.setup.asked_by
-        return replace(scene, debate=before, superseded=notices.superseded_note(by))
+        note = (
+            f":warning: *Counts no more:* {person(by)} wanted it debated; "
+            "another vote and verdict follow in the thread."
+        )
+        return replace(scene, debate=before, superseded=note)
 
     async def _remarks(self, debate: Debate) -> Sequence[str]:
         pin = await self.rows.row_by_key(pin_key(debate.id)) if self.rows else None
@@ -221,3 +231,7 @@ class LivingPosts:
 def _edition_of(key: str) -> int:
     last = key.rpartition("/")[2]
     return int(last) if last.isdecimal() else 1
+
+
+def _code(text: str) -> str:
+    return literal(text.replace("`", "'"))

@@ -11,11 +11,9 @@ from core.figures import quantity
 from core.rules import casting
 from core.rules.formats import review
 from core.rules.formats.review import (
-    WEIGHTY,
     answered_words,
     counted_words,
     handed_in,
-    not_put_words,
     references,
     standing,
     struck_count,
@@ -128,18 +126,6 @@ def finding_line(debate: Debate, finding: ReviewFinding, *, whole: bool = False)
     line += "".join(f"\n> {gist(change, limit)}" for change in finding.changed)
     by = ", ".join(name_of(debate, agent) for agent in finding.raised_by)
     return f"{line} _({by})_" if by else line
-
-
-def card_head(debate: Debate, who: str, number: int, until: str) -> str:
-    items = debate.findings.items if debate.findings else ()
-    rest = sum(item.severity not in WEIGHTY for item in items)
-    more = f" Lighter findings in the agents' posts: {rest}." if rest else ""
-    more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
-    return (
-        f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "
-        f"`{number}: we do it because …`. If you changed the text, attach it to a reply *before* "
-        f"you answer the last one. Then the agents look again at what they found.\n{until}"
-    )
 
 
 def finding_lines(findings: Sequence[ReviewFinding], most: int) -> Iterator[str]:

@@ -7,7 +7,6 @@ from bot.slack.blocks import Block, actions, button, verbatim
 from bot.slack.ids import ActionId, CallbackId, FieldId, question_field
 from bot.slack.limits import ROW_ELEMENTS
 from bot.slack.mrkdwn import bare, gist
-from bot.views.agents import card_head
 from bot.views.message import (
     Field,
     Form,
@@ -30,7 +29,7 @@ from core.debate.state import Debate, Status
 from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import clarifying
-from core.rules.formats.review import left_to_text
+from core.rules.formats.review import WEIGHTY, left_to_text, not_put_words
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000
@@ -128,7 +127,7 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
             "The agents go on with what is here. While the debate runs, what you add in the "
             "thread reaches them as a note."
         )
-    number = waiting[0].number
+    number, who = waiting[0].number, person(debate.setup.asked_by)
     until = (
         f"Waiting until {moment(clarifications.until)}. Where nobody has answered by then, what it "
         "says under the question is assumed."
@@ -137,9 +136,18 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
         until = "Paused: the time to answer stands still until somebody resumes the debate."
     until = f":hourglass_flowing_sand: {until}"
     if debate.findings and clarifications.turn.round:
-        return card_head(debate, person(debate.setup.asked_by), number, until)
+        items = debate.findings.items
+        rest = sum(item.severity not in WEIGHTY for item in items)
+        more = f" Lighter findings in the agents' posts: {rest}." if rest else ""
+        more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
+        return (
+            f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "
+            f"`{number}: we do it because …`. If you changed the text, attach it to a reply "
+            "*before* you answer the last one. Then the agents look again at what they "
+            f"found.\n{until}"
+        )
     return (
-        f"{person(debate.setup.asked_by)}, please answer this before the agents begin. "
+        f"{who}, please answer this before the agents begin. "
         f"Reply in this thread: `{number}: your answer`. {_WITHOUT_NUMBER}\n{until}"
     )
 

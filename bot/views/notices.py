@@ -30,7 +30,7 @@ from core.debate.people import Person, Stop
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
 from core.debate.vote import Gate, Guidance, NextStep, OptionEdit
-from core.figures import day, duration, quantity
+from core.figures import day, quantity
 from core.redaction import redact
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
@@ -185,14 +185,6 @@ def debate_request_line(by: Person, *, had_verdict: bool) -> MessageView:
     return notice(f":speech_balloon: {person(by)} wants it debated anyway.{again}")
 
 
-def superseded_note(by: Person) -> str:
-    """Return what stands above a vote and a verdict that count no more."""
-    return (
-        f":warning: *Counts no more:* {person(by)} wanted it debated; "
-        "another vote and verdict follow in the thread."
-    )
-
-
 def guidance(debate: Debate, decided: Guidance) -> MessageView:
     if decided.gate and decided.gate.ends_rounds:
         return rounds_end_line(debate, decided.gate)
@@ -249,45 +241,6 @@ def brought_back(debate: Debate, reached: Verdict, whole: str) -> MessageView:
         f"*Confidence*: {confidence(reached)} · <{whole}|Read it all, and decide>",
     )
     return notice("\n".join(filter(None, lines)))
-
-
-def landing_line(
-    place: str, inside: str, *, branch: str = "", commit: str = "", pull_page: str = ""
-) -> MessageView:
-    """Return the line that says in which folder or repository the record is.
-
-    `branch` and `commit` are empty in a folder; `pull_page`, where a pull request is opened, may
-    be.
-    """
-    words = f":card_index_dividers: The decision record is `{_code(place)}` in {literal(inside)}"
-    if branch:
-        words += f", branch `{_code(branch)}`, commit `{_code(commit)}`"
-    opened = f" {link(pull_page, 'Open a pull request')}." if pull_page else ""
-    return notice(f"{words}.{opened}")
-
-
-def landing_failure_line(
-    debate: Debate, undone: str, why: str, *, again_after: float | None
-) -> MessageView:
-    """Return the line that says what could not be done and why, to whoever decided last.
-
-    `undone` and `why` are sentences; without `again_after` (seconds) it is not tried by itself.
-    """
-    who = f" {person(debate.decision.by)}" if debate.decision else ""
-    next_try = (
-        f"It is tried again in {duration(again_after)} and then for most of a day."
-        if again_after is not None
-        else "It is not tried again by itself: once this is mended, a workspace admin "
-        "types `/debate doctor retry` in the channel."
-    )
-    return notice(
-        f":warning:{who} {literal(undone)} {literal(why[:_LIMIT])} {next_try} "
-        "Your decision itself is recorded."
-    )
-
-
-def _code(text: str) -> str:
-    return literal(text.replace("`", "'"))
 
 
 def page_link(debate: Debate, link: PageLink) -> MessageView:
