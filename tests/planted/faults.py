@@ -14,7 +14,6 @@ ROOT = FOLDER.parents[1]
 TABLE = FOLDER / "killers.json"
 #: Faults whose code is gone → what went. Their patches stay, for the tables that name them.
 GONE: Mapping[str, str] = {
-    "drawn-11-start-form": "A long message is in the form as a whole.",
     "drawn-28-voting": "Nothing called this check of a ranking, which is gone.",
     "drawn-61-refused-features": "One flag for each workspace took the place of the table.",
 }
