@@ -38,9 +38,6 @@ _log = logger(__name__)
 #: Seconds that debates wait at the start for their threads to be read: a question whose time is
 #: over may have been answered meanwhile. What takes longer goes on beside them.
 FIRST_SECONDS = 10.0
-#: A thread that was read before is read again from this many seconds before its newest message:
-#: events of one thread may come late and in any order.
-_OVERLAP = 600.0
 #: Threads of debates that ended so long ago are still read: who wrote there while nobody listened
 #: may not know of the end.
 ENDED_WITHIN = timedelta(hours=1)
@@ -74,8 +71,6 @@ class CatchUp:
         self._context = context
         self._pace = pace
         self._waits = RetryPolicy(first_wait=pace.first_pause, longest_wait=_LONGEST_WAIT)
-        #: The newest message read, by debate.
-        self._upto: dict[str, float] = {}
         self._reading = KeyedTasks[Scope](self._read)
         self._looked = False
         self._threads_read = asyncio.Event()
@@ -111,8 +106,6 @@ class CatchUp:
         newest = await store.find(DebateFilter(limit=PAGE))
         ended = [entry.debate_id for entry in newest if entry.ended_at and entry.ended_at >= since]
         debates = [*await store.unfinished_ids(), *ended]
-        # How far the threads of other debates were read matters no more.
-        self._upto = {key: upto for key, upto in self._upto.items() if key in debates}
         for debate_id in debates:
             await self._begin(Scope(debate_id=debate_id))
         self._threads_read.set()
@@ -149,23 +142,19 @@ class CatchUp:
         board = await self._context.posts.row_by_key(board_key(debate_id))
         if place.surface != SLACK or board is None or not board.ts:
             return  # there is no thread
-        heard = debate.message_ids
-        present, newest, since = set[str](), 0.0, self._upto.get(debate_id, 0.0)
-        async for message in self._messages(place.workspace, place.channel, since, thread=board.ts):
+        heard, present = debate.message_ids, set[str]()
+        async for message in self._messages(place.workspace, place.channel, thread=board.ts):
             origin = note_id(place.channel, message.ts)
             present.add(origin)
-            newest = max(newest, float(message.ts))
             incoming = IncomingMessage(self._context, place.workspace, message)
             if message.edited_at and message.is_reply:
                 await take_edit(incoming)
             elif origin not in heard:
                 await take_reply(incoming)
         # Withdraw the texts of deleted messages.
-        for origin in heard - debate.withdrawn:
-            ts = note_ts(origin)
-            if ts and origin not in present and since <= float(ts):
+        for origin in heard - debate.withdrawn - present:
+            if note_ts(origin):  # others came by a form
                 await self._context.acts.answer.withdraw(debate_id, origin)
-        self._upto[debate_id] = newest - _OVERLAP
 
     async def _read_workspace(self, team: str) -> None:
         kinds = "public_channel,private_channel"
@@ -205,7 +194,7 @@ class CatchUp:
                 await self._context.records.deliveries.seen(MENTION, origin, now)
 
     async def _messages(
-        self, team: str, channel: str, since: float, *, thread: str = ""
+        self, team: str, channel: str, since: float = 0.0, *, thread: str = ""
     ) -> AsyncGenerator[PostedMessage]:
         """What was written since then in the channel, or in one of its threads."""
         method = "conversations.replies" if thread else "conversations.history"
