@@ -187,11 +187,10 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         catch_up = CatchUp(context, parts.pace)
         bursts, gateway = Bursts(partial(say_too_fast, context), parts.at_once), None
         app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
+        app.use(bursts.check)
         if parts.slack.app_token:
-            gateway = SocketGateway(app, parts.slack.app_token, bursts=bursts)
+            gateway = SocketGateway(app, parts.slack.app_token)
             gateway.on_connected = catch_up.look
-        else:
-            app.use(bursts.check)
         health = health_of(
             partial(probe, database),
             gateway,

@@ -6,24 +6,19 @@ die with the connection (bolt-python issue 1529), so we check both ourselves.
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any, cast
 
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
-from slack_bolt.adapter.socket_mode.async_internals import send_async_response
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
-from slack_sdk.socket_mode.aiohttp import SocketModeClient
-from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.log import logger
 from bot.slack.access import UNREACHED
-from bot.slack.connection.bursts import Bursts
 from bot.slack.outcomes import REFUSED_TOKENS, Rejection, outcome_of
 from bot.slack.payloads import Identity, body_of, code_of
 from core.errors import ConfigurationBroken, MootError
@@ -93,30 +88,14 @@ def _tasks_of(client: Any) -> set[asyncio.Future[Any]]:
     return {task for task in tasks if task is not None}
 
 
-class _BoundedHandler(AsyncSocketModeHandler):
-    bursts: Bursts
-
-    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:
-        if refused := self.bursts.refusal(cast("dict[str, Any]", req.payload)):
-            await send_async_response(client, req, refused, time.time())
-        else:
-            await super().handle(client, req)
-
-
 class SocketGateway:
     def __init__(
-        self,
-        app: AsyncApp,
-        app_token: str,
-        *,
-        bursts: Bursts,
-        watch_seconds: float = WATCH_SECONDS,
+        self, app: AsyncApp, app_token: str, *, watch_seconds: float = WATCH_SECONDS
     ) -> None:
         self._app = app
         self._app_token = app_token
-        self._bursts = bursts
         self._watch_seconds = watch_seconds
-        self._handler: _BoundedHandler | None = None
+        self._handler: AsyncSocketModeHandler | None = None
         self._watch: asyncio.Task[None] | None = None
         #: Called after each new connection: events may have been missed before it.
         self.on_connected: Callable[[], None] = lambda: None
@@ -126,10 +105,9 @@ class SocketGateway:
         # The SDK would try a refused token for ever.
         address = await open_socket(self._app.client, self._app_token, AT_START)
         quiet = logging.getLogger("slack_sdk.socket_mode")
-        self._handler = _BoundedHandler(
+        self._handler = AsyncSocketModeHandler(
             self._app, self._app_token, logger=quiet, ping_interval=PING_SECONDS
         )
-        self._handler.bursts = self._bursts
         self._handler.client.proxy = self._app.client.proxy
         self._handler.client.wss_uri = address
         self._handler.client.message_listeners.append(self._hear_hello)

@@ -25,13 +25,10 @@ async def workspace() -> AsyncGenerator[Workspace]:
         yield workspace
 
 
-async def tell_nobody(_body: Any) -> None: ...
-
-
 def gateway_to(api_url: str, app_token: str) -> SocketGateway:
     client = slack_client("xoxb-1", api_url)
     app = AsyncApp(client=client, request_verification_enabled=False, name="moot")
-    return SocketGateway(app, app_token, bursts=Bursts(tell_nobody, AtOnce()), watch_seconds=0.2)
+    return SocketGateway(app, app_token, watch_seconds=0.2)
 
 
 async def test_a_connection_that_died_with_its_monitor_is_made_anew(workspace: Workspace) -> None:
