@@ -32,14 +32,16 @@ _REMOVED = "Moot was removed from the workspace."
 _MOST = 1000
 #: How the key of a line about a missing post ends.
 _LINE = "/refused"
-#: What is missing, by method, and whether the post was there; all else is only logged.
+#: What is missing, by method; a method that is not here is only logged.
 _MISSING = {
-    ("post", False): "A message could not be posted: {why}",
-    ("upload", False): "The report could not be attached: {why}",
-    ("pin", False): "The board could not be pinned: {why} The debate goes on.",
-    ("post", True): "The board could not be brought up to date: {why} While the debate runs, "
-    "`stop` alone in a line here ends it.",
+    "post": "A message could not be posted: {why}",
+    "upload": "The report could not be attached: {why}",
+    "pin": "The board could not be pinned: {why} The debate goes on.",
 }
+_BOARD_STAYS = (
+    "The board could not be brought up to date: {why} While the debate runs, `stop` alone in a "
+    "line here ends it."
+)
 
 Body = dict[str, Any]
 
@@ -153,13 +155,12 @@ def _is_place_gone(row: PostRow, debate_id: str, refusal: Rejection) -> bool:
 def line_about(row: PostRow, debate_id: str, refusal: Rejection) -> NewPost | None:
     """The line in the thread that says what is missing.
 
-    Nothing takes the place of such a line: where it is refused, too, every other post would be. Of
-    edits only those of the board are missed.
+    Nothing takes the place of such a line: where it is refused, too, every other post would be.
     """
-    board, is_edit = board_key(debate_id), row.state is PostState.SENT
-    missing = _MISSING.get((row.method, is_edit))
-    is_living = is_edit and row.key != board
-    if missing is None or is_living or row.key.endswith(_LINE) or "thread_ts" in row.payload:
+    board, missing = board_key(debate_id), _MISSING.get(row.method)
+    if row.method == "post" and row.state is PostState.SENT:  # its edit was refused
+        missing = _BOARD_STAYS if row.key == board else None
+    if missing is None or row.key.endswith(_LINE) or "thread_ts" in row.payload:
         return None
     return NewPost(
         key=f"{row.key}{_LINE}",
