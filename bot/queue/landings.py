@@ -6,7 +6,6 @@ A row holds no words of a debate: it names an event, and what is sent is made fr
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, inspect, select, text, update
 
@@ -16,19 +15,16 @@ from bot.store.tables import IS_LANDING, QUEUE, UNSENT, TableUser
 from core.store.database import Database
 
 
-class Backlog(NamedTuple):
-    waiting: int
-    dead: int
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LandingBacklog:
     """What has not landed, as people are told of it."""
 
     #: Waiting ones that failed already, and *failed* ones, which are dead letters: not tried again
     #: unless somebody asks for it. Oldest first, no more than were wanted.
     rows: Sequence[PostRow]
-    counts: Backlog
+    #: Not landed in all, and dead letters.
+    waiting: int
+    dead: int
     #: Receivers that nothing is sent to any more → why.
     closed: Mapping[str, str]
 
@@ -82,24 +78,21 @@ class Landings(TableUser):
         rows = await self._database.read(lambda c: c.execute(_PLACES, values).all())
         return {row.debate_id: row.ts for row in rows}
 
-    async def backlog(self) -> Backlog:
-        return await self._database.read(_backlog)
-
-    async def backlog_rows(self, most: int) -> LandingBacklog:
-        """What has not landed and needs somebody's eye.
+    async def backlog(self, most: int = 0) -> LandingBacklog:
+        """What has not landed, with so many rows of what needs somebody's eye.
 
         Also of databases that an earlier version made: nothing.
         """
 
         def look(connection: Connection) -> LandingBacklog:
             if not inspect(connection).has_table(QUEUE.name):
-                return LandingBacklog((), Backlog(0, 0), {})
+                return LandingBacklog(rows=(), waiting=0, dead=0, closed={})
             rows = connection.execute(_FAILED, {"most": most}).mappings().all()
-            closed = connection.execute(_CLOSED).all()
             return LandingBacklog(
-                [read_row(row) for row in rows],
-                _backlog(connection),
-                {row.channel: row.error for row in closed},
+                rows=[read_row(row) for row in rows],
+                waiting=connection.execute(_COUNT.where(_IS_ALIVE)).scalar_one(),
+                dead=connection.execute(_COUNT.where(_IS_DEAD)).scalar_one(),
+                closed={row.channel: row.error for row in connection.execute(_CLOSED)},
             )
 
         return await self._database.read(look)
@@ -134,13 +127,6 @@ _FAILED = (
     .limit(bindparam("most"))
 )
 _COUNT = select(func.count()).select_from(QUEUE)
-
-
-def _backlog(connection: Connection) -> Backlog:
-    return Backlog(
-        waiting=connection.execute(_COUNT.where(_IS_ALIVE)).scalar_one(),
-        dead=connection.execute(_COUNT.where(_IS_DEAD)).scalar_one(),
-    )
 
 
 @asynccontextmanager

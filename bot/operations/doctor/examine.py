@@ -59,12 +59,12 @@ def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator
             remedy = "Take it out of the settings, or type `/debate doctor retry` in Slack."
             yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
     what = "landings"
-    if backlog.counts.dead:
-        words = f"{quantity(backlog.counts.dead, 'dead letter')}, not tried again by themselves"
+    if backlog.dead:
+        words = f"{quantity(backlog.dead, 'dead letter')}, not tried again by themselves"
         remedy = f"Mend what each says below. {_AGAIN}"
         yield bad(what, words, remedy)
-    elif backlog.counts.waiting:
-        yield skip(what, f"{quantity(backlog.counts.waiting, 'landing')} on the way")
+    elif backlog.waiting:
+        yield skip(what, f"{quantity(backlog.waiting, 'landing')} on the way")
     elif names:
         yield good(what, "all have landed")
     for row in backlog.rows:
@@ -166,7 +166,7 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
     reached = await check_receivers(receivers)
     try:
         async with look_into_landings(database_url(environment.moot_database)) as landings:
-            unlanded = await landings.backlog_rows(MOST_TOLD)
+            unlanded = await landings.backlog(MOST_TOLD)
     except (StoreError, ConfigurationBroken):
         return reached  # said where the database is checked
     return [*reached, *unlanded_findings(unlanded, places.names)]

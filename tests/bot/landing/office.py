@@ -69,7 +69,7 @@ class Office:
         return self.queue.landings
 
     async def backlog(self) -> LandingBacklog:
-        return await self.landings.backlog_rows(10)
+        return await self.landings.backlog(10)
 
     async def report_landing(self, _receiver: str, _landing: Landing, landed: LandedRecord) -> None:
         self.landed.append(landed)
@@ -132,7 +132,7 @@ class Office:
 
     async def _next(self) -> None:
         """Have what is to be tried later be tried now; where nothing is, wait a little."""
-        rows = (await self.landings.backlog_rows(100)).rows
+        rows = (await self.landings.backlog(100)).rows
         later = [row for row in rows if row.due_in > 0]
         for row in later:
             self.clock.advance(round(row.due_in))

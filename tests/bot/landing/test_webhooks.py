@@ -240,7 +240,7 @@ async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
     assert len(shop.seen) == 1
     backlog = await office.backlog()
     assert "wants nothing more" in backlog.closed["shop"]
-    assert backlog.counts == (3, 0)
+    assert (backlog.waiting, backlog.dead) == (3, 0)
     await office.queue.retry()
     await office.settle()
     assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]

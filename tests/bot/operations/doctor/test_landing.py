@@ -44,7 +44,7 @@ async def test_the_doctor_names_what_did_not_land(
             shop.codes = [500] * 8 + [410]
             await office.debated()
             await office.until("dead")
-            while (await office.landings.backlog_rows(1)).closed == {}:
+            while (await office.landings.backlog(1)).closed == {}:
                 await office.until("failed")
         doctor = await run("doctor", "--json", folder=tmp_path, **variables)
 
