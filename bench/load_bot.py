@@ -135,7 +135,7 @@ class Bench:
             most = max(most, len(self._moot.runner.held_ids))
             await asyncio.sleep(0.2)
         duration, cpu = time.perf_counter() - began, time.process_time() - cpu
-        unsent = await self._moot.posts.backlog()
+        unsent = await self._moot.context.posts.backlog()
         debates = [fold(await self._moot.store.events(debate_id)) for debate_id in ids]
         return {
             "debates": len(ids),
@@ -167,7 +167,7 @@ class Bench:
         gc.collect()
 
     async def _is_busy(self) -> bool:
-        return bool(self._moot.runner.held_ids or await self._moot.posts.lanes_with_work())
+        return bool(self._moot.runner.held_ids or await self._moot.context.posts.lanes_with_work())
 
     async def _begin(self, number: int, places: Sequence[Place], settings: Settings) -> str:
         place = places[number % len(places)]

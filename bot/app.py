@@ -1,5 +1,6 @@
 """The composition root: all parts of the bot are made here, in the order they need each other."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -29,19 +30,16 @@ from bot.listeners.messages import say_too_fast
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
-from bot.mcp.in_slack import SlackCallerDebates
-from bot.mcp.token_callers import TokenCallers
+from bot.mcp.in_slack import SlackCallerDebates, TokenCallers
 from bot.operations.backup import EndedDebates
-from bot.operations.health import Health
-from bot.operations.metrics import CountingSink, Gauges, Metrics, exposition
-from bot.operations.probes import health_of
-from bot.plugins.queued_sink import QueuedSink, listening
+from bot.operations.health import Health, health_of
+from bot.operations.metrics import CountingSink, Metrics, exposition
+from bot.plugins import QueuedSink, listening
 from bot.presenter.sink import LandingPosts, LivingPosts, Presenter
 from bot.queue.outbox import Outbox, PostAddresses
 from bot.queue.outgoing import Outgoing
 from bot.queue.rate_limits import Pace
 from bot.queue.rows import Posts
-from bot.reminder_loop import ReminderLoop
 from bot.running.debates import Runner
 from bot.settings import BotSettings, SlackAccess
 from bot.slack.access import Accesses
@@ -80,11 +78,11 @@ from core.errors import ConfigurationBroken, StoreError
 from core.evidence.earlier import FetchDecision, FetchEarlierDecisions
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.ports import Embedder, EventSink, Spending
+from core.ports import Embedder, EventSink
 from core.settings import Settings
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
-from core.store.upkeep import installation_secret, probe
+from core.store.upkeep import probe
 from core.telling import Sinks
 from core.transcript.models_used import usual_models_words
 from core.use_cases.answer import AnswerQuestions
@@ -103,14 +101,9 @@ from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate
 
 _log = logger(__name__)
-
-_NO_TRACES = (
-    "OTEL_EXPORTER_OTLP_ENDPOINT is set, but what sends traces is not installed. "
-    "Type `make extras` in a checkout (docs/deploy.md says how elsewhere), or empty the variable."
-)
-_NO_MCP = (
-    "MOOT_MCP is set, but the MCP SDK is not installed. Type `make extras` in a checkout "
-    "(docs/deploy.md says how elsewhere), or empty the variable."
+_NOT_INSTALLED = (
+    "{} is set, but {} is not installed. Type `make extras` in a checkout (docs/deploy.md says how "
+    "elsewhere), or empty the variable."
 )
 
 
@@ -146,18 +139,16 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class Moot:
-    clients: WorkspaceClients
-    store: SqlDebateStore
-    posts: Posts
     context: ListenerContext
+    store: SqlDebateStore
     runner: Runner
-    outbox: Outbox
     landing: LandingQueue
     http: HttpServer
     #: None: nobody may look at them.
     figures: WebServer | None
     health: Health
-    reminders: ReminderLoop
+    #: Tells people of decisions to look at again.
+    reminders: asyncio.Task[None]
 
 
 @asynccontextmanager
@@ -172,8 +163,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         for client in filter(None, (parts.calls, parts.embedder)):
             stack.push_async_callback(client.close)
         database = await _open_database(parts, stack)
-        store, metrics = SqlDebateStore(database), Metrics()
-        tracing = await stack.enter_async_context(_tracing(parts, store))
+        tracing = await _tracing(parts, SqlDebateStore(database), stack)
         await stack.enter_async_context(listening(parts.sinks))
         # Workspaces install Moot by OAuth, or there is one, with the token of the settings.
         installation = await stack.enter_async_context(
@@ -181,9 +171,9 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             if parts.slack.oauth is None
             else many_workspaces(parts.slack, Organisations(database), database_url(parts.database))
         )
-        context, runner, landing = await _connect(
-            parts, database, installation.clients, metrics=metrics, tracing=tracing
-        )
+        secret = await SqlDebateStore(database).secret()
+        wiring = _Wiring(parts, database, installation.clients, tracing=tracing, secret=secret)
+        context = wiring.context
         catch_up = CatchUp(context, parts.pace)
         bursts, gateway = Bursts(partial(say_too_fast, context), parts.at_once), None
         app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
@@ -195,58 +185,44 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
             partial(probe, database),
             gateway,
             client=installation.client,
-            debates=lambda: runner.held_ids,
+            debates=lambda: wiring.runner.held_ids,
             seconds=parts.timeouts.check,
         )
-        pages = [PageRoutes(context.acts.share).add_to] if context.acts.share else []
         http = HttpServer(
             parts.environment.moot_host,
             parts.environment.moot_port,
             health,
             app=None if gateway else app,
             installing=installation.installing,
-            routes=[*pages, *await _programs(parts, context, store, stack)],
+            routes=[
+                *([PageRoutes(context.acts.share).add_to] if context.acts.share else []),
+                *await _programs(parts, wiring, stack),
+            ],
         )
-        gauges = Gauges(
-            debates=lambda: len(runner.held_ids),
-            depth=context.posts.backlog,
-            age=lambda: context.outbox.age,
-            health=health.by_part,
-            unlanded=landing.landings.backlog,
-            seconds=parts.timeouts.check,
-        )
-        figures = None
-        if (port := parts.environment.moot_metrics_port) is not None:
-            look_up = partial(exposition, metrics, gauges)
-            figures = figures_server(parts.environment.moot_metrics_host, port, look_up)
+        figures = wiring.figures_server(health)
         # Stopped in the opposite order of the start.
-        for part in (context.outbox, runner, catch_up, bursts):
+        for part in (wiring.outbox, wiring.runner, catch_up, bursts):
             stack.push_async_callback(part.close)
         for server in filter(None, (figures, http, gateway)):
             stack.push_async_callback(server.close)
             await server.start()
-        context.outbox.first_calls.restored = await hold_restored(
-            RestoredIds(database), context.acts.answer.facts
-        )
-        await context.outbox.start()
+        first_calls = wiring.outbox.first_calls
+        first_calls.restored = await hold_restored(RestoredIds(database), wiring.facts)
+        await wiring.outbox.start()
         # Before debates go on, so that answers given during downtime count before time limits.
         await catch_up.start()
         # Loaded now, so that the first call blocks nothing.
         await parts.calls.load(parts.settings.providers)
-        await runner.start()
-        reminders = ReminderLoop(context.acts.remind)
-        stack.push_async_callback(reminders.close)
-        reminders.start()
+        await wiring.runner.start()
+        reminders = asyncio.create_task(_keep_reminding(context.acts.remind), name="reminders")
+        stack.callback(reminders.cancel)
         stack.enter_context(http.ready())
         _log.info("running", team=installation.name, address=http.address)
         yield Moot(
-            clients=installation.clients,
-            store=store,
-            posts=context.posts,
             context=context,
-            runner=runner,
-            outbox=context.outbox,
-            landing=landing,
+            store=wiring.store,
+            runner=wiring.runner,
+            landing=wiring.landing,
             http=http,
             figures=figures,
             health=health,
@@ -271,128 +247,224 @@ async def _open_database(parts: Parts, stack: AsyncExitStack) -> Database:
     return database
 
 
-@asynccontextmanager
-async def _tracing(parts: Parts, store: SqlDebateStore) -> AsyncGenerator[Sequence[EventSink]]:
+async def _tracing(
+    parts: Parts, store: SqlDebateStore, stack: AsyncExitStack
+) -> Sequence[EventSink]:
     if not (collector := parts.environment.otel_exporter_otlp_endpoint):
-        yield ()
-        return
+        return ()
     try:
         from bot.operations.tracing import TracingSink, tracing_to  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise ConfigurationBroken(_NO_TRACES) from error
-    async with tracing_to(collector) as tracer:
-        yield (TracingSink(tracer, store),)
+        what = _NOT_INSTALLED.format("OTEL_EXPORTER_OTLP_ENDPOINT", "what sends traces")
+        raise ConfigurationBroken(what) from error
+    return (TracingSink(await stack.enter_async_context(tracing_to(collector)), store),)
 
 
-async def _connect(
-    parts: Parts,
-    database: Database,
-    clients: WorkspaceClients,
-    *,
-    metrics: Metrics,
-    tracing: Sequence[EventSink],
-) -> tuple[ListenerContext, Runner, LandingQueue]:
-    """Make the parts that need each other."""
-    environment, clock, store = parts.environment, SystemClock(), SqlDebateStore(database)
-    channels = ChannelSettings(database)
-
-    # What is posted in Slack.
-    posts, leases = Posts(database), Leases(database, secrets.token_hex(8))
-    living = LivingPosts(store, posts, channels, pages=environment.pages is not None)
-    outgoing = Outgoing(
-        posts=posts,
-        leases=leases,
-        clients=clients,
-        pace=parts.pace,
-        render=living.render,
-        on_error=lambda kind: metrics.slack_errors.labels(kind).inc(),
-    )
-    outbox = Outbox(outgoing)
-    presenter = Presenter(posts=outbox, log=store, words=DebateWords(database))
-
-    # What is sent elsewhere.
-    access = Accesses(clients, parts.timeouts)
-    slack = SlackSources(clients, access)
-    addresses = PostAddresses(posts=posts, clock=clock, link_to=slack.link_to)
-    receivers = {receiver.name: receiver for receiver in parts.receivers}
-    landing = LandingQueue(
-        outbox=outbox,
-        store=store,
-        receivers=receivers,
-        tell=LandingPosts(outbox),
-        link_of=addresses.of_thread,
-        on_outcome=lambda outcome: metrics.landings.labels(outcome).inc(),
-    )
-
-    # What holds debates: their sources, their turns, and who hears of their events.
-    fetchers = {
-        SourceKind.FILE: slack.fetch_file,
-        SourceKind.THREAD: slack.fetch_thread,
-        SourceKind.REGISTER: FetchEarlierDecisions(store, addresses.of_verdict),
-        SourceKind.DECISION: FetchDecision(store),
-    }
-    reader = build_reader(parts.settings, parts.tools, fetchers)
-    turns = build_turns(parts.calls, parts.settings, store, reader)
-    counting = CountingSink(store, clock, metrics)
-    sink = Sinks(presenter, landing, *parts.sinks, *tracing, counting)
-    runner = Runner(
-        engine=Engine(store=store, turns=turns, sink=sink, clock=clock),
-        store=store,
-        clock=clock,
-        leases=leases if leases.is_shared else None,
-        waits_for_start=True,
-    )
-
-    # What people can do.
-    records = BotRecords(
-        channels=channels,
-        deliveries=Deliveries(database),
-        grants=DebatePageGrants(database),
-        tokens=PersonalTokens(database),
-    )
-    facts = FactLog(store=store, clock=clock, wake=runner.wake)
-    secret = await installation_secret(database)
-    acts = _use_cases(parts, database, facts, records, people=access, secret=secret)
-    presenter.reminders = acts.remind
-    outgoing.on_refused = RefusedPosts(steer=acts.steer, outbox=outbox)
-    lists = DebateLists(
-        find=acts.find, posts=posts, clients=clients, by_meaning=parts.embedder is not None
-    )
-    context = ListenerContext(
-        acts=acts,
-        records=records,
-        operator=OperatorChoices(
-            token_holds=environment.token_holds,
-            examine=parts.examine,
-            models=usual_models_words(parts.settings),
-            retry_landings=landing.retry if receivers else None,
-            retention_days=environment.moot_retention_days,
-            open_workspaces=environment.open_workspaces,
-        ),
-        lists=lists,
-        access=access,
-        clients=clients,
-        outbox=outbox,
-        posts=posts,
-        clock=clock,
-        timeouts=parts.timeouts,
-    )
-    return context, runner, landing
+async def _keep_reminding(remind: RemindPeople) -> None:
+    while True:
+        try:
+            for debate_id, error in (await remind.look()).items():
+                _log.warning("cannot remind", debate=debate_id, reason=str(error))
+        except StoreError as error:
+            _log.warning("cannot look at dates", reason=str(error))
+        await asyncio.sleep(60.0)  # nobody needs a reminder to the second
 
 
-async def _programs(
-    parts: Parts, context: ListenerContext, spending: Spending, stack: AsyncExitStack
-) -> Sequence[AddRoutes]:
+class _Wiring:
+    """The parts that need each other, each made once, in the order in which they do."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        database: Database,
+        clients: WorkspaceClients,
+        *,
+        tracing: Sequence[EventSink],
+        secret: bytes,
+    ) -> None:
+        self._parts, self._database, self._clients = parts, database, clients
+        self._secret = secret
+        self._clock, self._metrics = SystemClock(), Metrics()
+        self.store, self.posts = SqlDebateStore(database), Posts(database)
+        self._channels, self._words = ChannelSettings(database), DebateWords(database)
+        leases = Leases(database, secrets.token_hex(8))
+
+        # What is posted in Slack.
+        pages = parts.environment.pages is not None
+        outgoing = Outgoing(
+            posts=self.posts,
+            leases=leases,
+            clients=clients,
+            pace=parts.pace,
+            render=LivingPosts(self.store, self.posts, self._channels, pages=pages).render,
+            on_error=lambda kind: self._metrics.slack_errors.labels(kind).inc(),
+        )
+        self.outbox = Outbox(outgoing)
+        presenter = Presenter(posts=self.outbox, log=self.store, words=self._words)
+
+        # What is sent elsewhere.
+        self._access = Accesses(clients, parts.timeouts)
+        slack = SlackSources(clients, self._access)
+        addresses = PostAddresses(posts=self.posts, clock=self._clock, link_to=slack.link_to)
+        self.landing = LandingQueue(
+            outbox=self.outbox,
+            store=self.store,
+            receivers={receiver.name: receiver for receiver in parts.receivers},
+            tell=LandingPosts(self.outbox),
+            link_of=addresses.of_thread,
+            on_outcome=lambda outcome: self._metrics.landings.labels(outcome).inc(),
+        )
+
+        # What holds debates: their sources, their turns, and who hears of their events.
+        fetchers = {
+            SourceKind.FILE: slack.fetch_file,
+            SourceKind.THREAD: slack.fetch_thread,
+            SourceKind.REGISTER: FetchEarlierDecisions(self.store, addresses.of_verdict),
+            SourceKind.DECISION: FetchDecision(self.store),
+        }
+        reader = build_reader(parts.settings, parts.tools, fetchers)
+        counting = CountingSink(self.store, self._clock, self._metrics)
+        self.runner = Runner(
+            engine=Engine(
+                store=self.store,
+                turns=build_turns(parts.calls, parts.settings, self.store, reader),
+                sink=Sinks(presenter, self.landing, *parts.sinks, *tracing, counting),
+                clock=self._clock,
+            ),
+            store=self.store,
+            clock=self._clock,
+            leases=leases if leases.is_shared else None,
+            waits_for_start=True,
+        )
+
+        # What people can do, and what listeners need for it.
+        self.facts = FactLog(store=self.store, clock=self._clock, wake=self.runner.wake)
+        self.context = self._context()
+        presenter.reminders = self.context.acts.remind
+        outgoing.on_refused = RefusedPosts(steer=self.context.acts.steer, outbox=self.outbox)
+
+    def _context(self) -> ListenerContext:
+        parts, environment = self._parts, self._parts.environment
+        records = BotRecords(
+            channels=self._channels,
+            deliveries=Deliveries(self._database),
+            grants=DebatePageGrants(self._database),
+            tokens=PersonalTokens(self._database),
+        )
+        acts = self._use_cases(records)
+        lists = DebateLists(
+            find=acts.find,
+            posts=self.posts,
+            clients=self._clients,
+            by_meaning=parts.embedder is not None,
+        )
+        return ListenerContext(
+            acts=acts,
+            records=records,
+            operator=OperatorChoices(
+                token_holds=environment.token_holds,
+                examine=parts.examine,
+                models=usual_models_words(parts.settings),
+                retry_landings=self.landing.retry if parts.receivers else None,
+                retention_days=environment.moot_retention_days,
+                open_workspaces=environment.open_workspaces,
+            ),
+            lists=lists,
+            access=self._access,
+            clients=self._clients,
+            outbox=self.outbox,
+            posts=self.posts,
+            clock=self._clock,
+            timeouts=parts.timeouts,
+        )
+
+    def _use_cases(self, records: BotRecords) -> UseCases:
+        parts, facts, store, people = self._parts, self.facts, self.store, self._access
+        bounds, pages = parts.environment.bounds, parts.environment.pages
+        changes = {"question_max_chars": bounds.question_characters}
+        settings = parts.settings.model_copy(update=changes)
+        note = AddNote(facts=facts, bounds=bounds)
+        return UseCases(
+            start=StartDebate(
+                facts=facts,
+                settings=lambda: settings,
+                channels=self._channels,
+                models=parts.models,
+                estimating=estimating(parts.settings),
+                bounds=bounds,
+                spending=store,
+            ),
+            answer=AnswerQuestions(facts=facts, note=note, bounds=bounds),
+            ask=AskAboutDebate(facts=facts, bounds=bounds, caps=settings.limits, spending=store),
+            steer=SteerDebate(
+                facts=facts, note=note, stewards=self._channels.stewards, mention="<@{}>".format
+            ),
+            decide=DecideOnVerdict(facts=facts),
+            find=FindDebates(
+                store=store,
+                debates=facts.debates,
+                index=self._words,
+                people=people,
+                on_unreadable=_note_unreadable,
+            ),
+            recall=RecallDecisions(
+                store=store,
+                people=people,
+                on_unreadable=_note_unreadable,
+                bounds=bounds,
+                embedder=parts.embedder,
+            ),
+            remind=RemindPeople(
+                facts=facts,
+                reminders=Reminders(self._database),
+                people=people,
+                dates=parts.settings.outcomes,
+            ),
+            count=CountOutcomes(store=store, on_unreadable=_note_unreadable),
+            share=pages
+            and ShareDebates(
+                debates=facts.debates,
+                grants=records.grants,
+                channels=self._channels,
+                clock=self._clock,
+                secret=self._secret,
+                address=f"{pages.base}{FOLDER}",
+                holds=pages.holds,
+            ),
+        )
+
+    def figures_server(self, health: Health) -> WebServer | None:
+        if (port := self._parts.environment.moot_metrics_port) is None:
+            return None
+        self._metrics.running.set_function(lambda: len(self.runner.held_ids))
+        self._metrics.age.set_function(lambda: self.outbox.age)
+        look_up = partial(
+            exposition,
+            self._metrics,
+            health=health.by_part,
+            depth=self.posts.backlog,
+            unlanded=self.landing.landings.backlog,
+            seconds=self._parts.timeouts.check,
+        )
+        return figures_server(self._parts.environment.moot_metrics_host, port, look_up)
+
+
+def _note_unreadable(debate_id: str, error: StoreError) -> None:
+    _log.warning("cannot show", debate=debate_id, reason=str(error))
+
+
+async def _programs(parts: Parts, wiring: _Wiring, stack: AsyncExitStack) -> Sequence[AddRoutes]:
     if parts.environment.token_holds is None:
         return ()
     try:
         from bot.mcp.over_http import McpRoutes  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise ConfigurationBroken(_NO_MCP) from error
+        raise ConfigurationBroken(_NOT_INSTALLED.format("MOOT_MCP", "the MCP SDK")) from error
+    context = wiring.context
     callers = TokenCallers(
         tokens=context.records.tokens,
         access=context.access,
-        spending=spending,
+        spending=wiring.store,
         clock=context.clock,
         day_cost=parts.settings.limits.token_day_cost,
     )
@@ -404,77 +476,6 @@ async def _programs(
     stack.push_async_callback(routes.close)
     await routes.start()
     return (routes.add_to,)
-
-
-def _use_cases(
-    parts: Parts,
-    database: Database,
-    facts: FactLog,
-    records: BotRecords,
-    *,
-    people: Accesses,
-    secret: bytes,
-) -> UseCases:
-    bounds, channels = parts.environment.bounds, records.channels
-    update = {"question_max_chars": bounds.question_characters}
-    settings = parts.settings.model_copy(update=update)
-    spending, note = SqlDebateStore(database), AddNote(facts=facts, bounds=bounds)
-    pages = parts.environment.pages
-    share = pages and ShareDebates(
-        debates=facts.debates,
-        grants=records.grants,
-        channels=channels,
-        clock=facts.clock,
-        secret=secret,
-        address=f"{pages.base}{FOLDER}",
-        holds=pages.holds,
-    )
-    return UseCases(
-        start=StartDebate(
-            facts=facts,
-            settings=lambda: settings,
-            channels=channels,
-            models=parts.models,
-            estimating=estimating(parts.settings),
-            bounds=bounds,
-            spending=spending,
-        ),
-        answer=AnswerQuestions(facts=facts, note=note, bounds=bounds),
-        ask=AskAboutDebate(facts=facts, bounds=bounds, caps=settings.limits, spending=spending),
-        steer=SteerDebate(
-            facts=facts,
-            note=note,
-            stewards=ChannelSettings(database).stewards,
-            mention="<@{}>".format,
-        ),
-        decide=DecideOnVerdict(facts=facts),
-        find=FindDebates(
-            store=facts.store,
-            debates=facts.debates,
-            index=DebateWords(database),
-            people=people,
-            on_unreadable=_note_unreadable,
-        ),
-        recall=RecallDecisions(
-            store=facts.store,
-            people=people,
-            on_unreadable=_note_unreadable,
-            bounds=bounds,
-            embedder=parts.embedder,
-        ),
-        remind=RemindPeople(
-            facts=facts,
-            reminders=Reminders(database),
-            people=people,
-            dates=parts.settings.outcomes,
-        ),
-        count=CountOutcomes(store=facts.store, on_unreadable=_note_unreadable),
-        share=share,
-    )
-
-
-def _note_unreadable(debate_id: str, error: StoreError) -> None:
-    _log.warning("cannot show", debate=debate_id, reason=str(error))
 
 
 def _listening(parts: Parts, installation: Installation, context: ListenerContext) -> AsyncApp:

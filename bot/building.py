@@ -3,7 +3,7 @@
 Only here providers and the store are picked, for every surface (`pyproject.toml`).
 """
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 import core.store.tables
 from bot.addresses import fault_of, is_loopback, sends_openly
-from bot.plugins.discover import NO_PLUGINS, PluginKind, Plugins, discover
+from bot.plugins import NO_PLUGINS, PluginKind, Plugins, discover
 from bot.settings import BotSettings
 from core.acts.take import Turns
 from core.capabilities import Record
 from core.clock import SystemClock
 from core.config.load import FileDefaults, LoadedFile, load_file
 from core.config.playbooks import find_playbooks
-from core.debate.agents import EXAMPLE, Agent
+from core.debate.agents import EXAMPLE, OFFLINE, Agent
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.people import Place
 from core.debate.rules import Clarifying
@@ -74,12 +74,7 @@ def database_place(location: str) -> str:
 
 def api_keys(environment: BotSettings) -> Mapping[str, str]:
     """The API keys that are set, by provider."""
-    keys = {
-        "anthropic": environment.anthropic_api_key,
-        "openai": environment.openai_api_key,
-        "openrouter": environment.openrouter_api_key,
-        "moonshot": environment.moonshot_api_key,
-    }
+    keys = {name: getattr(environment, f"{name}_api_key") for name in factory.KEYED}
     return {name: key.get_secret_value() for name, key in keys.items() if key.get_secret_value()}
 
 
@@ -186,19 +181,19 @@ def model_sets(
     environment: BotSettings, settings: Settings, plugins: Plugins = NO_PLUGINS
 ) -> Sequence[ModelSet]:
     """Models on offer: of providers with a key, of named servers, of plugins, and no model."""
-    names = [*api_keys(environment), "offline"]
     sets = list[ModelSet]()
-    for name in names:
+    for name in [*api_keys(environment), OFFLINE]:
         if models := factory.DEFAULT_MODELS.get(name):
-            is_offline = name == "offline"
-            words = "No model: the offline engine" if is_offline else f"{name}: {models.agent}"
             agent = ModelChoice(provider=name, model=models.agent)
             judge = ModelChoice(provider=name, model=models.judge)
-            sets.append(ModelSet(id=name, words=words, agent=agent, judge=judge))
+            sets.append(
+                ModelSet(id=name, words=f"{name}: {models.agent}", agent=agent, judge=judge)
+            )
+    nothing = sets.pop()
     named: tuple[ModelChoice | Agent, ...] = (
         *(settings.agent_model, settings.judge_model, *settings.mixed_models),
         *(*settings.judge_models, *settings.fallbacks, *settings.agents),
-        *(choice for choice in (settings.judge, settings.summary_model) if choice),
+        *filter(None, (settings.judge, settings.summary_model)),
     )
     there = {
         server.name: server.models
@@ -206,15 +201,18 @@ def model_sets(
         if not server.key_variable or environment.key_in(server.key_variable)
     }
     there |= {name: (served.model, *served.models) for name, served in plugins.providers.items()}
-    served = list[ModelSet]()
-    for provider, models in there.items():
-        used = (choice.model for choice in named if choice.provider == provider)
-        for model in dict.fromkeys((*models, *used)):
-            choice = ModelChoice(provider=provider, model=model)
-            words = f"{provider}: {model}"
-            served.append(ModelSet(id=choice.full_name, words=words, agent=choice, judge=choice))
-    # No model at all is the last choice; a menu has room for 100.
-    return [*sets[:-1], *served[:_MOST_SERVED], *sets[-1:]]
+    served = [
+        ModelChoice(provider=provider, model=model)
+        for provider, models in there.items()
+        for model in dict.fromkeys(
+            (*models, *(choice.model for choice in named if choice.provider == provider))
+        )
+    ]
+    # A menu has room for 100.
+    for choice in served[:_MOST_SERVED]:
+        words = f"{choice.provider}: {choice.model}"
+        sets.append(ModelSet(id=choice.full_name, words=words, agent=choice, judge=choice))
+    return [*sets, replace(nothing, words="No model: the offline engine")]
 
 
 def estimating(settings: Settings) -> Callable[[Setup], Estimate]:
@@ -332,9 +330,8 @@ def check_providers(
 ) -> None:
     """Make sure that every agent's model can be asked, before anything is started."""
     background = (setup.summarizer, setup.facilitator, setup.shadow_agent)
-    for agent in (*setup.agents, setup.judge, *background):
-        if agent:
-            _check_agent(agent, environment, servers)
+    for who, provider in _served((*setup.agents, setup.judge, *filter(None, background))):
+        check_choice(who, provider, environment, servers)
 
 
 def check_settings(settings: Settings, environment: BotSettings) -> None:
@@ -344,16 +341,14 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
         ConfigurationBroken: Names who needs which variable, or says that nothing that asks MCP
             servers is installed.
     """
-    named = (
-        ("The default model of agents", settings.agent_model),
-        ("The default model of the judge", settings.judge_model),
-        *(("A fallback", fallback) for fallback in settings.fallbacks),
-    )
-    for who, choice in named:
-        check_choice(who, choice.provider, environment, settings.servers)
-    for agent in (*settings.agents, *([settings.judge] if settings.judge else [])):
-        if agent.enabled:
-            _check_agent(agent, environment, settings.servers)
+    agents = (*settings.agents, *([settings.judge] if settings.judge else []))
+    for who, provider in (
+        ("The default model of agents", settings.agent_model.provider),
+        ("The default model of the judge", settings.judge_model.provider),
+        *(("A fallback", fallback.provider) for fallback in settings.fallbacks),
+        *_served(agent for agent in agents if agent.enabled),
+    ):
+        check_choice(who, provider, environment, settings.servers)
     for server in settings.evidence.mcp_servers:
         for variable in filter(None, (*server.variables, server.key_variable)):
             if not environment.key_in(variable):
@@ -364,10 +359,12 @@ def check_settings(settings: Settings, environment: BotSettings) -> None:
         raise ConfigurationBroken(f"The settings list MCP servers, and {NOT_INSTALLED}.")
 
 
-def _check_agent(agent: Agent, environment: BotSettings, servers: Sequence[ModelServer]) -> None:
-    check_choice(agent.name, agent.provider, environment, servers)
-    for fallback in agent.fallbacks or ():
-        check_choice(f"A fallback of {agent.name}", fallback.provider, environment, servers)
+def _served(agents: Iterable[Agent]) -> Iterator[tuple[str, str]]:
+    """Who asks which provider, in words."""
+    for agent in agents:
+        yield agent.name, agent.provider
+        for fallback in agent.fallbacks or ():
+            yield f"A fallback of {agent.name}", fallback.provider
 
 
 def check_choice(

@@ -6,30 +6,40 @@ import shutil
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from tempfile import mkdtemp
+from textwrap import shorten
 from typing import Any
 
 import typer
 from pydantic import SecretStr
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.text import Text
 
 from bot.app import Moot, Parts, running
 from bot.building import build_calls, build_tools, load_settings, model_sets
-from bot.demo_guide import ANOTHER, BEGINNING, ENDING, closing_buttons, own_line, playing_line
-from bot.demo_screen import print_decision
-from bot.demo_settings import asking, costs_money, demo_settings, models_in_words, offline
 from bot.examples import (
+    ANOTHER,
+    BEGINNING,
+    ENDING,
     READING_SECONDS,
     ExamplePlayer,
+    PacedProvider,
     Playback,
+    closing_buttons,
     example_provider,
+    own_line,
+    playing_line,
     written_examples,
 )
+from bot.interrupts import stop_signal
+from bot.log import start_up
 from bot.operations.doctor.examine import examine_here
-from bot.paced_provider import PacedProvider
-from bot.process import start_up, stop_signal
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, LogLevel, SlackAccess
 from bot.slack.ids import board_key, headline_key
@@ -37,16 +47,27 @@ from bot.slack.manifest import manifest
 from bot.slack.payloads import plain
 from bot.terminal.options import DemoOptions
 from bot.terminal.screen import news
+from core.capabilities import capability
 from core.clock import SystemClock
+from core.debate.agents import OFFLINE, Agent
+from core.debate.evidence import CitationStatus
 from core.debate.log import fold
+from core.debate.rules import Clarifying
 from core.debate.state import Debate, Status
+from core.debate.verdict import OVERTURNED_BY, Verdict
 from core.errors import BadInput, ConfigurationBroken
-from core.figures import duration
+from core.figures import duration, money
 from core.llm.call import ModelCalls
 from core.ports import DebateFilter
-from core.settings import Settings
-from core.transcript.decision import decision_text
+from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
+from core.transcript.ballots import vote_words
+from core.transcript.cited import cited_verdict, decision_line, title_in
+from core.transcript.decision import against_words, decision_text, dissent_title, dissent_words
+from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
+from core.transcript.models_used import usual_models_words
+from core.transcript.options import move_lines
+from core.transcript.words import confidence_words, line_words, name_of
 from core.use_cases.choices import ModelSet
 from slack_on_loopback import QUICK, GuideLine, SlackPace, Workspace, WorkspaceConfig, run_workspace
 
@@ -57,8 +78,6 @@ QUESTION = (
 USER = "dana"
 CHANNEL = "architecture"
 _GLANCE_SECONDS = 0.2
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,16 +91,29 @@ class Demo:
 
     @asynccontextmanager
     async def stage(self) -> AsyncGenerator["Stage"]:
-        folder = self.options.data or Path(mkdtemp(prefix="moot-demo-"))
+        options = self.options
+        folder = options.data or Path(mkdtemp(prefix="moot-demo-"))
         folder.mkdir(parents=True, exist_ok=True)
+        config = WorkspaceConfig(
+            port=options.port,
+            manifest=manifest(),
+            pace=QUICK if options.fast else SlackPace(),
+            state_file=folder / "workspace.json",
+        )
         try:
             async with (
-                _workspace(self.options, folder) as workspace,
+                run_workspace(config) as workspace,
                 running(self._parts(workspace, folder)) as moot,
             ):
                 yield Stage(workspace=workspace, moot=moot)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise ConfigurationBroken(
+                f"Port {options.port} is in use. Type: moot demo --port {options.port + 1}"
+            ) from None
         finally:
-            if self.options.data is None:
+            if options.data is None:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _parts(self, workspace: Workspace, folder: Path) -> Parts:
@@ -115,29 +147,11 @@ class Demo:
         )
 
 
-@asynccontextmanager
-async def _workspace(options: DemoOptions, folder: Path) -> AsyncGenerator[Workspace]:
-    config = WorkspaceConfig(
-        port=options.port,
-        manifest=manifest(),
-        pace=QUICK if options.fast else SlackPace(),
-        state_file=folder / "workspace.json",
-    )
-    try:
-        async with run_workspace(config) as workspace:
-            yield workspace
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        raise ConfigurationBroken(
-            f"Port {options.port} is in use. Type: moot demo --port {options.port + 1}"
-        ) from None
-
-
 @dataclass
 class Stage:
     workspace: Workspace
     moot: Moot
+    _shown: GuideLine | None = field(default=None, init=False)
 
     @property
     def address(self) -> str:
@@ -176,7 +190,7 @@ class Stage:
     async def play_examples(self, patience: float, playback: Playback, models: str = "") -> None:
         """Play an example once the page is opened, and the next one when somebody asks for it."""
         player, names = self.player(patience, playback), list(written_examples())
-        self.workspace.show_guide(GuideLine(text=BEGINNING))
+        self._show(GuideLine(text=BEGINNING))
         await self.workspace.until_watched()
         for place, name in enumerate(names, start=1):
             playback.press("go-on")
@@ -188,31 +202,32 @@ class Stage:
             finally:
                 guiding.cancel()
             has_more = place < len(names)
-            self.workspace.show_guide(await self._closing_line(debate_id, has_more=has_more))
-            if has_more:
-                await self._until_another(models)
+            self._show(await self._closing_line(debate_id, has_more=has_more))
+            if not has_more:
+                return
+            # Until somebody asks for the next one, they may ask questions of their own.
+            own = asyncio.create_task(self.show_own(models, has_more=True))
+            try:
+                while await self.workspace.guide_pressed() != ANOTHER:
+                    pass
+            finally:
+                own.cancel()
 
-    async def _until_another(self, models: str) -> None:
-        """Wait until somebody asks for the next example; they may ask their own questions first."""
-        own = asyncio.create_task(self.show_own(models, has_more=True))
-        try:
-            while await self.workspace.guide_pressed() != ANOTHER:
-                pass
-        finally:
-            own.cancel()
+    def _show(self, line: GuideLine) -> None:
+        if line != self._shown:
+            self.workspace.show_guide(line)
+            self._shown = line
 
     async def show_own(self, models: str, *, has_more: bool = False) -> None:
         """Say at the top what happens to the questions that people ask from now on."""
-        earlier, last_line = set(await self._debates()), None
+        earlier = set(await self._debates())
         while True:
             await asyncio.sleep(_GLANCE_SECONDS)
             own = [debate_id for debate_id in await self._debates() if debate_id not in earlier]
             if own:
                 debate = fold(await self.moot.store.events(own[0]))
-                line = own_line(debate, models, await self._closing_line(own[0], has_more=has_more))
-                if line != last_line:
-                    self.workspace.show_guide(line)
-                    last_line = line
+                closing = await self._closing_line(own[0], has_more=has_more)
+                self._show(own_line(debate, models, closing))
 
     async def _closing_line(self, debate_id: str, *, has_more: bool) -> GuideLine:
         verdict = await self._place_of(headline_key(debate_id))
@@ -225,27 +240,23 @@ class Stage:
 
     async def _guide(self, debate_id: str, playback: Playback) -> None:
         """Show the debate's progress on the page, open its thread, and obey the buttons."""
-        last_line = None
         while True:
             debate = fold(await self.moot.store.events(debate_id))
             thread = await self._place_of(board_key(debate_id))
             verdict = await self._place_of(headline_key(debate_id))
-            line = playing_line(debate, thread, playback, verdict[1] if verdict else "")
-            if line != last_line:
-                self.workspace.show_guide(line)
-                last_line = line
+            self._show(playing_line(debate, thread, playback, verdict[1] if verdict else ""))
             with suppress(TimeoutError):
                 async with asyncio.timeout(_GLANCE_SECONDS):
                     playback.press(await self.workspace.guide_pressed())
 
     async def _place_of(self, key: str) -> tuple[str, str] | None:
-        row = await self.moot.posts.row_by_key(key)
+        row = await self.moot.context.posts.row_by_key(key)
         return (self.workspace.channel(CHANNEL).id, row.ts) if row and row.ts else None
 
     async def has_debates(self) -> bool:
         return bool(await self._debates())
 
-    async def follow(self, debate_id: str, say: Say = lambda _line: None) -> Debate:
+    async def follow(self, debate_id: str, say: Callable[[str], None] = lambda _: None) -> Debate:
         """Say what happens; return the debate when it has ended and everything is posted."""
         offset = 0
         while True:
@@ -259,7 +270,7 @@ class Stage:
             over = (
                 debate.status is not Status.RUNNING
                 and debate_id not in await self.moot.store.unfinished_ids()
-                and not await self.moot.posts.lanes_with_work()
+                and not await self.moot.context.posts.lanes_with_work()
             )
             if over:
                 return debate
@@ -368,3 +379,120 @@ def _agreed_settings(settings: Settings, *, yes: bool) -> Settings:
         return offline(settings)
     is_confirmed = typer.confirm(f"{models_in_words(settings)} This spends money. Go on?")
     return settings if is_confirmed else offline(settings)
+
+
+def demo_settings(
+    settings: Settings, rounds: int | None, agents: Sequence[str], form: str = ""
+) -> Settings:
+    changes: dict[str, Any] = {"format": form} if form else {}
+    if rounds is not None:
+        changes["rounds"] = rounds
+    if agents:
+        roster, dealt = list[Agent](), cycle(settings.mixed_models or (settings.agent_model,))
+        for name in agents:
+            if (role := role_id(name)) is None:
+                raise BadInput(f'There is no role "{name.strip()}". Roles: {", ".join(ROLES)}.')
+            roster.append(agent_for(role, next(dealt)))
+        changes["agents"] = tuple(roster)
+    return settings.model_copy(update=changes)
+
+
+def offline(settings: Settings) -> Settings:
+    choice = ModelChoice(provider="offline", model="offline-checklists")
+    instead = {"provider": choice.provider, "model": choice.model}
+    agents = tuple(agent.model_copy(update=instead) for agent in settings.agents)
+    changes: dict[str, Any] = {"agent_model": choice, "judge_model": choice, "agents": agents}
+    changes |= {"mixed_models": (), "judge_models": (), "background_models": ()}
+    changes["strongest_model"] = changes["shadow_model"] = None
+    return settings.model_copy(update=changes)
+
+
+def asking(settings: Settings) -> Settings:
+    clarifying = Clarifying(enabled=True, wait_seconds=60.0)
+    return settings.model_copy(update={"clarifying": clarifying})
+
+
+def costs_money(settings: Settings) -> bool:
+    """Whether a model is paid for: neither the offline engine's nor one of this machine."""
+    usual = (settings.agent_model, settings.judge_model)
+    return any(
+        choice.provider != OFFLINE
+        and not capability(choice.provider, choice.model, settings.models).local
+        for choice in (*usual, *settings.agents, *settings.mixed_models)
+    )
+
+
+def models_in_words(settings: Settings) -> str:
+    if settings.agent_model.provider == OFFLINE:
+        return "Models: none. The built-in offline engine has checklists and declines the rest."
+    return usual_models_words(settings)
+
+
+#: Items of a list, and about how many characters of each, fewer the less room there is.
+_SIZES = ((3, 200), (2, 140), (1, 110), (1, 70))
+#: Lines where the output is no terminal.
+_LINES = 40
+
+
+def print_decision(debate: Debate, console: Console | None = None) -> None:
+    """Print the decision and what it rests on, on one screen; in colours on a terminal."""
+    console = console or Console(highlight=False)
+    verdict = debate.verdict
+    if verdict is None:
+        console.print(Text(f"There is no decision. {visible(debate.failure)}", style="bold red"))
+        return
+    # The line of the prompt that follows takes one.
+    room = console.size.height - 2 if console.is_terminal else _LINES
+    screen = Group()
+    for most, characters in _SIZES:
+        screen = Group(*_screen(debate, verdict, most, characters))
+        if len(console.render_lines(screen)) <= room:
+            break
+    console.print(screen)
+
+
+def _screen(
+    debate: Debate, verdict: Verdict, most: int, characters: int
+) -> Iterator[RenderableType]:
+    yield Rule("The agents' verdict", style="green")
+    question = shorten(visible(debate.setup.question), 2 * characters, placeholder=" …")
+    yield Text(question, style="dim")
+    yield Text(f"→ {visible(decision_line(verdict))}", style="bold green")
+    for title, style, items in _sections(debate, verdict):
+        if not items:
+            continue
+        yield Text(title, style=f"bold {style}")
+        for item in items[:most]:
+            # A word has about six characters; one without an end must not fill the screen.
+            words = few_words(visible(item), characters // 6)
+            text = Text(f"· {shorten(words, 2 * characters, placeholder=' …')}")
+            yield Padding(text, (0, 0, 0, 2))
+    cost = money(debate.usage.cost)
+    yield Text(f"{confidence_words(verdict)} Cost: {cost}.", style="dim")
+
+
+def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Sequence[str]]]:
+    # Addresses in the local Slack are gone when this is read.
+    citations = tuple(
+        citation.model_copy(update={"address": ""}) for citation in recorded.citations
+    )
+    verdict = cited_verdict(debate, recorded.model_copy(update={"citations": citations}))
+    yield "Why", "cyan", verdict.reasons
+    yield "The vote", "cyan", [vote_words(debate)] if debate.tally else []
+    yield "Who changed their mind", "cyan", [*map(line_words, move_lines(debate))]
+    struck_out = [
+        f"{name_of(debate, contribution.turn.agent)}: “{citation.words}” does not stand in "
+        f"{citation.source}"
+        for contribution in debate.contributions.values()
+        for citation in contribution.citations
+        if citation.status is CitationStatus.UNVERIFIED
+    ]
+    yield "Quotes struck out", "red", struck_out
+    yield (
+        "Sources",
+        "cyan",
+        [f"{source.id}: {title_in(debate, source)}" for source in debate.evidence],
+    )
+    against = [*filter(None, (dissent_words(debate, verdict), against_words(debate, verdict)))]
+    yield dissent_title(debate, verdict), "yellow", against
+    yield OVERTURNED_BY, "yellow", verdict.overturned_by

@@ -2,8 +2,9 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 
 from bot.app import Moot
 from bot.slack.evidence import file_references
@@ -14,17 +15,18 @@ from core.debate.evidence import SourceReference
 from core.debate.log import fold
 from core.debate.people import Person, Place
 from core.debate.state import Debate, Status
+from core.debate.turn import Act
 from core.llm.providers.example import (
     WORDS_PER_SECOND,
-    Example,
     ExampleProvider,
     example_settings,
     examples,
 )
 from core.opening import DebateRequest, open_debate
-from core.ports import ModelProvider
+from core.ports import Clock, ModelProvider
+from core.request import ModelReply, ModelRequest
 from core.rules.schedule import open_questions
-from slack_on_loopback import Workspace
+from slack_on_loopback import GuideButton, GuideLine, Workspace
 
 #: Seconds that agents of an example wait, should whoever plays it be gone.
 _WAIT_SECONDS = 900.0
@@ -47,8 +49,8 @@ def example_provider(
     return ExampleProvider(SystemClock(), WORDS_PER_SECOND * speed, read)
 
 
-def written_examples() -> Mapping[str, Example]:
-    return examples()
+#: By their names.
+written_examples = examples
 
 
 class Playback:
@@ -146,5 +148,112 @@ class ExamplePlayer:
         return fold(await self.moot.store.events(debate_id))
 
     async def _address_of(self, key: str) -> str:
-        row = await self.moot.posts.row_by_key(key)
+        row = await self.moot.context.posts.row_by_key(key)
         return row.ts if row and row.ts else ""
+
+
+#: Seconds one answer takes at least and at most. The same question always takes as long.
+SHORTEST, LONGEST = 2.0, 3.2
+#: Answers under way at the same time: together about one a second, which is as many posts as
+#: Slack takes in a channel.
+AT_ONCE = 3
+
+
+class PacedProvider:
+    """A `ModelProvider` that answers as another one does, a few at a time, each after a while."""
+
+    def __init__(self, provider: ModelProvider, clock: Clock) -> None:
+        self.name = provider.name
+        self._provider = provider
+        self._clock = clock
+        self._places = asyncio.Semaphore(AT_ONCE)
+
+    async def complete(
+        self, request: ModelRequest, on_first_token: Callable[[], None] = lambda: None
+    ) -> ModelReply:
+        async with self._places:
+            # The same request always takes the same time.
+            prompt = "\n".join((request.system, *(part.text for part in request.parts)))
+            share = (zlib.crc32(prompt.encode()) % 1000) / 1000
+            await self._clock.sleep(SHORTEST + (LONGEST - SHORTEST) * share)
+            return await self._provider.complete(request, on_first_token)
+
+    async def close(self) -> None:
+        await self._provider.close()
+
+
+#: Name of the button that plays the next example.
+ANOTHER = "another"
+_DEMO = "Moot demo: a team asks in Slack, AI agents argue, the team decides."
+BEGINNING = f"{_DEMO} Watch a written example, or type /debate and a question of your own."
+ENDING = f"{_DEMO} Below: the verdict."
+
+_EXAMPLE = "Moot demo, a written example,"
+#: What people see while these acts are the newest.
+_PHASES = {
+    Act.PROPOSAL: f"{_EXAMPLE} 2 of 5: each agent writes its own answer and sees no other.",
+    Act.BALLOT: (
+        f"{_EXAMPLE} 3 of 5: they vote in secret. Their answers differ, so a debate is worth "
+        "holding."
+    ),
+    Act.CRITIQUE: (
+        f"{_EXAMPLE} 3 of 5: they disagree, so each one looks for flaws in the others' answers."
+    ),
+    Act.REFINEMENT: (
+        f"{_EXAMPLE} 4 of 5: each agent answers its critics. Watch who changes their mind. "
+        "A quote that does not stand in the file is struck out."
+    ),
+}
+# Who has just opened the page is told what it shows.
+_QUESTIONS = (
+    f"{_DEMO} A written example, 1 of 5: the agents ask what they need to know, "
+    "and colleagues answer in the thread."
+)
+_VOTE = f"{_EXAMPLE} 5 of 5: they vote again, and a judge writes the verdict with the dissent."
+
+
+def _phase_words(debate: Debate) -> str:
+    if debate.verdict or debate.tally or debate.status is not Status.RUNNING:
+        return _VOTE
+    if not debate.contributions:
+        return _QUESTIONS
+    newest = list(debate.contributions.values())[-1].turn.act
+    if newest is Act.PROPOSAL and debate.ballots:
+        newest = Act.BALLOT
+    return _PHASES.get(newest, _VOTE)
+
+
+def playing_line(
+    debate: Debate, thread: tuple[str, str] | None, playback: Playback, message: str
+) -> GuideLine:
+    """What stands at the top while an example is played.
+
+    Args:
+        debate: The example.
+        thread: Channel and ts of its thread, once there is one.
+        playback: Its pace.
+        message: ts of the verdict's post, once there is one.
+    """
+    paused = playback.is_paused
+    toggle = ("Go on", "go-on") if paused else ("Pause the example", "pause")
+    buttons = [
+        GuideButton(label=label, name=name) for label, name in (toggle, ("Next step", "step"))
+    ]
+    text = f"{'Paused. ' if paused else ''}{_phase_words(debate)}"
+    return GuideLine(text=text, thread=thread, message=message, buttons=buttons)
+
+
+def closing_buttons(verdict: tuple[str, str] | None, *, has_more: bool) -> Sequence[GuideButton]:
+    buttons = [GuideButton(label="Ask your own", types="/debate ")]
+    if has_more:
+        buttons.append(GuideButton(label="Watch another", name=ANOTHER))
+    if verdict:
+        buttons.append(GuideButton(label="Accept the decision", shows=verdict))
+    return buttons
+
+
+def own_line(debate: Debate, models: str, line: GuideLine) -> GuideLine:
+    state = "is being debated" if debate.status is Status.RUNNING else "has been debated"
+    # Until there is a verdict, the board stands beside the thread.
+    message = line.message or (line.thread[1] if line.thread else "")
+    return replace(line, text=f"Moot demo: your question {state}. {models}", message=message)

@@ -23,3 +23,18 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run a command's work to its end; the first Ctrl-C cancels it."""
     raise_at_ctrl_c()
     return asyncio.run(work)
+
+
+def stop_signal() -> asyncio.Event:
+    """What Ctrl-C and SIGTERM set; a second one ends the program at once."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        stopped.set()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    return stopped

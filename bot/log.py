@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import structlog
 from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
-from bot.settings import LogFormat, LogLevel
+from bot.settings import BotSettings, LogFormat, LogLevel, read_settings
 from core.redaction import REDACTED, redact
 
 #: Loggers of libraries, held at WARNING: Bolt logs the full body of requests that fail
@@ -126,3 +126,10 @@ def bind_debate(debate_id: str) -> None:
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:
     return structlog.stdlib.get_logger(name)
+
+
+def start_up(level: LogLevel | None = None) -> BotSettings:
+    """Read the environment and set the logs up, at its own level unless told."""
+    settings = read_settings()
+    set_up_logs(level or settings.moot_log_level, settings.moot_log_format, settings.secrets)
+    return settings

@@ -15,10 +15,10 @@ from bot.building import (
     load_settings,
     model_sets,
 )
+from bot.interrupts import stop_signal
 from bot.landing.build_receivers import build_receivers
 from bot.log import logger
 from bot.operations.doctor.examine import examine_here
-from bot.process import stop_signal
 from bot.settings import BotSettings, Mode, check_listening, mode_of, slack_access
 from core.clock import SystemClock
 from core.transcript.models_used import NO_MODEL, usual_models_words

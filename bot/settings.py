@@ -6,7 +6,7 @@ The name of a variable is the field's alias, where it has one, or else its name,
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
@@ -306,54 +306,30 @@ class SlackAccess:
     oauth: OAuthAccess | None = None
 
 
-@dataclass(frozen=True)
-class _RequiredVariable:
-    variable: str
-    pattern: re.Pattern[str]
-    looks: str
-    where: str
-
-    def problem(self, value: str) -> str | None:
-        if self.pattern.fullmatch(value) and len(set(value)) > 1:
-            return None
-        state = "has the wrong form" if value else "is missing or empty"
-        return f"{self.variable} {state}: it {self.looks}. Find it on {self.where}"
-
-
 _APP_PAGE = "https://api.slack.com/apps → your app →"
-_BOT_TOKEN = _RequiredVariable(
-    "SLACK_BOT_TOKEN",
-    re.compile(r"(xoxb-|xoxe\.xoxb-)[\w-]+"),
-    'begins with "xoxb-"',
-    f"{_APP_PAGE} OAuth & Permissions → Bot User OAuth Token",
-)
-_APP_TOKEN = _RequiredVariable(
-    "SLACK_APP_TOKEN",
-    re.compile(r"xapp-[\w-]+"),
-    'begins with "xapp-"',
-    f"{_APP_PAGE} Basic Information → App-Level Tokens (scope connections:write)",
-)
-_SIGNING_SECRET = _RequiredVariable(
-    "SLACK_SIGNING_SECRET",
-    re.compile(r"[0-9a-f]{32}"),
-    "is 32 characters long, digits and letters a to f",
-    f"{_APP_PAGE} Basic Information → Signing Secret",
-)
+_HEX = re.compile(r"[0-9a-f]{32}")
+_HEX_WORDS = "is 32 characters long, digits and letters a to f"
+#: Variable → what its value looks like, in words, and where on Slack's pages it is found.
+_REQUIRED: Mapping[str, tuple[re.Pattern[str], str, str]] = {
+    "SLACK_BOT_TOKEN": (
+        re.compile(r"(xoxb-|xoxe\.xoxb-)[\w-]+"),
+        'begins with "xoxb-"',
+        "OAuth & Permissions → Bot User OAuth Token",
+    ),
+    "SLACK_APP_TOKEN": (
+        re.compile(r"xapp-[\w-]+"),
+        'begins with "xapp-"',
+        "Basic Information → App-Level Tokens (scope connections:write)",
+    ),
+    "SLACK_SIGNING_SECRET": (_HEX, _HEX_WORDS, "Basic Information → Signing Secret"),
+    "SLACK_CLIENT_ID": (
+        re.compile(r"\d{1,20}\.\d{1,20}"),
+        "is two numbers with a dot between",
+        "Basic Information → App Credentials",
+    ),
+    "SLACK_CLIENT_SECRET": (_HEX, _HEX_WORDS, "Basic Information → App Credentials"),
+}
 _API_URL = re.compile(r"https?://[^\s/]+(/\S*)?")
-
-
-_CLIENT_ID = _RequiredVariable(
-    "SLACK_CLIENT_ID",
-    re.compile(r"\d{1,20}\.\d{1,20}"),
-    "is two numbers with a dot between",
-    f"{_APP_PAGE} Basic Information → App Credentials",
-)
-_CLIENT_SECRET = _RequiredVariable(
-    "SLACK_CLIENT_SECRET",
-    re.compile(r"[0-9a-f]{32}"),
-    "is 32 characters long, digits and letters a to f",
-    f"{_APP_PAGE} Basic Information → App Credentials",
-)
 _PAGES_URL = re.compile(r"(https://[^\s/?#@]+|http://(localhost|127\.0\.0\.1)(:\d+)?)(/[\w.~/-]*)?")
 _PUBLIC_URL = re.compile(r"https://[^\s/?#]+|http://(localhost|127\.0\.0\.1)(:\d+)?")
 
@@ -366,41 +342,55 @@ def mode_of(settings: BotSettings) -> Mode:
 
 
 def slack_access(settings: BotSettings, mode: Mode) -> SlackAccess:
-    bot, app = _plain(settings.slack_bot_token), _plain(settings.slack_app_token)
-    signing, secret = _plain(settings.slack_signing_secret), _plain(settings.slack_client_secret)
-    client_id = settings.slack_client_id.strip()
-    access = SlackAccess(api_url=settings.slack_api_url)
-    if client_id or secret:  # workspaces shall install the app themselves
+    values = {
+        "SLACK_BOT_TOKEN": _plain(settings.slack_bot_token),
+        "SLACK_APP_TOKEN": _plain(settings.slack_app_token),
+        "SLACK_SIGNING_SECRET": _plain(settings.slack_signing_secret),
+        "SLACK_CLIENT_ID": settings.slack_client_id.strip(),
+        "SLACK_CLIENT_SECRET": _plain(settings.slack_client_secret),
+    }
+    is_oauth = bool(values["SLACK_CLIENT_ID"] or values["SLACK_CLIENT_SECRET"])
+    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"]
+    if is_oauth:  # workspaces shall install the app themselves
+        needed = ["SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_SIGNING_SECRET"]
+    elif mode is Mode.HTTP:
+        needed = ["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"]
+    problems = [*_wrong_credentials({variable: values[variable] for variable in needed})]
+    oauth = None
+    if is_oauth:
         oauth = OAuthAccess(
-            client_id=client_id,
-            client_secret=secret,
+            client_id=values["SLACK_CLIENT_ID"],
+            client_secret=values["SLACK_CLIENT_SECRET"],
             token_keys=tuple(_listed(_plain(settings.moot_token_keys))),
             public_url=settings.moot_public_url.strip().rstrip("/"),
         )
-        access = replace(access, signing_secret=signing, oauth=oauth)
-        results = [
-            _CLIENT_ID.problem(client_id),
-            _CLIENT_SECRET.problem(secret),
-            _SIGNING_SECRET.problem(signing),
-            *_unfit_for_oauth(oauth, mode, bot=bot, app=app),
-        ]
-    elif mode is Mode.SOCKET:
-        access = replace(access, bot_token=bot, app_token=app)
-        results = [_BOT_TOKEN.problem(bot), _APP_TOKEN.problem(app)]
-    else:
-        access = replace(access, bot_token=bot, signing_secret=signing)
-        results = [_BOT_TOKEN.problem(bot), _SIGNING_SECRET.problem(signing)]
+        problems += _unfit_for_oauth(oauth, mode, values)
     if not _API_URL.fullmatch(settings.slack_api_url):
-        results.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
-    if problems := [problem for problem in results if problem]:
+        problems.append("SLACK_API_URL has the wrong form: it begins with http:// or https://")
+    if problems:
         raise ConfigurationBroken("\n".join(problems))
-    return access
+    kept = {variable: values[variable] if variable in needed else "" for variable in values}
+    return SlackAccess(
+        bot_token=kept["SLACK_BOT_TOKEN"],
+        app_token=kept["SLACK_APP_TOKEN"],
+        signing_secret=kept["SLACK_SIGNING_SECRET"],
+        api_url=settings.slack_api_url,
+        oauth=oauth,
+    )
 
 
-def _unfit_for_oauth(oauth: OAuthAccess, mode: Mode, *, bot: str, app: str) -> Iterator[str]:
-    if mode is not Mode.HTTP or app:
+def _wrong_credentials(values: Mapping[str, str]) -> Iterator[str]:
+    for variable, value in values.items():
+        pattern, looks, where = _REQUIRED[variable]
+        if not pattern.fullmatch(value) or len(set(value)) == 1:
+            state = "has the wrong form" if value else "is missing or empty"
+            yield f"{variable} {state}: it {looks}. Find it on {_APP_PAGE} {where}"
+
+
+def _unfit_for_oauth(oauth: OAuthAccess, mode: Mode, values: Mapping[str, str]) -> Iterator[str]:
+    if mode is not Mode.HTTP or values["SLACK_APP_TOKEN"]:
         yield "OAuth needs HTTP mode: leave SLACK_APP_TOKEN empty."
-    if bot:
+    if values["SLACK_BOT_TOKEN"]:
         yield (
             "SLACK_BOT_TOKEN is one workspace's; with SLACK_CLIENT_ID every workspace that "
             "installs Moot has its own. Leave one of the two empty."

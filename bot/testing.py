@@ -30,7 +30,6 @@ from core.debate.log import fold
 from core.debate.rules import Clarifying, Playbook, When
 from core.debate.state import Debate, Status
 from core.evidence.tools import FetchTools
-from core.landing import LandingPlaces
 from core.llm.call import ModelCalls
 from core.ports import DebateFilter, Embedder, ModelProvider
 from core.retry import RetryPolicy
@@ -144,7 +143,7 @@ class Team:
         return debate
 
     async def wait_until_sent(self) -> None:
-        while await self.moot.posts.lanes_with_work():
+        while await self.moot.context.posts.lanes_with_work():
             await self.moot.context.clock.sleep(0.02)
 
     async def status(self, board: str) -> Status:
@@ -213,7 +212,6 @@ class BotSpec:
     bounds: Bounds = field(default_factory=Bounds)
     #: How much one person may send at once.
     at_once: AtOnce = field(default_factory=AtOnce)
-    retries: RetryPolicy = QUICK_RETRIES
     #: Signed requests instead of a WebSocket.
     http: bool = False
     #: Whether agents ask people first; in tests only where a test is about that.
@@ -238,8 +236,6 @@ class BotSpec:
     embedder: Embedder | None = None
     #: Places outside Slack that get debates and decisions.
     receivers: Sequence[Receiver] = ()
-    #: Places that settings name.
-    landing: LandingPlaces = field(default_factory=LandingPlaces)
 
     @property
     def environment(self) -> BotSettings:
@@ -262,7 +258,7 @@ class BotSpec:
     def parts(self, workspace: Workspace, database: Path | str) -> Parts:
         choice = ModelChoice(provider=self.provider.name, model=MODEL)
         providers = {self.provider.name: self.provider}
-        calls = ModelCalls(providers, SystemClock(), retries=self.retries)
+        calls = ModelCalls(providers, SystemClock(), retries=QUICK_RETRIES)
         return Parts(
             slack=http_access(workspace) if self.http else socket_access(workspace),
             environment=self.environment,
@@ -281,7 +277,6 @@ class BotSpec:
                 casting=self.casting,
                 playbooks=self.playbooks,
                 evidence=self.evidence,
-                landing=self.landing,
             ),
             tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),
             pace=self.pace,

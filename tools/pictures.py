@@ -27,8 +27,7 @@ from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
 from bot.debate_page.page import STYLE, page
-from bot.demo import CHANNEL, Demo, Stage
-from bot.demo_settings import asking
+from bot.demo import CHANNEL, Demo, Stage, asking
 from bot.settings import BotSettings
 from bot.terminal.options import DemoOptions
 from core.clock import SystemClock

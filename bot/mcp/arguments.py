@@ -3,8 +3,10 @@
 import hashlib
 import json
 import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import (
     AfterValidator,
@@ -16,8 +18,20 @@ from pydantic import (
     ValidationError,
 )
 
+from core.debate.evidence import SourceReference
+from core.debate.log import RecordedEvent
+from core.debate.people import Person
 from core.debate.rules import MOST_ROUNDS
+from core.debate.state import Debate
+from core.opening import DebateRequest
+from core.ports import Clock
 from core.rules.sources import MOST_SOURCES
+from core.use_cases.answer import AnswerQuestions
+from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.note import AddNote
+from core.use_cases.recall import RecalledDecision
+from core.use_cases.start import StartedDebate
+from core.use_cases.steer import SteerDebate
 from core.wrong_values import wrong
 
 #: Seconds that one call waits for news at most: clients and proxies give up after 60.
@@ -108,6 +122,19 @@ class StartArguments(_Arguments):
         description="Whether agents may ask the person first; left out: as the settings say.",
     )
 
+    def request(self, references: Sequence[SourceReference], **of_caller: Any) -> DebateRequest:
+        """The debate that is asked for, with its sources and what the caller adds."""
+        return DebateRequest(
+            question=self.question,
+            context=self.context,
+            agents=self.agents,
+            rounds=self.rounds,
+            format=self.format,
+            playbook=self.playbook,
+            references=references,
+            **of_caller,
+        )
+
 
 class StatusArguments(_Arguments):
     debate_id: DebateId
@@ -193,3 +220,61 @@ def named_by_words(what: str, request: BaseModel, *where: str) -> str:
     """
     text = "\0".join((request.model_dump_json(), *where))
     return f"{what}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallerActions:
+    #: Begins a debate; raises `BadInput` where it cannot be held.
+    start: Callable[[StartArguments], Awaitable[StartedDebate]]
+    #: What a program names as sources of a debate, and what tells this state of them from others;
+    #: raises `BadInput` where one may not be read.
+    sources: Callable[[Debate, Sequence[str]], Awaitable[tuple[Sequence[SourceReference], str]]]
+    answer: AnswerQuestions
+    note: AddNote
+    steer: SteerDebate
+    decide: DecideOnVerdict
+
+
+class CallerDebates(Protocol):
+    """Debates as one caller sees and changes them. Every method may raise `StoreDown`."""
+
+    @property
+    def person(self) -> Person: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    async def actions(self) -> CallerActions:
+        """Return what may be done; raises `BadInput` where nothing can be changed from here now."""
+        ...
+
+    async def log(self, debate_id: str, *, to_change: bool = False) -> Sequence[RecordedEvent]:
+        """Return the events of a debate the caller may see, asked for anew with each call.
+
+        Raises:
+            BadInput: There is none, the same words whether it exists or not; or it is held
+                somewhere else and cannot be changed from here.
+        """
+        ...
+
+    async def has_grown(self, debate_id: str, after: int) -> bool: ...
+
+    async def newest(self, limit: int, *, running_only: bool) -> Sequence[Debate]:
+        """What cannot be read is left out."""
+        ...
+
+    async def recall(self, question: str) -> Sequence[RecalledDecision]:
+        """The decisions that fit a question best, of what the caller may see.
+
+        Raises:
+            BadInput: The question is too long, or nobody says what the caller may see.
+        """
+        ...
+
+    async def address(self, debate: Debate) -> str:
+        """Where people find the debate; empty where there is no such place."""
+        ...
+
+    def origin(self, request: str) -> str:
+        """The origin of what the caller does: the same on every delivery of a request."""
+        ...

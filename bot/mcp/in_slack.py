@@ -10,22 +10,73 @@ from decimal import Decimal
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import link_bounds
-from bot.mcp.arguments import StartArguments, named_by_words
-from bot.mcp.caller_debates import CallerActions
-from bot.mcp.token_callers import Caller
-from bot.slack.access import SlackSilent
+from bot.mcp.arguments import CallerActions, StartArguments, named_by_words
+from bot.slack.access import Accesses, SlackSilent
 from bot.slack.evidence import linked_references
+from bot.store.personal_tokens import PersonalTokens
 from core.debate.evidence import SourceReference
 from core.debate.log import RecordedEvent
 from core.debate.people import Person
 from core.debate.state import Debate, Status
 from core.errors import BadInput
-from core.opening import DebateRequest
-from core.ports import Clock
+from core.ports import Clock, Spending
+from core.usage import SpendingScope
 from core.use_cases.choices import Choices
 from core.use_cases.find import NOT_A_MEMBER, FoundDebate
 from core.use_cases.recall import RecalledDecision
 from core.use_cases.start import StartedDebate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """The person on whose behalf a program calls, and what their token allows."""
+
+    workspace: str
+    person: Person
+    #: Names the token in origins and logs; says nothing about its secret.
+    token_id: str
+    #: US dollars that a debate started now may cost at most; None: the token sets no cap. 0: the
+    #: token's money is spent, and nothing can be started with it.
+    cap: Decimal | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenCallers:
+    """Knows whose a token is.
+
+    Asked with every request and never remembered, so that a revoked token ends at once.
+    """
+
+    tokens: PersonalTokens
+    access: Accesses
+    spending: Spending
+    clock: Clock
+    #: US dollars that debates started with one token may cost a day (UTC); None: any.
+    day_cost: Decimal | None = None
+
+    async def caller(self, bearer: str) -> Caller | None:
+        """The owner of a token; None: unknown, or no longer in the workspace.
+
+        Raises:
+            SlackSilent: Slack did not say in time whether its owner is still there.
+        """
+        now = self.clock.now()
+        token = await self.tokens.find(bearer, now)
+        if token is None:
+            return None
+        workspace, person = token.workspace, token.person
+        user = await self.access.of(workspace).active(person)
+        if user is None:  # has left the workspace
+            await self.tokens.revoke(workspace, person)
+            return None
+        cap = None
+        if self.day_cost is not None:
+            spent = await self.spending.total_cost(
+                SpendingScope(now.date(), workspace, token=token.id)
+            )
+            cap = max(self.day_cost - spent, Decimal(0))
+        who = Person(id=person, name=user.name)
+        return Caller(workspace=workspace, person=who, token_id=token.id, cap=cap)
 
 
 @dataclass(frozen=True)
@@ -102,19 +153,10 @@ class SlackCallerDebates:
             await self.context.access.of(here.workspace).standing(here.channel)
         ):
             raise BadInput(answers.without_marks(reason))
-        request = DebateRequest(
-            question=arguments.question,
-            context=arguments.context,
-            asked_by=self.person,
-            place=here,
-            agents=arguments.agents,
-            rounds=arguments.rounds,
-            format=arguments.format,
-            playbook=arguments.playbook,
-            references=linked_references(
-                "\n".join(arguments.sources), await link_bounds(self.context, here, self.person)
-            ),
-            token=self.caller.token_id,
+        bounds = await link_bounds(self.context, here, self.person)
+        references = linked_references("\n".join(arguments.sources), bounds)
+        request = arguments.request(
+            references, asked_by=self.person, place=here, token=self.caller.token_id
         )
         usual = (await self.context.acts.start.usual(here)).debate_cost
         choices = Choices(clarify=arguments.clarify, debate_cost=self._cap(usual))

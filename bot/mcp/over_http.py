@@ -15,9 +15,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from bot.log import logger
-from bot.mcp.caller_debates import CallerDebates
-from bot.mcp.server import build_server
-from bot.mcp.token_callers import Caller
+from bot.mcp.arguments import CallerDebates
+from bot.mcp.in_slack import Caller
+from bot.mcp.tools import build_server
 from bot.slack.connection.http import LARGEST_REQUEST
 from core.errors import BadInput, StoreError
 

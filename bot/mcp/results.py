@@ -1,7 +1,7 @@
 """What the tools answer, as values: clients get them as JSON (pure)."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
@@ -61,9 +61,16 @@ class ReadSource(Value):
     fault: Shown = Field(description="Why it could not be read; empty: it was.")
 
 
-class StatusResult(Value):
+class DebateResult(Value):
     debate_id: str
     state: DebateState
+    decision: Shown = Field(description="The decision in a sentence; empty: there is none.")
+    sources: tuple[ReadSource, ...] = Field(description="What was read so far.")
+    cost_usd: float | None = Field(description="Spent so far; null: a price is unknown.")
+    address: str = Field(description="Where people read it; empty: only here.")
+
+
+class StatusResult(DebateResult):
     playbook: str | None = Field(description="The kind of debate that is followed; null: none.")
     stage: Shown = Field(description="Round and phase in words; empty once it has ended.")
     turns_done: int
@@ -73,11 +80,7 @@ class StatusResult(Value):
     findings_not_asked_about: int = Field(
         description="Of a review: findings that matter and stand in the verdict without a question."
     )
-    sources: tuple[ReadSource, ...] = Field(description="What was read so far.")
     options: tuple[Shown, ...] = Field(description="What may be chosen, as far as it is known.")
-    cost_usd: float | None = Field(description="Spent so far; null: a price is unknown.")
-    decision: Shown = Field(description="The decision in a sentence; empty: none yet.")
-    address: str = Field(description="Where people read it; empty: only here.")
 
 
 class AnswerResult(Value):
@@ -133,11 +136,8 @@ class ListedFinding(Value):
     raised_by: tuple[Shown, ...]
 
 
-class VerdictResult(Value):
-    debate_id: str
-    state: DebateState
+class VerdictResult(DebateResult):
     question: Shown
-    decision: Shown = Field(description="In a sentence; empty: there is none.")
     option: Shown = Field(description="The option decided for; empty: none of them.")
     standing: Shown = Field(
         description="Whether the team has accepted it; empty: nothing to decide."
@@ -147,12 +147,9 @@ class VerdictResult(Value):
         description="The verdict as Markdown: reasons, solution, steps, requirements, vote, "
         "dissent, trade-offs, cost; where there is none, why."
     )
-    sources: tuple[ReadSource, ...] = Field(description="What was read.")
     findings: tuple[ListedFinding, ...] = Field(
         description="Of a review: what is wrong with its subject, the gravest first."
     )
-    cost_usd: float | None = Field(description="Null: a price is unknown.")
-    address: str = Field(description="Where people read it; empty: only here.")
 
 
 class FoundDecision(Value):
@@ -195,12 +192,32 @@ def start_result(begun: StartedDebate) -> StartResult:
     )
 
 
+def _common(debate: Debate, address: str) -> Mapping[str, Any]:
+    cost = debate.usage.cost
+    return {
+        "debate_id": debate.id,
+        "state": state_of(debate),
+        "decision": decision_line(debate.verdict) if debate.verdict else "",
+        "sources": tuple(
+            ReadSource(
+                label=source.id,
+                kind=source.reference.kind,
+                title=source.reference.title,
+                role=role_of(debate, source),
+                fault=source.fault,
+            )
+            for source in debate.sources
+            if source.text or source.fault
+        ),
+        "cost_usd": None if cost is None else float(cost),
+        "address": address,
+    }
+
+
 def status(debate: Debate, address: str) -> StatusResult:
     state, reached, playbook = state_of(debate), progress(debate), debate.setup.playbook
-    cost = debate.usage.cost
     return StatusResult(
-        debate_id=debate.id,
-        state=state,
+        **_common(debate, address),
         playbook=playbook.name if playbook else None,
         stage="" if state.has_ended else stage(debate),
         turns_done=reached.done,
@@ -217,11 +234,7 @@ def status(debate: Debate, address: str) -> StatusResult:
             for clarification in schedule.open_questions(debate)
         ),
         findings_not_asked_about=unasked_count(debate),
-        sources=_sources(debate),
         options=tuple(item.name for item in options_of(debate).items),
-        cost_usd=None if cost is None else float(cost),
-        decision=decision_line(debate.verdict) if debate.verdict else "",
-        address=address,
     )
 
 
@@ -239,65 +252,41 @@ def _waits_for(debate: Debate, state: DebateState) -> str:
             return f"a model that can be reached. {debate.outage}".rstrip()
         case DebateState.RUNNING:
             return "agents that are at work"
-        case DebateState.CONCLUDED | DebateState.FAILED | DebateState.STOPPED:
+        case _:
             return ""
 
 
 def verdict(debate: Debate, address: str) -> VerdictResult:
-    result, cost = debate.verdict, debate.usage.cost
+    result = debate.verdict
     return VerdictResult(
-        debate_id=debate.id,
-        state=state_of(debate),
+        **_common(debate, address),
         question=debate.setup.question,
-        decision=decision_line(result) if result else "",
         option=headline_option(debate) if result else "",
         standing=standing_words(debate),
         confidence=result.confidence if result else None,
         text=decision_text(debate),
-        sources=_sources(debate),
-        findings=_findings(debate),
-        cost_usd=None if cost is None else float(cost),
-        address=address,
-    )
-
-
-def _findings(debate: Debate) -> tuple[ListedFinding, ...]:
-    findings = debate.verdict.findings if debate.verdict else standing(debate)
-    return tuple(
-        ListedFinding(
-            number=finding.number,
-            severity=finding.severity,
-            status=finding.status,
-            quoted=finding.citation.words,
-            source=finding.citation.source,
-            place=finding.citation.place,
-            wrong=link_citations(finding.wrong, ()),
-            mend=link_citations(finding.mend, ()),
-            why=link_citations(finding.why, ()),
-            mended_by=finding.mended_by.words if finding.mended_by else "",
-            changed=finding.changed,
-            raised_by=tuple(name_of(debate, agent) for agent in finding.raised_by),
-        )
-        for finding in findings
-    )
-
-
-def _sources(debate: Debate) -> tuple[ReadSource, ...]:
-    return tuple(
-        ReadSource(
-            label=source.id,
-            kind=source.reference.kind,
-            title=source.reference.title,
-            role=role_of(debate, source),
-            fault=source.fault,
-        )
-        for source in debate.sources
-        if source.text or source.fault
+        findings=tuple(
+            ListedFinding(
+                number=finding.number,
+                severity=finding.severity,
+                status=finding.status,
+                quoted=finding.citation.words,
+                source=finding.citation.source,
+                place=finding.citation.place,
+                wrong=link_citations(finding.wrong, ()),
+                mend=link_citations(finding.mend, ()),
+                why=link_citations(finding.why, ()),
+                mended_by=finding.mended_by.words if finding.mended_by else "",
+                changed=finding.changed,
+                raised_by=tuple(name_of(debate, agent) for agent in finding.raised_by),
+            )
+            for finding in (result.findings if result else standing(debate))
+        ),
     )
 
 
 def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
-    decisions = tuple(
+    found = tuple(
         FoundDecision(
             debate_id=item.debate.id,
             question=item.debate.setup.question,
@@ -308,8 +297,7 @@ def found_decisions(recalled: Sequence[RecalledDecision]) -> SearchResult:
         )
         for item in recalled
     )
-    sure = bool(decisions) and decisions[0].likeness >= SURE_FROM
-    return SearchResult(found=decisions, sure=sure)
+    return SearchResult(found=found, sure=bool(found) and found[0].likeness >= SURE_FROM)
 
 
 def list_result(debates: Sequence[Debate]) -> ListResult:

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from bot.building import build_calls, build_embedder, build_tools, find_plugins, load_settings
 from bot.log import logger, set_up_logs
-from bot.mcp.server import build_server
 from bot.mcp.this_machine import ThisMachine
+from bot.mcp.tools import build_server
 from bot.settings import BotSettings
 from bot.terminal.debating import current_user
 from core.clock import SystemClock

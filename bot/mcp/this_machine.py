@@ -20,13 +20,11 @@ from bot.building import (
     open_store,
 )
 from bot.log import logger
-from bot.mcp.arguments import StartArguments, named_by_words
-from bot.mcp.caller_debates import CallerActions
-from bot.mcp.named_files import references_below
+from bot.mcp.arguments import CallerActions, StartArguments, named_by_words
 from bot.running.debates import Runner
 from bot.settings import BotSettings
 from bot.terminal.debating import SURFACE
-from bot.terminal.sources import fetchers_here
+from bot.terminal.sources import fetchers_here, references_to
 from core.debate.evidence import SourceKind, SourceReference
 from core.debate.log import RecordedEvent, fold
 from core.debate.people import Person, Place
@@ -35,10 +33,10 @@ from core.engine import Engine
 from core.errors import BadInput, DebateUnknown, StoreDown, StoreError, StoreInUse
 from core.evidence.tools import FetchTools
 from core.llm.call import ModelCalls
-from core.opening import DebateRequest
 from core.ports import Clock, DebateFilter, DebateStore, Embedder
 from core.settings import Settings
 from core.telling import Sinks
+from core.transcript.markdown import visible
 from core.use_cases.answer import AnswerQuestions
 from core.use_cases.choices import Choices
 from core.use_cases.decide import DecideOnVerdict
@@ -234,17 +232,8 @@ class ThisMachine:
         if before and before.status is Status.RUNNING:
             starting.facts.wake(before.id)
             return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
-        request = DebateRequest(
-            question=arguments.question,
-            context=arguments.context,
-            asked_by=self.person,
-            place=Place(surface=SURFACE),
-            agents=arguments.agents,
-            rounds=arguments.rounds,
-            format=arguments.format,
-            playbook=arguments.playbook,
-            references=references_below(self._folder, arguments.sources, self.person),
-        )
+        references = references_below(self._folder, arguments.sources, self.person)
+        request = arguments.request(references, asked_by=self.person, place=Place(surface=SURFACE))
         setup = await starting.setup_for(request, Choices(clarify=arguments.clarify))
         check_providers(setup, self._environment, self._settings.servers)
         most = self._environment.bounds.debates_per_person
@@ -287,3 +276,48 @@ class ThisMachine:
                 pass  # another process works on it
             except StoreError as error:
                 _log.warning("cannot take the database", reason=str(error))
+
+
+_LONGEST_NAME = 80
+
+
+def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[SourceReference, ...]:
+    """The sources that a program named: the terminal's rules, limited to a folder.
+
+    Stricter than at a terminal, as text that the program has read may make it name files: only
+    files below the folder, without hidden ones; no file at all where it is the root or contains
+    the home folder, where some editors start servers.
+
+    Raises:
+        BadInput: One cannot be a source; says which and why.
+    """
+    sources = list[str]()
+    is_too_wide = folder.parent == folder
+    with suppress(RuntimeError):  # nobody's account has no home
+        is_too_wide = is_too_wide or Path.home().resolve().is_relative_to(folder)
+    for name in named:
+        if name.startswith(("http://", "https://")):
+            sources.append(name)
+            continue
+        text = visible(name)[:_LONGEST_NAME]
+        if is_too_wide:
+            raise BadInput(
+                f"The source “{text}” may not be read: this server was started in {folder}, which "
+                "is no project. Have your editor start it in the project's folder, or put what "
+                "matters into the context. Nothing was started."
+            )
+        try:
+            path = (folder / name).resolve()
+            is_inside = path.is_relative_to(folder)
+            path.exists()
+        except (OSError, ValueError, RuntimeError):
+            raise BadInput(f"The source “{text}” cannot be looked at.") from None
+        hidden = is_inside and any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if not is_inside or hidden:
+            raise BadInput(
+                f"The source “{text}” is hidden or outside of the folder in which "
+                "this server was started: it may not be read. Name a file below it, or put what "
+                "matters into the context. Nothing was started."
+            )
+        sources.append(str(path))
+    return references_to(sources, by)

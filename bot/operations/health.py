@@ -5,15 +5,20 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from bot.log import logger
-from core.errors import BadInput, MootError
+from core.errors import BadInput, ConfigurationBroken, MootError
 from core.proxies import proxy_of
+
+if TYPE_CHECKING:  # `moot --version` and `moot health` load nothing of Slack
+    from slack_sdk.web.async_client import AsyncWebClient
+
+    from bot.slack.connection.socket import SocketGateway
 
 _log = logger(__name__)
 
@@ -21,6 +26,10 @@ _log = logger(__name__)
 Check = Callable[[], Awaitable[None]]
 #: What is looked at, and what is said of a part that does not work.
 PARTS = {"database": "down", "slack": "down", "token": "refused"}
+#: Seconds that the result of the database check, and of the token check, is cached.
+DATABASE_SECONDS = 2.0
+TOKEN_SECONDS = 60.0
+_ANSWER_SECONDS = 5.0
 
 
 def moot_version() -> str:
@@ -97,6 +106,49 @@ class Health:
         return dict(zip((probe.name for probe in self.probes), works, strict=True))
 
 
+def health_of(
+    database: Check,
+    gateway: "SocketGateway | None",
+    *,
+    client: "AsyncWebClient",
+    debates: Callable[[], Sized],
+    seconds: float,
+) -> Health:
+    """The health check of a bot.
+
+    Args:
+        database: Writes to it, so that a full disk is noticed.
+        gateway: The WebSocket; None in HTTP mode, where Slack comes to us.
+        client: Has the token; with OAuth none, as every workspace has its own.
+        debates: The debates that this process runs.
+        seconds: How long each part may take.
+    """
+    from bot.slack.connection.socket import identify  # noqa: PLC0415 - see above
+
+    async def connected() -> None:
+        if gateway is not None and not await gateway.is_connected():
+            raise MootError("The WebSocket to Slack is not connected.")
+
+    async def token_good() -> None:
+        try:
+            if client.token:
+                await identify(client)
+        except ConfigurationBroken:
+            raise
+        except MootError as error:
+            # Slack is away. Taking us out of service would not bring it back.
+            _log.warning("cannot ask about the token", reason=str(error))
+
+    return Health(
+        probes=(
+            Probe("database", database, seconds, kept=DATABASE_SECONDS),
+            Probe("slack", connected, seconds),
+            Probe("token", token_good, seconds, kept=TOKEN_SECONDS),
+        ),
+        debates=lambda: len(debates()),
+    )
+
+
 @dataclass(frozen=True)
 class HealthAnswer:
     healthy: bool
@@ -106,9 +158,6 @@ class HealthAnswer:
     troubles: Sequence[str] = ()
 
 
-_ANSWER_SECONDS = 5.0
-
-
 def ask_health(url: str) -> HealthAnswer:
     if not url.startswith(("http://", "https://")):
         raise BadInput(f"{url!r} is no web address; it begins with http://")
@@ -116,29 +165,20 @@ def ask_health(url: str) -> HealthAnswer:
         proxy = proxy_of(url)
         through = {urlsplit(url).scheme: proxy} if proxy.startswith("http") else {}
         opener = urllib.request.build_opener(urllib.request.ProxyHandler(through))
-        with opener.open(url, timeout=_ANSWER_SECONDS) as answer:
-            return _answer(answer.read(), healthy=True)
-    except urllib.error.HTTPError as error:
-        with error:
-            return _answer(error.read(), healthy=False)
+        try:
+            with opener.open(url, timeout=_ANSWER_SECONDS) as answer:
+                body, healthy = answer.read(), True
+        except urllib.error.HTTPError as error:
+            with error:
+                body, healthy = error.read(), False
     except OSError as error:
         reason = getattr(error, "reason", error)
         return HealthAnswer(
             healthy=False, words=f"Nobody answers at {url}: {reason}. Is the bot running?"
         )
-
-
-def _answer(body: bytes, *, healthy: bool) -> HealthAnswer:
     try:
-        report = json.loads(body)
-    except ValueError:
-        return HealthAnswer(healthy=healthy, words="The answer is not a health report.")
-    words = json.dumps(report, indent=2)
-    if not isinstance(report, dict) or not all(part in report for part in PARTS):
-        return HealthAnswer(healthy=healthy, words=words)  # another program answers there
-    fields = cast("dict[str, Any]", report)
-    return HealthAnswer(
-        healthy=healthy,
-        words=words,
-        troubles=[f"{part} {fields[part]}" for part in PARTS if fields[part] != "ok"],
-    )
+        fields = cast("dict[str, Any]", json.loads(body))
+        troubles = [f"{part} {fields[part]}" for part in PARTS if fields[part] != "ok"]
+    except (ValueError, TypeError, KeyError):  # another program answers there
+        return HealthAnswer(healthy=False, words=f"What answers at {url} is no bot of Moot.")
+    return HealthAnswer(healthy=healthy, words=json.dumps(fields, indent=2), troubles=troubles)

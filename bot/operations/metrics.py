@@ -15,6 +15,7 @@ from prometheus_client import (
 )
 
 from bot.presenter.posts import turn_of
+from bot.queue.landings import LandingBacklog
 from bot.timeouts import DEFAULT_TIMEOUTS
 from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
 from core.debate.log import RecordedEvent, spent_by
@@ -23,27 +24,32 @@ from core.debate.turn import Turn
 from core.debate.turn_events import GatePassed, TurnFailed
 from core.errors import StoreError
 from core.ports import Clock, DebateStore
-from core.transcript.summary_metrics import summary_metrics
+from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
 
 T = TypeVar("T")
+N = TypeVar("N")
 
 _LAGS = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Gauges:
-    #: Debates this process works on.
-    debates: Callable[[], int]
-    #: Posts that are neither sent nor refused, in the whole installation.
-    depth: Callable[[], Awaitable[float]]
-    #: Seconds that the post next in line has waited at most, in this process.
-    age: Callable[[], float]
-    #: Whether each part works, as `/health` says.
-    health: Callable[[], Awaitable[Mapping[str, bool]]]
-    #: Landings that wait, and dead letters, in the whole installation.
-    unlanded: Callable[[], Awaitable[tuple[float, float]]]
-    #: Seconds that the database may take: Prometheus waits for ten.
-    seconds: float = DEFAULT_TIMEOUTS.check
+#: What is counted of the summaries of a debate when it ends: name, help, and its figure.
+_SUMMARIES: Sequence[tuple[str, str, Callable[[SummaryMetrics], float]]] = (
+    ("summaries", "Summaries made.", lambda of: of.generated),
+    (
+        "summary_seconds",
+        "Seconds summaries took.",
+        lambda of: of.average_seconds * of.generated,
+    ),
+    ("summary_tokens", "Tokens written for summaries.", lambda of: of.tokens),
+    ("summaries_in_time", "Summaries ready before needed.", lambda of: of.ready_before_needed),
+    ("summaries_late", "Summaries missing when first wanted.", lambda of: of.late),
+    (
+        "summary_late_seconds",
+        "Seconds for which a wanted summary was missing.",
+        lambda of: of.late_seconds,
+    ),
+    ("summaries_failed", "Summaries that were not made.", lambda of: of.failed),
+    ("summary_blocked_turns", "Turns that waited for a summary.", lambda of: of.blocked),
+    ("summary_blocked_seconds", "Seconds they waited.", lambda of: of.blocked_seconds),
+)
 
 
 class Metrics:
@@ -61,30 +67,16 @@ class Metrics:
         self.turns = self._counter("turns", "Contributions and failed turns.", "act", "outcome")
         self.tokens = self._counter("tokens", "Tokens used.", "kind")
         self.cost = self._counter("cost_dollars", "US dollars spent, where prices are known.")
-        self.summaries = self._counter("summaries", "Summaries made.")
-        self.summary_seconds = self._counter("summary_seconds", "Seconds summaries took.")
-        self.summary_tokens = self._counter("summary_tokens", "Tokens written for summaries.")
+        self.summaries = [
+            (self._counter(name, words), figure) for name, words, figure in _SUMMARIES
+        ]
         self.summary_chars = self._counter(
             "summary_characters", "Characters summed up, and of the summaries.", "when"
         )
-        self.in_time = self._counter("summaries_in_time", "Summaries ready before needed.")
-        self.late = self._counter("summaries_late", "Summaries missing when first wanted.")
-        self.late_for = self._counter(
-            "summary_late_seconds",
-            "Seconds for which a wanted summary was missing.",
-        )
-        self.summaries_failed = self._counter("summaries_failed", "Summaries that were not made.")
-        self.blocked = self._counter("summary_blocked_turns", "Turns that waited for a summary.")
-        self.blocked_for = self._counter("summary_blocked_seconds", "Seconds they waited.")
         self.tasks = self._gauge("tasks", "Tasks of the event loop.")
         self.depth = self._gauge("outbox_depth", "Posts that wait to be sent.")
         self.age = self._gauge("outbox_age_seconds", "Longest wait of a post next in line.")
-        self.health = Gauge(
-            "moot_health",
-            "1 if this part works, as /health says.",
-            ["part"],
-            registry=self.registry,
-        )
+        self.health = self._gauge("health", "1 if this part works, as /health says.", "part")
         self.slack_errors = self._counter("slack_errors", "Calls Slack did not take.", "reason")
         self.landings = self._counter("landings", "Attempts to land something.", "outcome")
         self.unlanded = self._gauge("landings_waiting", "Landings that wait for their receivers.")
@@ -102,8 +94,8 @@ class Metrics:
     def _counter(self, name: str, words: str, *labels: str) -> Counter:
         return Counter(f"moot_{name}", words, labels, registry=self.registry)
 
-    def _gauge(self, name: str, words: str) -> Gauge:
-        return Gauge(f"moot_{name}", words, registry=self.registry)
+    def _gauge(self, name: str, words: str, *labels: str) -> Gauge:
+        return Gauge(f"moot_{name}", words, labels, registry=self.registry)
 
 
 @dataclass
@@ -135,17 +127,10 @@ class CountingSink:
                 self.metrics.ended.labels(debate.status.value).inc()
                 log = await self.store.events(debate.id)
                 summaries = await asyncio.to_thread(summary_metrics, log)
-                self.metrics.summaries.inc(summaries.generated)
-                self.metrics.summary_seconds.inc(summaries.average_seconds * summaries.generated)
-                self.metrics.summary_tokens.inc(summaries.tokens)
+                for counter, figure in self.metrics.summaries:
+                    counter.inc(figure(summaries))
                 self.metrics.summary_chars.labels("before").inc(summaries.chars_before)
                 self.metrics.summary_chars.labels("after").inc(summaries.chars_after)
-                self.metrics.in_time.inc(summaries.ready_before_needed)
-                self.metrics.late.inc(summaries.late)
-                self.metrics.late_for.inc(summaries.late_seconds)
-                self.metrics.summaries_failed.inc(summaries.failed)
-                self.metrics.blocked.inc(summaries.blocked)
-                self.metrics.blocked_for.inc(summaries.blocked_seconds)
             case _:
                 pass
 
@@ -153,28 +138,39 @@ class CountingSink:
         """Nothing: turns count when they have ended."""
 
 
-async def exposition(metrics: Metrics, gauges: Gauges) -> bytes:
-    """All figures as of now; a gauge that cannot be looked up is not a number."""
-    metrics.running.set(gauges.debates())
-    metrics.age.set(gauges.age())
-    metrics.tasks.set(len(asyncio.all_tasks()))
-    nobody_knows = float("nan")
-    health, depth, unlanded = await asyncio.gather(
-        gauges.health(),
-        _looked_up(gauges.depth, nobody_knows, gauges.seconds),
-        _looked_up(gauges.unlanded, (nobody_knows, nobody_knows), gauges.seconds),
+async def exposition(
+    metrics: Metrics,
+    *,
+    health: Callable[[], Awaitable[Mapping[str, bool]]],
+    depth: Callable[[], Awaitable[float]],
+    unlanded: Callable[[], Awaitable[LandingBacklog]],
+    seconds: float = DEFAULT_TIMEOUTS.check,
+) -> bytes:
+    """All figures as of now; one that cannot be looked up is not a number.
+
+    Args:
+        metrics: What was counted.
+        health: Whether each part works, as `/health` says.
+        depth: How many posts are neither sent nor refused, in the whole installation.
+        unlanded: Landings that wait, and dead letters, in the whole installation.
+        seconds: How long the database may take: Prometheus waits for ten.
+    """
+
+    async def looked_up(look: Callable[[], Awaitable[T]], otherwise: N) -> T | N:
+        try:
+            async with asyncio.timeout(seconds):
+                return await look()
+        except (StoreError, TimeoutError):
+            return otherwise
+
+    unknown = float("nan")
+    parts, waiting, backlog = await asyncio.gather(
+        health(), looked_up(depth, unknown), looked_up(unlanded, None)
     )
-    for part, works in health.items():
+    metrics.tasks.set(len(asyncio.all_tasks()))
+    for part, works in parts.items():
         metrics.health.labels(part).set(works)
-    metrics.depth.set(depth)
-    metrics.unlanded.set(unlanded[0])
-    metrics.dead_letters.set(unlanded[1])
+    metrics.depth.set(waiting)
+    metrics.unlanded.set(backlog.waiting if backlog else unknown)
+    metrics.dead_letters.set(backlog.dead if backlog else unknown)
     return metrics.text()
-
-
-async def _looked_up(look: Callable[[], Awaitable[T]], otherwise: T, seconds: float) -> T:
-    try:
-        async with asyncio.timeout(seconds):
-            return await look()
-    except (StoreError, TimeoutError):
-        return otherwise

@@ -7,17 +7,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from bot.building import database_place, open_records, open_store
+from bot.building import database_place, open_store
 from bot.terminal.debating import current_user
 from bot.terminal.files import as_json, check_writable, form_for, put_out, tell
-from bot.terminal.records import ALL, facts_in, log_in, quiet_settings, tell_left_out
-from core.calibration import (
-    Calibration,
-    Case,
-    calibration,
-    interval_words,
-    states,
-)
+from bot.terminal.records import ALL, facts_in, log_in, quiet_settings, records, tell_left_out
+from core.calibration import Calibration, Case, calibration, interval_words, states
 from core.debate.log import fold
 from core.debate.state import Debate
 from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, OutcomeKind
@@ -36,13 +30,14 @@ _NOTE = (
     "it*: decisions of which this model or role held another option best to the end. Moot weights "
     "nothing by these figures."
 )
+#: Of all decisions, as they are called in the JSON.
+_COUNTS = ("accepted", "known", "too_early", "unanswered", "not_asked", "replaced")
 
 
 async def show_calibration(channel: str, form: str | None, output: Path | None) -> None:
     form = form_for(output, form, ("md", "json"))
     check_writable(output)
-    environment = quiet_settings()
-    async with open_records(environment.moot_database) as store:
+    async with records() as (store, where):
         counting = CountOutcomes(store=store, on_unreadable=tell_left_out)
         cases = await counting.cases(None, [channel] if channel else None, ALL)
     counts = calibration(cases)
@@ -52,7 +47,7 @@ async def show_calibration(channel: str, form: str | None, output: Path | None) 
         text = as_json(values)
     put_out(text, output)
     if not cases:
-        tell(f"No accepted decision is known in {database_place(environment.moot_database)}.")
+        tell(f"No accepted decision is known in {where}.")
 
 
 def calibration_text(counts: Calibration) -> str:
@@ -61,10 +56,7 @@ def calibration_text(counts: Calibration) -> str:
         rows = [
             (
                 row.name,
-                row.held,
-                row.partly,
-                row.reversed,
-                interval_words(row.share),
+                *(row.held, row.partly, row.reversed, interval_words(row.share)),
                 "" if row.stated is None else percent(row.stated),
             )
             for row in counts.rows
@@ -95,19 +87,11 @@ def _values(case: Case) -> dict[str, Any]:
 
 def _summary(counts: Calibration) -> dict[str, Any]:
     return {
-        "accepted": counts.accepted,
-        "known": counts.known,
-        "too_early": counts.too_early,
-        "unanswered": counts.unanswered,
-        "not_asked": counts.not_asked,
-        "replaced": counts.replaced,
+        **{name: getattr(counts, name) for name in _COUNTS},
         "findings": list(counts.findings),
         "rows": [
             {
-                "group": row.group,
-                "name": row.name,
-                "held": row.held,
-                "partly": row.partly,
+                **{name: getattr(row, name) for name in ("group", "name", "held", "partly")},
                 "reversed": row.reversed,
                 "share_held": round(row.share.mean, 4),
                 "low": round(row.share.low, 4),
@@ -128,10 +112,10 @@ async def _decision_on(
     Raises:
         StoreInUse: A bot uses the database; says what to do instead.
     """
-    environment = quiet_settings()
+    location = quiet_settings().moot_database
     try:
-        async with open_store(environment.moot_database) as store:
-            debate = fold(await log_in(store, debate_id, environment))
+        async with open_store(location) as store:
+            debate = fold(await log_in(store, debate_id, database_place(location)))
             yield debate, DecideOnVerdict(facts=facts_in(store))
     except StoreInUse as error:
         raise StoreInUse(f"{error} {instead}") from error
@@ -148,9 +132,8 @@ async def decide(debate_id: str, kind: DecisionKind, why: str, *, on: date | Non
 
 
 async def show_outcome(debate_id: str) -> None:
-    environment = quiet_settings()
-    async with open_records(environment.moot_database) as store:
-        debate = fold(await log_in(store, debate_id, environment))
+    async with records() as (store, where):
+        debate = fold(await log_in(store, debate_id, where))
         DecideOnVerdict(facts=facts_in(store)).check_outcome(debate)
     if debate.outcome is None:
         tell(f"Nobody has said how debate {debate_id} turned out: moot outcome {debate_id} held")

@@ -3,9 +3,9 @@
 import asyncio
 import secrets
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from getpass import getuser
 from pathlib import Path
 
@@ -22,18 +22,15 @@ from bot.building import (
     load_settings,
     open_store,
 )
-from bot.plugins.discover import Plugins
-from bot.plugins.queued_sink import QueuedSink, listening
-from bot.process import start_up
+from bot.log import start_up
+from bot.plugins import Plugins, listening
 from bot.settings import BotSettings, LogLevel
-from bot.terminal.dry_run import dry_run_lines
 from bot.terminal.files import (
     check_writable,
     put_out,
     reason_of,
     tell,
     tell_notices,
-    with_suffix,
     write_file,
 )
 from bot.terminal.options import DebateCommand
@@ -47,8 +44,7 @@ from bot.terminal.sources import (
     handed_in,
     references_to,
 )
-from bot.terminal.summary import verbose_summary
-from core.acts.take import Turns
+from bot.terminal.summary import dry_run_lines, verbose_summary
 from core.clock import SystemClock
 from core.debate.people import Person, Place
 from core.debate.rules import ShadowWhen, When
@@ -57,9 +53,7 @@ from core.debate.state import Debate
 from core.engine import Engine
 from core.errors import BadInput, ModelsAway, MootError
 from core.estimate import cap_words, estimate_words
-from core.llm.call import ModelCalls
 from core.opening import DebateRequest, open_debate
-from core.ports import DebateStore
 from core.rules.ending import was_skipped
 from core.rules.formats.review import NAME as REVIEW
 from core.settings import Settings
@@ -123,13 +117,12 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
     question = _question(command)
     # Checked before anything is paid for.
     check_writable(command.output)
-    check_writable(_report_path(command))
+    check_writable(command.report)
     environment, settings, plugins = await _settings_for(command)
     request = request_of(command, question)
     if command.dry_run:
         setup = open_debate(request, settings, delimiter=secrets.token_hex(8))
-        lines = dry_run_lines(setup, estimating(settings)(setup))
-        put_out("\n".join(lines) + "\n", None)
+        put_out("\n".join(dry_run_lines(setup, estimating(settings)(setup))) + "\n", None)
         return DONE
     async with open_store(environment.moot_database) as store:
         facts = facts_in(store)
@@ -142,29 +135,40 @@ async def hold(command: DebateCommand, *, revised: str | None = None) -> int:
             )
         calls = build_calls(environment, settings, plugins=plugins)
         reader = build_reader(settings, build_tools(settings, environment), fetchers_here(store))
+        screen, clock = screen_for(), SystemClock()
+        engine = Engine(
+            store=store,
+            turns=build_turns(calls, settings, store, reader),
+            sink=Sinks(ProgressSink(screen, verbose=command.verbose), *plugins.sinks),
+            clock=clock,
+        )
+        # Concurrent with the first turns: each waits for its own agent's provider only.
+        loading = asyncio.create_task(calls.load({agent.provider for agent in setup.agents}))
         try:
-            async with _session(
-                debate_id,
-                setup,
-                command,
-                calls=calls,
-                turns=build_turns(calls, settings, store, reader),
-                store=store,
-                sinks=plugins.sinks,
-            ) as session:
-                debate = await session.hold()
-        except ModelsAway as error:
-            tell(f"The debate failed to go on. {error}")
-            tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
-            return PROVIDERS_FAILED
-        except MootError:
-            tell(f"The record is kept. Go on with: moot debate --resume {debate_id}")
+            async with listening(plugins.sinks):
+                debate = await DebateSession(
+                    debate_id,
+                    engine=engine,
+                    store=store,
+                    clock=clock,
+                    screen=screen,
+                    person=current_user(),
+                ).hold()
+        except MootError as error:
+            screen.close()
+            go_on = f"The record is kept. Go on with: moot debate --resume {debate_id}"
+            if isinstance(error, ModelsAway):
+                tell(f"The debate failed to go on. {error}\n{go_on}")
+                return PROVIDERS_FAILED
+            tell(go_on)
             raise
-        hand_out(debate, command, record_json(await store.events(debate_id)))
-    where = environment.moot_database
-    tell(f"Saved in {where}. Show it again with: moot show {debate_id}")
-    if was_skipped(debate) and not debate.wanted_by:
-        tell(f"Debate it all the same with: moot debate --resume {debate_id} --when always")
+        finally:
+            screen.close()
+            # Providers that failed to load are reported by their turns.
+            await asyncio.gather(loading, return_exceptions=True)
+            await calls.close()
+        record = record_json(await store.events(debate_id))
+    hand_out(debate, command, record, environment.moot_database)
     if debate.verdict:
         return DONE
     return PROVIDERS_FAILED if debate.failures and not debate.stop else FAILED
@@ -178,13 +182,11 @@ async def _settings_for(command: DebateCommand) -> tuple[BotSettings, Settings, 
     tell_notices((*plugins.left_out, *loaded.notices))
     # Questions to people are asked if the command or the settings say so.
     asking = {"enabled": command.clarify or loaded.settings.clarifying.enabled}
-    settings = loaded.settings.model_copy(
-        update={
-            "clarifying": loaded.settings.clarifying.model_copy(update=asking),
-            "question_max_chars": _QUESTION_MAX_CHARS,
-        }
-    )
-    return environment, settings, plugins
+    changes = {
+        "clarifying": loaded.settings.clarifying.model_copy(update=asking),
+        "question_max_chars": _QUESTION_MAX_CHARS,
+    }
+    return environment, loaded.settings.model_copy(update=changes), plugins
 
 
 def current_user() -> Person:
@@ -200,7 +202,10 @@ def _question(command: DebateCommand) -> str:
     """The question, typed or in a file; empty when a debate is taken up again."""
     typed, file = command.question_text, command.problem_file
     if command.resume is not None:
-        _check_resumed(command)
+        if command.dry_run:
+            raise BadInput("--dry-run shows a debate before it is held: not one to --resume.")
+        if typed is not None or file is not None:
+            raise BadInput("--resume goes on with a debate as it is: leave the question out.")
         return ""
     if typed is not None and file is not None:
         raise BadInput(f"The question is here twice, typed and as a file. {_HOW}")
@@ -210,9 +215,11 @@ def _question(command: DebateCommand) -> str:
     if INPUT in (typed, str(file)):
         if command.diff == INPUT:
             raise BadInput("Standard input holds the question or the diff, not both.")
-        text, what = _typed_in(), "What standard input holds"
+        what = "What standard input holds"
+        text = _read(what, sys.stdin.read)
     elif file is not None:
-        text, what = _read(file), f"The problem file {file}"
+        what = f"The problem file {file}"
+        text = _read(what, partial(file.read_text, encoding="utf-8"))
     if text is None and (command.format == REVIEW or command.playbook):
         return ""  # a source may be the subject; other debates are refused without a question
     if text is None:
@@ -222,14 +229,6 @@ def _question(command: DebateCommand) -> str:
     return text
 
 
-def _check_resumed(command: DebateCommand) -> None:
-    """Refuse what makes no sense for a debate that goes on."""
-    if command.dry_run:
-        raise BadInput("--dry-run shows a debate before it is held: not one to --resume.")
-    if command.question_text is not None or command.problem_file is not None:
-        raise BadInput("--resume goes on with a debate as it is: leave the question out.")
-
-
 def _is_file(typed: str) -> bool:
     try:
         return len(typed.split()) == 1 and Path(typed).is_file()
@@ -237,24 +236,13 @@ def _is_file(typed: str) -> bool:
         return False
 
 
-def _typed_in() -> str:
+def _read(what: str, read: Callable[[], str]) -> str:
     try:
-        return sys.stdin.read().removeprefix("\ufeff")
+        return read().removeprefix("\ufeff")
     except UnicodeDecodeError:
-        raise BadInput("Standard input is not UTF-8 text.") from None
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadInput(f"The problem file {file} is not UTF-8 text.") from None
+        raise BadInput(f"{what} is not UTF-8 text.") from None
     except OSError as error:
-        raise BadInput(f"The problem file {file} cannot be read: {reason_of(error)}.") from None
-
-
-def _report_path(command: DebateCommand) -> Path | None:
-    return with_suffix(command.report, ".md") if command.report else None
+        raise BadInput(f"{what} cannot be read: {reason_of(error)}.") from None
 
 
 async def _begin(
@@ -313,52 +301,21 @@ async def _take_up(
     return debate.setup
 
 
-@asynccontextmanager
-async def _session(  # noqa: PLR0913 - what a session is made of
-    debate_id: str,
-    setup: Setup,
-    command: DebateCommand,
-    *,
-    calls: ModelCalls,
-    turns: Turns,
-    store: DebateStore,
-    sinks: Sequence[QueuedSink],
-) -> AsyncGenerator[DebateSession]:
-    screen, clock = screen_for(), SystemClock()
-    sink = Sinks(ProgressSink(screen, verbose=command.verbose), *sinks)
-    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
-    # Concurrent with the first turns: each waits for its own agent's provider only.
-    loading = asyncio.create_task(calls.load({agent.provider for agent in setup.agents}))
-    try:
-        async with listening(sinks):
-            yield DebateSession(
-                debate_id,
-                engine=engine,
-                store=store,
-                clock=clock,
-                screen=screen,
-                person=current_user(),
-            )
-    finally:
-        screen.close()
-        # Providers that failed to load are reported by their turns.
-        await asyncio.gather(loading, return_exceptions=True)
-        await calls.close()
-
-
-def hand_out(debate: Debate, command: DebateCommand, record: str) -> None:
+def hand_out(debate: Debate, command: DebateCommand, record: str, where: str) -> None:
     text = decision_text(debate) + "\n"
     put_out(record if command.json else visible(text), None)
     if command.output:
         whole = command.output.suffix.lower() == ".json"
         write_file(command.output, record if whole else text)
         tell(f"Wrote {command.output}")
-    path = _report_path(command)
-    if path:
+    if command.report:
         try:
-            write_file(path, report(debate))
-            tell(f"Generated report: {path}")
+            write_file(command.report, report(debate))
+            tell(f"Generated report: {command.report}")
         except MootError as error:
             tell(f"Warning: {error}")
     if command.verbose:
         tell(verbose_summary(debate))
+    tell(f"Saved in {where}. Show it again with: moot show {debate.id}")
+    if was_skipped(debate) and not debate.wanted_by:
+        tell(f"Debate it all the same with: moot debate --resume {debate.id} --when always")

@@ -20,10 +20,6 @@ _STREAMS = frozenset({"/dev", "/dev/fd", "/proc/self/fd"})
 _SUFFIXES = ("md", "json", "csv")
 
 
-def with_suffix(path: Path, suffix: str) -> Path:
-    return path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
-
-
 def reason_of(error: OSError) -> str:
     return (error.strerror or "unknown reason").lower()
 

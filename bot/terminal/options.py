@@ -33,7 +33,16 @@ Result = Annotated[
         help="Whole record if .json, else the decision's text.",
     ),
 ]
-Report = Annotated[Path | None, typer.Option(help="Write a Markdown report; .md is added.")]
+
+
+def _with_md(path: Path | None) -> Path | None:
+    return path.with_name(f"{path.name}.md") if path and path.suffix.lower() != ".md" else path
+
+
+Report = Annotated[
+    Path | None,
+    typer.Option(callback=_with_md, help="Write a Markdown report; .md is added."),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")]
 Output = Annotated[
     Path | None,

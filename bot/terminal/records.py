@@ -1,29 +1,41 @@
-"""What one can do with records: list, show, explain, export."""
+"""What one can do with records: list, show, ask, explain, export, score."""
 
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from shlex import quote
 
 from bot.building import (
+    build_calls,
     build_embedder,
+    check_providers,
     database_place,
     estimating,
     find_plugins,
     load_settings,
     open_records,
 )
-from bot.process import start_up
+from bot.log import start_up
 from bot.settings import BotSettings, LogLevel
-from bot.terminal.files import check_writable, form_for, put_json, put_out, tell, write_file
+from bot.terminal.files import (
+    check_writable,
+    form_for,
+    put_json,
+    put_out,
+    tell,
+    tell_notices,
+    write_file,
+)
 from bot.terminal.summary import metrics as metrics_of
 from core.clock import SystemClock
 from core.debate.log import RecordedEvent, fold
 from core.errors import BadInput, DebateUnknown, LogBroken, MootError, StoreError, reading
 from core.figures import duration, money, quantity, when
+from core.opening import ALONE, DebateRequest, open_debate
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import ending_sentences, round_reasons, rounds_words, state_of, state_words
+from core.transcript import comparison, evaluation
 from core.transcript.adr import adr, title_of
 from core.transcript.ballots import options_words
 from core.transcript.cited import decision_line, title_in
@@ -32,12 +44,7 @@ from core.transcript.explain import explanation, turn_explanation
 from core.transcript.found import task_list
 from core.transcript.markdown import visible
 from core.transcript.options import headline_option, moves_section
-from core.transcript.people import (
-    adr_status,
-    outcome_words,
-    recalled_title,
-    standing_words,
-)
+from core.transcript.people import adr_status, outcome_words, recalled_title, standing_words
 from core.transcript.record import record_json
 from core.transcript.report import report
 from core.transcript.words import as_markdown, seconds_taken
@@ -46,6 +53,12 @@ from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
 
 #: More than any database holds.
 ALL = 2**31
+_PROVIDERS_FAILED = 3
+_SCORES = {
+    "json": evaluation.as_json,
+    "csv": evaluation.as_csv,
+    "md": evaluation.as_markdown,
+}
 
 
 def quiet_settings() -> BotSettings:
@@ -62,35 +75,36 @@ def facts_in(store: DebateStore) -> FactLog:
     return FactLog(store=store, clock=SystemClock(), wake=lambda _debate_id: None)
 
 
-async def read_log(debate_id: str) -> Sequence[RecordedEvent]:
-    environment = quiet_settings()
-    async with open_records(environment.moot_database) as store:
-        return await log_in(store, debate_id, environment)
+@asynccontextmanager
+async def records() -> AsyncGenerator[tuple[DebateStore, str]]:
+    """The debates, to be read only, and in words where they are."""
+    location = quiet_settings().moot_database
+    async with open_records(location) as store:
+        yield store, database_place(location)
 
 
-async def log_in(
-    store: DebateStore, debate_id: str, environment: BotSettings
-) -> Sequence[RecordedEvent]:
+async def log_in(store: DebateStore, debate_id: str, where: str) -> Sequence[RecordedEvent]:
     try:
         return await store.events(debate_id)
     except DebateUnknown:
         raise DebateUnknown(
-            f"There is no debate {debate_id} in {database_place(environment.moot_database)}. "
-            "`moot list` shows which there are."
+            f"There is no debate {debate_id} in {where}. `moot list` shows which there are."
         ) from None
 
 
+async def read_log(debate_id: str) -> Sequence[RecordedEvent]:
+    async with records() as (store, where):
+        return await log_in(store, debate_id, where)
+
+
 async def list_records(limit: int, *, running_only: bool, as_json: bool = False) -> None:
-    environment = quiet_settings()
-    filters = DebateFilter(limit=limit, open_only=running_only)
-    async with open_records(environment.moot_database) as store:
-        entries = await store.find(filters)
+    async with records() as (store, where):
+        entries = await store.find(DebateFilter(limit=limit, open_only=running_only))
         listed = [await listed_debate(store, entry) for entry in entries]
     if as_json:
         put_json([values for values, _ in listed])
     elif not entries:
-        none = "No debate is running" if running_only else "There are no debates"
-        tell(f"{none} in {database_place(environment.moot_database)}.")
+        tell(f"{'No debate is running' if running_only else 'There are no debates'} in {where}.")
     elif sys.stdout.isatty():
         from rich.console import Console  # noqa: PLC0415 - only where somebody looks
         from rich.table import Table  # noqa: PLC0415 - see above
@@ -106,20 +120,17 @@ async def list_records(limit: int, *, running_only: bool, as_json: bool = False)
 
 async def ids_and_questions() -> Sequence[tuple[str, str]]:
     """For the shell to complete; none where the database cannot be read."""
-    environment = quiet_settings()
-    try:
-        async with open_records(environment.moot_database) as store:
+    with suppress(MootError):
+        async with records() as (store, _):
             return [(entry.debate_id, entry.question) for entry in await store.find(DebateFilter())]
-    except MootError:
-        return ()
+    return ()
 
 
 async def ask_register(question: str, *, as_json: bool = False) -> None:
     if not question.strip():
         raise BadInput("The question is blank.")
-    environment = quiet_settings()
-    embedder = build_embedder(environment)
-    async with open_records(environment.moot_database) as store:
+    embedder = build_embedder(quiet_settings())
+    async with records() as (store, where):
         register = RecallDecisions(store=store, on_unreadable=tell_left_out, embedder=embedder)
         decisions = await register.anywhere(question)
     if embedder:
@@ -139,7 +150,7 @@ async def ask_register(question: str, *, as_json: bool = False) -> None:
         put_json(values)
         return
     if not decisions:
-        tell(f"No decision on this is known in {database_place(environment.moot_database)}.")
+        tell(f"No decision on this is known in {where}.")
         tell(f"To have it debated: moot debate {quote(' '.join(visible(question).split()))}")
         return
     is_sure = decisions[0].likeness >= SURE_FROM
@@ -186,39 +197,31 @@ async def show_record(debate_id: str, *, metrics: bool) -> None:
     log = await read_log(debate_id)
     debate = fold(log)
     setup = debate.setup
-    names = ", ".join(agent.name for agent in setup.agents)
-    parts = [
-        "\n".join(
-            [
-                f"Debate {debate.id}: {state_words(debate)}",
-                f"Question: {' '.join(setup.question.split())}",
-                f"Asked by {setup.asked_by.display_name}, {when(debate.started_at)}",
-                f"{setup.format}, {rounds_words(debate)}, {names}",
-                f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
-                *(f"Source {source.id}: {title_in(debate, source)}" for source in debate.evidence),
-            ]
-        ),
-        decision_text(debate),
+    lines = [
+        f"Debate {debate.id}: {state_words(debate)}",
+        f"Question: {' '.join(setup.question.split())}",
+        f"Asked by {setup.asked_by.display_name}, {when(debate.started_at)}",
+        ", ".join((setup.format, rounds_words(debate), *(agent.name for agent in setup.agents))),
+        f"Took {duration(seconds_taken(debate))}, cost {money(debate.usage.cost)}",
+        *(f"Source {source.id}: {title_in(debate, source)}" for source in debate.evidence),
     ]
-    if decision_state := standing_words(debate):
-        parts.append(f"The team's decision: {decision_state}.")
+    parts = ["\n".join(lines), decision_text(debate)]
+    if standing := standing_words(debate):
+        parts.append(f"The team's decision: {standing}.")
     if debate.outcome:
         parts.append(f"How it turned out: {outcome_words(debate.outcome)}")
-    so_far = (*round_reasons(debate), *ending_sentences(debate))
-    if debate.verdict is None and so_far:
-        parts.append("\n".join(so_far))
+    if debate.verdict is None:
+        parts.append("\n".join((*round_reasons(debate), *ending_sentences(debate))))
     if minds := options_words(debate):
-        moves = as_markdown(moves_section(debate), 1)
-        parts += [f"# Who stands where\n\n{minds}", *filter(None, [moves])]
+        parts += [f"# Who stands where\n\n{minds}", as_markdown(moves_section(debate), 1)]
     if metrics:
         expected = setup.forecast
         if expected is None:  # nobody estimated when it began
             environment = quiet_settings()
-            plugins = find_plugins(environment)
-            settings = (await load_settings(environment, plugins=plugins)).settings
-            expected = estimating(settings)(setup).forecast
+            loaded = await load_settings(environment, plugins=find_plugins(environment))
+            expected = estimating(loaded.settings)(setup).forecast
         parts.append(metrics_of(log, expected))
-    put_out(visible("\n\n".join(parts)) + "\n", None)
+    put_out(visible("\n\n".join(filter(None, parts))) + "\n", None)
 
 
 async def explain_record(debate_id: str, turn: str) -> None:
@@ -234,22 +237,16 @@ async def export_record(debate_id: str, form: str | None, output: Path | None) -
 
 def in_form(log: Sequence[RecordedEvent], form: str) -> str:
     """A debate as json (the whole record), adr, md (report), or of a review a list for GitHub."""
+    if form == "json":
+        return record_json(log)
     debate = fold(log)
     with reading(debate.id):
-        match form:
-            case "json":
-                return record_json(log)
-            case "adr":
-                return adr(debate)
-            case "github":
-                return task_list(debate)
-            case _:
-                return report(debate)
+        return {"adr": adr, "github": task_list}.get(form, report)(debate)
 
 
 async def export_records(person: str, channel: str, form: str, folder: Path) -> None:
     ending, count = "json" if form == "json" else "md", 0
-    async with open_records(quiet_settings().moot_database) as store:
+    async with records() as (store, _):
         channels = [channel] if channel else None
         for entry in await store.find(DebateFilter(channels=channels, limit=ALL)):
             if person and entry.asked_by != person:
@@ -262,3 +259,59 @@ async def export_records(person: str, channel: str, form: str, folder: Path) -> 
             write_file(folder / f"{entry.debate_id}.{ending}", text)
             count += 1
     tell(f"Wrote {quantity(count, 'debate')} into {folder}.")
+
+
+async def score(
+    debate_id: str,
+    names: Sequence[str],
+    *,
+    form: str | None,
+    against_single: bool,
+    config: Path | None,
+    output: Path | None,
+) -> int:
+    """Score a debate, or compare it with the single answer beside it; 3: nobody could be asked."""
+    form = form_for(output, form, tuple(_SCORES))
+    check_writable(output)
+    if against_single and form == "csv":
+        raise BadInput("A comparison is md or json.")
+    environment = quiet_settings()
+    plugins = find_plugins(environment)
+    loaded = await load_settings(environment, config, plugins=plugins)
+    debate = fold(await read_log(debate_id))
+    if against_single:
+        comparison.compared_texts(debate)
+    elif debate.verdict is None:
+        raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
+    # A roster found as for a debate: agents of the settings, else built-in roles.
+    request = DebateRequest(
+        question=debate.setup.question,
+        asked_by=debate.setup.asked_by,
+        place=debate.setup.place,
+        agents=names,
+    )
+    changes = {"question_max_chars": len(debate.setup.question), "casting": False}
+    usable = loaded.settings.model_copy(update=changes)
+    roster = open_debate(request, usable, delimiter=debate.setup.delimiter)
+    tell_notices((*loaded.notices, *(item for item in roster.warnings if item != ALONE)))
+    check_providers(roster, environment, loaded.settings.servers)
+    calls = build_calls(environment, loaded.settings, plugins=plugins)
+    try:
+        most = comparison.CALLS if against_single else 1
+        tell(
+            f"{quantity(len(roster.agents), 'evaluator')}, {quantity(most, 'call')} each. Their "
+            f"cost comes beside the debate's: {money(debate.usage.cost)}."
+        )
+        if against_single:
+            compared = await comparison.compare(calls, debate, roster.agents)
+            as_json = form == "json"
+            render = comparison.comparison_json if as_json else comparison.comparison_markdown
+            put_out(render(compared), output)
+            return 0 if compared.counting else _PROVIDERS_FAILED
+        scores = await evaluation.evaluate(calls, debate, roster.agents)
+    finally:
+        await calls.close()
+    put_out(_SCORES[form](scores), output)
+    for failed in scores.failed:
+        tell(f"Warning: {failed.name} could not score the debate: {failed.reason}")
+    return 0 if scores.marks else _PROVIDERS_FAILED

@@ -15,8 +15,7 @@ from core.debate.debate_events import (
 )
 from core.debate.log import Event, RecordedEvent
 from core.debate.people_events import DebateWanted, OptionEdited, StopRequested
-from core.debate.rules import Ending, When
-from core.debate.setup import Setup
+from core.debate.rules import When
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import (
@@ -39,7 +38,7 @@ from core.debate.turn_events import (
     VoteTallied,
 )
 from core.figures import duration, money, number, quantity
-from core.rules.ending import SENTENCES, EndingReason
+from core.rules.ending import SENTENCES, EndingReason, rounds_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.formats.review import counted_words, line_of
@@ -96,7 +95,6 @@ class LiveScreen(LineScreen):
         self._console.print(visible(line), markup=False)
 
     def show(self, status: str) -> None:
-        """Replace the live line, where there is one; empty: take it away until there is another."""
         from rich.text import Text  # noqa: PLC0415 - see above
 
         if not status:
@@ -106,7 +104,6 @@ class LiveScreen(LineScreen):
         self._status.start()
 
     def close(self) -> None:
-        """Safe to call twice."""
         self._status.stop()
 
 
@@ -157,18 +154,6 @@ def phase_line(debate: Debate, turn: Turn) -> str:
     return f"Round {turn.round} of {debate.setup.rounds}: {act_words(turn).lower()}{turns}"
 
 
-def rounds_to_come(setup: Setup) -> str:
-    rounds = quantity(setup.rounds, "round")
-    if setup.format == review.NAME and setup.when is not When.NEVER:
-        return "a second look where its author answers"
-    if setup.when is When.NEVER or (len(setup.agents) == 1 and not setup.casting):
-        return "no round"
-    if setup.when is When.SPLIT:
-        return f"{'up to ' if setup.rounds > 1 else ''}{rounds} where first answers differ"
-    may_end = setup.termination.ending is Ending.CONVERGED and setup.rounds > 1
-    return f"up to {rounds}" if may_end else rounds
-
-
 def status_line(debate: Debate, working: Sequence[Turn]) -> str:
     cost = money(debate.usage.cost)
     if not working:
@@ -189,23 +174,10 @@ def news(debate: Debate, event: Event, *, verbose: bool = False) -> Iterator[str
     if verbose and isinstance(event, ContributionMade):
         texts = (line.strip() for line in event.contribution.text.splitlines())
         yield f"    {next(filter(None, texts), '')}"
-    if lines and (name := _WARNS.get(type(event))):
-        room = "" if isinstance(event, DebateStarted | AgentsCast) else "    "
-        yield from (f"{room}Warning: {warning}" for warning in getattr(event, name).warnings)
-
-
-#: Events whose values have warnings, and the values' names.
-_WARNS: Mapping[type, str] = {
-    DebateStarted: "setup",
-    AgentsCast: "cast",
-    ContributionMade: "contribution",
-    SourceRead: "source",
-    QuestionsAsked: "questions",
-    ClarificationsOpened: "clarifications",
-    OptionsMerged: "options",
-    FindingsMerged: "findings",
-    SummaryMade: "summary",
-}
+    value = event.setup if isinstance(event, DebateStarted) else getattr(event, "value", None)
+    room = "" if isinstance(event, DebateStarted | AgentsCast) else "    "
+    for warning in getattr(value, "warnings", ()) if lines else ():
+        yield f"{room}Warning: {warning}"
 
 
 def _start_lines(debate: Debate, event: DebateStarted) -> Iterator[str]:
@@ -213,26 +185,20 @@ def _start_lines(debate: Debate, event: DebateStarted) -> Iterator[str]:
     names = ", ".join(agent.name for agent in setup.agents)
     who = "agents to be chosen for the question" if setup.casting else names
     kind = f"{visible(setup.playbook.title)} ({setup.format})" if setup.playbook else setup.format
-    yield f"Debate {debate.id}: {kind}, {rounds_to_come(setup)}, {who}"
+    rounds = "no round" if setup.when is When.NEVER else rounds_words(debate)
+    if setup.when is When.SPLIT and setup.format != review.NAME:
+        rounds += " where first answers differ"
+    yield f"Debate {debate.id}: {kind}, {rounds}, {who}"
     if not setup.casting:
         yield from _cast_lines(setup.agents, setup.reasons)
 
 
 def _speech(debate: Debate, event: ContributionMade) -> str:
-    contribution = event.contribution
-    origin = (
-        "carried over"
-        if contribution.call is None
-        else duration(contribution.call.latency_ms / 1000)
-    )
-    minds = holds_words(debate, contribution) if contribution.call else ""
+    contribution, call = event.contribution, event.contribution.call
+    origin = duration(call.latency_ms / 1000) if call else "carried over"
+    minds = holds_words(debate, contribution) if call else ""
     holds = f"; now holds {minds}" if minds else ""
     return f"  {turn_words(debate, contribution.turn)}: done ({origin}){holds}"
-
-
-def _source(_debate: Debate, event: SourceRead) -> Sequence[str]:
-    source = event.source
-    return [f"  {source.id}: {source_words(source)}"] if source.text or source.fault else []
 
 
 def _ballot(debate: Debate, event: BallotCast) -> str:
@@ -241,18 +207,11 @@ def _ballot(debate: Debate, event: BallotCast) -> str:
     return f"  {turn_words(debate, ballot.turn)}: {minds}"
 
 
-def _questions(debate: Debate, event: ClarificationsOpened) -> str:
-    count = len(event.clarifications.items)
-    if debate.findings:
-        return f"Put to the author: {quantity(count, 'finding')}"
-    return f"Questions to people: {count or 'none'}"
-
-
 def _options(debate: Debate, event: OptionsMerged) -> Iterator[str]:
     lines = [f"  {line}" for line in positions_words(debate)]
-    whose = "whose text stands for which:" if lines else "nobody's text stands for one."
-    text = f"Options, and {whose}"
-    yield from (text if event.options.items else "No options were found.", *lines)
+    options = ", ".join(item.name for item in event.options.items) or "none"
+    yield "Options, and whose text stands for which:" if lines else f"Options: {options}"
+    yield from lines
 
 
 def _findings(_debate: Debate, event: FindingsMerged) -> Iterator[str]:
@@ -269,27 +228,10 @@ def _guidance(debate: Debate, event: FacilitatorDecided) -> str:
     return f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
 
 
-def _summary(debate: Debate, event: SummaryMade) -> str:
-    summary = event.summary
-    sizes = f"{number(summary.before_chars)} → {quantity(summary.after_chars, 'character')}"
-    return f"  {turn_words(debate, summary.turn)}: {sizes}"
-
-
 def _vote(debate: Debate, event: VoteTallied) -> Iterator[str]:
     if event.tally.voters:  # else each abstention was told, and the decision's text says so
         yield f"Vote: {vote_words(debate)}"
     yield from (f"  Changed their mind: {move}" for move in map(line_words, move_lines(debate)))
-
-
-def _audit_line(_debate: Debate, event: Audited) -> str:
-    audit = event.audit
-    result = audit.failure or f"{quantity(len(audit.faults), 'fault')} to mend"
-    return f"  Audit of the verdict by {audit.auditor}: {result}"
-
-
-def _time_over(_debate: Debate, event: TimeRanOut) -> str:
-    why = EndingReason.NO_MODEL_ANSWERS if event.of_outage else EndingReason.OUT_OF_TIME
-    return f"{SENTENCES[why]} What is there goes to the vote and the judge."
 
 
 def _verdict(debate: Debate, event: VerdictReached) -> Iterator[str]:
@@ -299,17 +241,16 @@ def _verdict(debate: Debate, event: VerdictReached) -> Iterator[str]:
         yield f"  {text}"
 
 
-_STOPPING = (
-    "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
-    "--resume then holds it to its normal end."
-)
-_OUTAGE = "Waiting: nothing can go on until a model answers. It goes on by itself then."
 #: Event → what it is worth saying: a line, or several.
 _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     DebateStarted: _start_lines,
     AgentsCast: lambda _, it: _cast_lines(it.cast.agents, it.cast.reasons),
     ContributionMade: _speech,
-    SourceRead: _source,
+    SourceRead: lambda _, it: (
+        [f"  {it.source.id}: {source_words(it.source)}"]
+        if it.source.text or it.source.fault
+        else []
+    ),
     TurnFailed: lambda debate, it: (
         f"  {turn_words(debate, it.failure.turn)}: failed: {it.failure.reason}"
     ),
@@ -321,25 +262,43 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     QuestionsAsked: lambda debate, it: (
         f"  {turn_words(debate, it.questions.turn)}: {len(it.questions.questions)}"
     ),
-    ClarificationsOpened: _questions,
+    ClarificationsOpened: lambda debate, it: (
+        f"Put to the author: {quantity(len(it.clarifications.items), 'finding')}"
+        if debate.findings
+        else f"Questions to people: {len(it.clarifications.items) or 'none'}"
+    ),
     OptionsMerged: _options,
     FindingsMerged: _findings,
     OptionEdited: lambda debate, _: map(line_words, edit_lines(debate)[-1:]),
     GatePassed: lambda debate, it: in_words(debate, it.gate),
     DebateWanted: lambda _, it: f"{it.by.display_name} wants the debate all the same.",
     FacilitatorDecided: _guidance,
-    SummaryMade: _summary,
+    SummaryMade: lambda debate, it: (
+        f"  {turn_words(debate, it.summary.turn)}: {number(it.summary.before_chars)} → "
+        f"{quantity(it.summary.after_chars, 'character')}"
+    ),
     VoteTallied: _vote,
     CrossChecked: lambda debate, _: line.text if (line := cross_check_line(debate, None)) else "",
-    Audited: _audit_line,
-    StopRequested: lambda _debate, _event: _STOPPING,
+    Audited: lambda _, it: (
+        f"  Audit of the verdict by {it.audit.auditor}: "
+        f"{it.audit.failure or quantity(len(it.audit.faults), 'fault') + ' to mend'}"
+    ),
+    StopRequested: lambda _debate, _event: (
+        "Stopping: the judge decides on what is there. Ctrl-C again leaves the debate; "
+        "--resume then holds it to its normal end."
+    ),
     ModelWentAway: lambda debate, it: (
         f"  {name_of(debate, it.agent)} waits for its model: {it.reason}"
     ),
     ModelCameBack: lambda debate, it: f"  {name_of(debate, it.agent)}: its model answers again",
-    OutageBegan: lambda _debate, _event: _OUTAGE,
+    OutageBegan: lambda _debate, _event: (
+        "Waiting: nothing can go on until a model answers. It goes on by itself then."
+    ),
     OutageEnded: lambda _debate, _event: "The debate goes on.",
-    TimeRanOut: _time_over,
+    TimeRanOut: lambda _, it: (
+        f"{SENTENCES[EndingReason.NO_MODEL_ANSWERS if it.of_outage else EndingReason.OUT_OF_TIME]} "
+        "What is there goes to the vote and the judge."
+    ),
     VerdictReached: _verdict,
 }
 

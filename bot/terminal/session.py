@@ -5,9 +5,9 @@ import secrets
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import TextIO
 
 from bot.terminal.screen import LineScreen
 from bot.terminal.sources import handed_in
@@ -49,9 +49,7 @@ class DebateSession:
     ) -> None:
         self._debate_id = debate_id
         self._engine = engine
-        self._clock = clock
-        self._screen = screen
-        self._person = person
+        self._clock, self._screen, self._person = clock, screen, person
         self._asking = TerminalQuestions(screen)
         self._facts = FactLog(store=store, clock=clock, wake=engine.wake)
         self._note = AddNote(facts=self._facts, bounds=UNBOUNDED)
@@ -88,15 +86,15 @@ class DebateSession:
             try:
                 return await work
             except asyncio.CancelledError:
-                await self._leave()
+                await self._take_stop_back()
                 if self._nobody_answers:
                     raise ModelsAway(self._nobody_answers) from None
                 raise MootError("Interrupted.") from None
             finally:
                 watch.cancel()
 
-    async def _leave(self) -> None:
-        """Take back what this session asked for, so that the debate can be held as it was meant."""
+    async def _take_stop_back(self) -> None:
+        """Have the debate that is left held as it was meant, by whoever takes it up."""
         if self._stopping:
             await self._stopping
             with suppress(BadInput):  # it has ended meanwhile
@@ -123,10 +121,26 @@ class DebateSession:
         self._stopped.set()
 
     async def _until_ended(self) -> Debate:
-        debate = await self._engine.run(self._debate_id)
-        while debate.status is Status.RUNNING:
-            await self._unless_over(debate, self._take_up(debate))
-            debate = await self._engine.run(self._debate_id)
+        """Run the debate; what it waits for from this person is done until it is of no use."""
+        while (debate := await self._engine.run(self._debate_id)).status is Status.RUNNING:
+            due, seconds = schedule.due(debate), None
+            # What becomes of the questions that nobody answers.
+            otherwise = "the findings stand" if debate.findings else "the assumptions hold"
+            if due:
+                self._screen.say(f"Answer until {when(due)}; then {otherwise}.")
+                seconds = max(0.0, (due - self._clock.now()).total_seconds())
+            work = asyncio.create_task(self._take_up(debate))
+            stopped = asyncio.create_task(self._stopped.wait())
+            first = asyncio.FIRST_COMPLETED
+            try:
+                done, _ = await asyncio.wait({work, stopped}, timeout=seconds, return_when=first)
+                if work in done:
+                    work.result()
+                elif not done:
+                    self._screen.say(f"The time to answer is over; {otherwise}.")
+            finally:
+                work.cancel()
+                stopped.cancel()
         return debate
 
     async def _take_up(self, debate: Debate) -> None:
@@ -135,17 +149,12 @@ class DebateSession:
             await self._steer.resume(debate, self._person)
         elif not waiting:
             await self._clock.sleep(_LOOK_AGAIN)
-        if due := schedule.due(debate):
-            self._screen.say(f"Answer until {when(due)}; then {_unanswered(debate)}.")
         if waiting and debate.findings and not self._was_asked_for_changes:
             await self._take_changes(debate)
         for clarification in waiting:
-            answer = GivenAnswer(
-                clarification.number, await self._asking.ask(debate, clarification)
-            )
-            origin = f"terminal/{secrets.token_hex(8)}"
-            reply = PersonsReply(debate_id=debate.id, by=self._person, origin=origin)
-            await self._answer.form(reply, [answer])
+            text = await self._asking.ask(debate, clarification)
+            reply = PersonsReply(debate_id=debate.id, by=self._person, origin=_new_origin())
+            await self._answer.form(reply, [GivenAnswer(clarification.number, text)])
 
     async def _take_changes(self, debate: Debate) -> None:
         """Ask whether the subject was changed, before the last answer closes the questions."""
@@ -154,7 +163,7 @@ class DebateSession:
             try:
                 await self._note.add(
                     debate.id,
-                    note_id=f"terminal/{secrets.token_hex(8)}",
+                    note_id=_new_origin(),
                     author=self._person,
                     text=handing_in_words([named]),
                     references=handed_in(named, self._person),
@@ -164,49 +173,25 @@ class DebateSession:
             else:
                 return
 
-    async def _unless_over(self, debate: Debate, work: Coroutine[Any, Any, None]) -> None:
-        """Do the work, but let go of it once the debate is stopped or the time to answer is up."""
-        doing = asyncio.create_task(work)
-        stopped = asyncio.create_task(self._stopped.wait())
-        late = asyncio.create_task(self._wait_until_due(debate))
-        try:
-            await asyncio.wait({doing, stopped, late}, return_when=asyncio.FIRST_COMPLETED)
-            if doing.done():
-                doing.result()
-            elif late.done():
-                self._screen.say(f"The time to answer is over; {_unanswered(debate)}.")
-        finally:
-            for task in (doing, stopped, late):
-                task.cancel()
 
-    async def _wait_until_due(self, debate: Debate) -> None:
-        due = schedule.due(debate)
-        if due is None:
-            await asyncio.Event().wait()
-            return
-        while (seconds := (due - self._clock.now()).total_seconds()) > 0:
-            await self._clock.sleep(seconds)
-
-
-def _unanswered(debate: Debate) -> str:
-    """What becomes of the questions that nobody answers."""
-    return "the findings stand" if debate.findings else "the assumptions hold"
+def _new_origin() -> str:
+    return f"terminal/{secrets.token_hex(8)}"
 
 
 @contextmanager
 def _on_signals(
     on_interrupt: Callable[[], object], on_end: Callable[[], object]
 ) -> Generator[None]:
-    loop = asyncio.get_running_loop()
+    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
     with suppress(NotImplementedError, RuntimeError):  # no signals beside the main thread
-        loop.add_signal_handler(signal.SIGINT, on_interrupt)
-        loop.add_signal_handler(signal.SIGTERM, on_end)
+        for number, act in zip(signals, (on_interrupt, on_end), strict=True):
+            loop.add_signal_handler(number, act)
     try:
         yield
     finally:
         with suppress(NotImplementedError, RuntimeError):
-            loop.remove_signal_handler(signal.SIGINT)
-            loop.remove_signal_handler(signal.SIGTERM)
+            for number in signals:
+                loop.remove_signal_handler(number)
 
 
 class TerminalQuestions:

@@ -120,7 +120,8 @@ def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
     if named != INPUT and Path(named).expanduser().is_file():
         return references_to([named], by)
     if named == INPUT:
-        text, title = _typed_in(), "changes from standard input"
+        content = sys.stdin.buffer.read(_MOST_BYTES + 1)
+        text, title = _decoded(content), "changes from standard input"
     else:
         text, title = _git_diff(named), f"changes {named}"
     if len(text.encode()) > _MOST_BYTES:
@@ -132,17 +133,17 @@ def diff_references(named: str, by: Person) -> tuple[SourceReference, ...]:
     return (SourceReference(kind=SourceKind.TEXT, title=title, fetch=clean, by=by),)
 
 
-def _typed_in() -> str:
-    """Changes on standard input; a line that is not UTF-8 is read as Windows-1252."""
-    content = sys.stdin.buffer.read(_MOST_BYTES + 1).removeprefix(b"\xef\xbb\xbf")
-    return "".join(map(_line, content.splitlines(keepends=True)))
+def _decoded(changes: bytes) -> str:
+    """A line that is not UTF-8 is read as Windows-1252."""
 
+    def decoded(line: bytes) -> str:
+        try:
+            return line.decode()
+        except UnicodeDecodeError:
+            return line.decode("cp1252", errors="replace")
 
-def _line(content: bytes) -> str:
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return content.decode("cp1252", errors="replace")
+    lines = changes.removeprefix(b"\xef\xbb\xbf").splitlines(keepends=True)
+    return "".join(map(decoded, lines))
 
 
 def handed_in(named: str, by: Person) -> tuple[SourceReference, ...]:
@@ -163,28 +164,23 @@ def _git_diff(named: str) -> str:
     if git is None:
         raise BadInput(f"There is no file {named}, and git is not installed here.")
     plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--end-of-options")
-    try:
-        # Errors go to a file, so that git never blocks on a full pipe.
-        with (
-            tempfile.TemporaryFile() as warned,
-            subprocess.Popen(  # noqa: S603 - no shell, and what was named is no option
+    # Both go to files: git never blocks on a full pipe, and no memory is too small.
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as warned:
+        try:
+            code = subprocess.run(  # noqa: S603 - no shell, and what was named is no option
                 [git, *_PLAIN_NAMES, "diff", *plain, named, "--"],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
+                stdout=output,
                 stderr=warned,
-            ) as running,
-        ):
-            assert running.stdout  # noqa: S101 - it is a pipe
-            output = running.stdout.read(_MOST_BYTES + 1)
-            if len(output) > _MOST_BYTES:
-                running.kill()
-                return "".join(map(_line, output.splitlines(keepends=True)))
-            code = running.wait(_SECONDS)
-            warned.seek(0)
-            text = warned.read(_MOST_BYTES).decode(errors="replace").strip()
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BadInput(f"git cannot be asked for the changes {named}: {error}.") from None
-    if code:
-        why = text.partition("\n")[0].removeprefix("fatal: ") or "it gives no reason"
-        raise BadInput(f"There is no file {named}, and git cannot show such changes: {why}.")
-    return "".join(map(_line, output.splitlines(keepends=True)))
+                timeout=_SECONDS,
+                check=False,
+            ).returncode
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BadInput(f"git cannot be asked for the changes {named}: {error}.") from None
+        output.seek(0)
+        warned.seek(0)
+        if code:
+            why = warned.read(_MOST_BYTES).decode(errors="replace").strip().partition("\n")[0]
+            why = why.removeprefix("fatal: ") or "it gives no reason"
+            raise BadInput(f"There is no file {named}, and git cannot show such changes: {why}.")
+        return _decoded(output.read(_MOST_BYTES + 1))

@@ -224,7 +224,7 @@ def evaluate(
     output: Output = None,
 ) -> None:
     """Let several evaluators score a finished debate, or compare it with one answer alone."""
-    from bot.terminal.scoring import score
+    from bot.terminal.records import score
 
     scoring = score(
         debate_id,

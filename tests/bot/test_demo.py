@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from bot.building import load_settings
-from bot.demo_guide import own_line, playing_line
-from bot.demo_settings import costs_money, models_in_words, offline
-from bot.examples import Playback
-from bot.paced_provider import PacedProvider
+from bot.demo import costs_money, models_in_words, offline
+from bot.examples import PacedProvider, Playback, own_line, playing_line
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.debate.turn import Act

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.terminal.dry_run import dry_run_lines
+from bot.terminal.summary import dry_run_lines
 from core.config.playbooks import built_in, read_playbook
 from core.debate.agents import ModelChoice
 from core.debate.debate_events import ClarificationsClosed, DebateStarted

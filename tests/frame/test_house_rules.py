@@ -22,13 +22,12 @@ LONGEST_FUNCTION = 50
 #: Read from top to bottom, in one place: cutting them up would only send the reader elsewhere.
 LONGER_FUNCTIONS = {
     "bot/app.py running": "starts all parts, in order",
-    "bot/app.py _connect": "makes the parts that need each other",
+    "bot/app.py __init__": "makes the parts that need each other, in order",
     "bot/app.py _use_cases": "makes one of each thing that people can do",
     "bot/listeners/messages.py _answer_mention": "one case per thing that can be asked for",
-    "bot/operations/metrics.py __init__": "one figure after the other",
     "bot/serving.py serve": "hands every setting on, from the environment to the bot",
     "bot/terminal/debating.py hold": "the command from what was typed to the exit code",
-    "bot/terminal/scoring.py score": "the command from what was typed to the exit code",
+    "bot/terminal/records.py score": "the command from what was typed to the exit code",
     "packages/moot-bench/moot_bench/bench.py hold_bench": "from what was typed to the exit code",
     "packages/moot-bench/moot_bench/command.py bench": "one parameter per option",
     "bot/views/start_form.py start_form": "the form's fields in their order",

@@ -13,7 +13,7 @@ from pathlib import Path
 import uvloop
 
 from bot.app import Parts, running
-from bot.process import stop_signal
+from bot.interrupts import stop_signal
 from bot.queue.rate_limits import FAST
 from bot.settings import BotSettings, SlackAccess
 from bot.testing import UNHURRIED

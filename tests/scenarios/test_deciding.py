@@ -149,7 +149,7 @@ async def test_a_vote_that_an_earlier_version_posted_goes_on_being_brought_up_to
             thread_key=board_key(debate.id),
             post="vote",
         )
-        await team.moot.outbox.post([posted])
+        await team.moot.context.outbox.post([posted])
         await team.wait_until_sent()
         await ballot(team, board, "alex", "o1")
         await post_saying(team, board, "vote", "(1 ballot)")
@@ -482,7 +482,7 @@ async def test_a_bot_that_was_down_on_the_day_reminds_people_when_it_is_up_once(
     async with run_workspace(quick_workspace()) as workspace:
         async with running_bot(workspace, database=tmp_path / "m.db", spec=SPEC) as team:
             board, debate = await ended(team)
-            await team.moot.reminders.close()
+            team.moot.reminders.cancel()
             await team.moot.context.acts.decide.facts.record(debate.id, revisit(debate, "V1"))
             await board_saying(team, board, "To be revisited on 2020-01-01")
             await planned(team)
@@ -506,7 +506,7 @@ async def test_a_debate_that_cannot_be_read_holds_up_nobody_elses_reminder(tmp_p
         running_bot(workspace, database=path, spec=SPEC) as team,
     ):
         (_, broken), (board, debate) = await ended(team), await ended(team)
-        await team.moot.reminders.close()
+        team.moot.reminders.cancel()
         for item in (broken, debate):
             await team.moot.context.acts.decide.facts.record(item.id, revisit(item, f"V-{item.id}"))
         await planned(team, 2)

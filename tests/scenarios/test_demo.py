@@ -10,8 +10,7 @@ from aiohttp import ClientSession
 from rich.console import Console
 
 from bot.building import build_calls
-from bot.demo import CHANNEL, USER, Demo, Stage
-from bot.demo_screen import print_decision
+from bot.demo import CHANNEL, USER, Demo, Stage, print_decision
 from bot.examples import Playback, example_provider, written_examples
 from bot.settings import BotSettings
 from bot.terminal.options import DemoOptions

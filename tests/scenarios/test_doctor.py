@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.listeners.answers import ADMINS_ONLY, LOOKING, NOBODY_LOOKS
-from bot.operations.doctor.check_slack import check_access
+from bot.operations.doctor.examine import check_access
 from bot.operations.doctor.findings import Finding, bad, good
 from bot.testing import (
     WAIT_SECONDS,

@@ -24,7 +24,7 @@ QUESTION = "Should we use Kafka or PostgreSQL as our job queue?"
 async def assert_nothing_lost_or_doubled(team: Team, board: str) -> None:
     """Every row of the outbox is in the thread, once, in the order of the queue."""
     debate = await team.wait_for_end(board)
-    rows = await team.moot.posts.rows_of_debate(debate.id)
+    rows = await team.moot.context.posts.rows_of_debate(debate.id)
     queued = [row.key for row in rows if row.method == "post"]
     posted = [key_of(message) for message in team.thread(board) if key_of(message)]
     assert posted == queued
@@ -144,7 +144,7 @@ async def test_a_post_whose_form_slack_refuses_comes_as_bare_text():
             method="post",
             payload={"text": "the words", "blocks": [{"type": "no such block"}]},
         )
-        await team.moot.outbox.post([odd])
+        await team.moot.context.outbox.post([odd])
         await team.wait_for_end(board)
         posts = [message for message in team.thread(board) if key_of(message) == f"{debate_id}/odd"]
         assert [message["text"] for message in posts] == ["the words"]

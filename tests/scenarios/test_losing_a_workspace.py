@@ -73,7 +73,7 @@ async def test_a_debate_that_nobody_can_read_any_more_ends_and_asks_no_more_mode
         await team.wait_until_sent()
         # As when another workspace of the organisation was told, or another replica.
         where = None if is_org_wide else team.workspace.state.team_id
-        await hall.moot.clients.leave(enterprise_id or None, where)
+        await hall.moot.context.clients.leave(enterprise_id or None, where)
         provider.let_go()  # the news comes with the board's next edit
         provider.hold(Act.REFINEMENT)
 

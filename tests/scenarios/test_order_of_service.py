@@ -18,7 +18,7 @@ SLOW = BotSpec(rounds=6, pace=replace(FAST, post=0.4))
 async def keys_in_line(team: Team) -> list[str]:
     """What waits to be posted in the channel's threads, oldest first."""
     board = team.workspace.messages(team.channel)[0]
-    rows = await team.moot.posts.rows_of_debate(debate_of(board))
+    rows = await team.moot.context.posts.rows_of_debate(debate_of(board))
     return [row.key for row in rows if row.method == "post" and row.ts is None]
 
 
@@ -35,7 +35,7 @@ async def test_a_board_and_a_word_to_a_person_overtake_the_turns_of_another_deba
         )
         assert await keys_in_line(team)
         await team.wait_for_end(first, seconds=60)
-        rows = await team.moot.posts.rows_of_debate(debate_of(team.thread(first)[0]))
+        rows = await team.moot.context.posts.rows_of_debate(debate_of(team.thread(first)[0]))
         queued = [row.key for row in rows if row.method == "post" and row.key != rows[0].key]
         assert [key_of(reply) for reply in team.replies(first) if key_of(reply)] == queued
         assert second
@@ -73,6 +73,6 @@ async def test_many_notes_delay_no_verdict():
             ],
             timeout=300,
         )
-        rows = await team.moot.posts.rows_of_debate(debate_id)
+        rows = await team.moot.context.posts.rows_of_debate(debate_id)
     waiting = [row for row in rows if row.state is PostState.WAITING]
     assert len([row for row in waiting if row.method == "react"]) > 10

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from bot.mcp.token_callers import TokenCallers
+from bot.mcp.in_slack import TokenCallers
 from bot.operations.backup import purge
 from bot.testing import BotSpec, Team, quick_workspace, running_bot, team_at_work
 from core.store.upkeep import PurgeFilter
@@ -110,7 +110,7 @@ async def test_tokens_of_who_was_deactivated_are_dead(team: Team) -> None:
     assert await callers(team).caller(token)
     await team.workspace.deactivate("sam")
     # What Slack said holds for a moment; another process knows nothing of it.
-    fresh = replace(callers(team), access=type(team.moot.context.access)(team.moot.clients))
+    fresh = replace(callers(team), access=type(team.moot.context.access)(team.moot.context.clients))
     assert await fresh.caller(token) is None
     person = team.workspace.user("sam").id
     context = team.moot.context

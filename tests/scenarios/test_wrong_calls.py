@@ -83,6 +83,8 @@ IN_WORDS: Sequence[tuple[str, int, str]] = (
     ("playbook check none.yaml", 4, "none.yaml"),
     ("playbook show none", 2, "none"),
     ("demo --port 99999", 2, "99999"),
+    ("list --limit 10000000000000000000000", 2, "it must be 10000 or less"),
+    ("bench --max-usd inf", 2, "it must be 100000 or less, not 'inf'."),
     ("demo --agents wizard", 2, 'no role "wizard"'),
     ("health --url nowhere", 2, "is no web address"),
     ("run", 4, "SLACK_BOT_TOKEN is missing"),

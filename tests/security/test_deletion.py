@@ -139,7 +139,9 @@ async def newest_board(team: Team, number: int) -> str:
 
 async def waits_to_be_sent(team: Team, board: str, word: str) -> bool:
     """Whether the word is in a reply that is on its way to Slack."""
-    rows = await team.moot.posts.rows_of_debate(key_of(team.thread(board)[0]).partition("/")[0])
+    rows = await team.moot.context.posts.rows_of_debate(
+        key_of(team.thread(board)[0]).partition("/")[0]
+    )
     return any(row.ts is None and word in str(row.payload) for row in rows if row.thread_key)
 
 

@@ -11,10 +11,9 @@ import pytest
 
 from bot.listeners.context import DebateLists
 from bot.mcp import tools
-from bot.mcp.arguments import ListArguments, SearchArguments
-from bot.mcp.caller_debates import CallerDebates
+from bot.mcp.arguments import CallerDebates, ListArguments, SearchArguments
 from bot.operations.backup import EndedDebates
-from bot.operations.doctor.check_database import check_logs
+from bot.operations.doctor.examine import check_logs
 from bot.operations.doctor.findings import CheckMark
 from bot.queue.rows import Posts
 from bot.store.tables import prepare

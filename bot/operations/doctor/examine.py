@@ -1,113 +1,64 @@
-"""Runs all checks and brings their findings together."""
+"""Runs all checks and brings their findings together; all checks but those of models."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from datetime import timedelta
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, cast
 
-from bot.building import (
-    check_settings,
-    database_url,
-    find_plugins,
-    load_settings,
-    look_into,
-)
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+import bot.store.tables
+import core.store.tables
+from bot.building import check_settings, database_url, find_plugins, load_settings, look_into
 from bot.landing.build_receivers import build_receivers
 from bot.landing.receivers import LandingFailed, Receiver
-from bot.operations.doctor.check_database import check_database, check_logs
 from bot.operations.doctor.check_models import check_models
-from bot.operations.doctor.check_slack import check_slack
 from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skip
 from bot.operations.health import ask_health
-from bot.plugins.discover import NO_PLUGINS, Plugins
+from bot.plugins import NO_PLUGINS, Plugins
+from bot.presenter.sink import words_of
 from bot.queue.landings import LandingBacklog, look_into_landings
 from bot.queue.rows import PostState
-from bot.settings import BotSettings
+from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
+from bot.slack.access import UNREACHED
+from bot.slack.client import slack_client
+from bot.slack.install.tokens import Cipher
+from bot.slack.manifest import manifest
+from bot.slack.payloads import Identity, refusal_of
+from bot.views.lists import DebateRow, row_text
 from core.clock import SystemClock
 from core.config.playbooks import FOLDER
-from core.errors import ConfigurationBroken, MootError, StoreError
-from core.figures import quantity, when
+from core.debate.log import RecordedEvent, fold
+from core.errors import ConfigurationBroken, LogBroken, MootError, StoreError, reading
+from core.figures import number, quantity
+from core.ports import DebateFilter, DebateStore
+from core.rules.formats.registry import format_of
 from core.settings import Settings
+from core.store.lock import is_in_use
+from core.store.migrate import newest as newest_version
+from core.store.upkeep import inspect_database
 
 #: Dead letters and late ones that are told one by one.
 MOST_TOLD = 10
-#: Seconds one receiver may take to be looked at.
-_SECONDS = 10.0
+#: Seconds that one receiver, and one call of Slack, may take.
+_RECEIVER_SECONDS, _SLACK_SECONDS = 10.0, 5
 _AGAIN = "Type `/debate doctor retry` in Slack."
-
-
-async def check_receivers(receivers: Sequence[Receiver]) -> Sequence[Finding]:
-    return await asyncio.gather(*map(_check, receivers))
-
-
-async def _check(receiver: Receiver) -> Finding:
-    what = f"receiver {receiver.name}"
-    try:
-        async with asyncio.timeout(_SECONDS):
-            return good(what, await receiver.check())
-    except TimeoutError:
-        return bad(what, f"did not answer within {_SECONDS:g} seconds")
-    except LandingFailed as error:
-        return bad(what, str(error), is_configuration=error.is_final)
-    except (MootError, OSError) as error:
-        return bad(what, str(error) or type(error).__name__)
-
-
-def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
-    for name, why in backlog.closed.items():
-        if name in names:
-            remedy = "Take it out of the settings, or type `/debate doctor retry` in Slack."
-            yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
-    what = "landings"
-    if backlog.dead:
-        words = f"{quantity(backlog.dead, 'dead letter')}, not tried again by themselves"
-        remedy = f"Mend what each says below. {_AGAIN}"
-        yield bad(what, words, remedy)
-    elif backlog.waiting:
-        yield skip(what, f"{quantity(backlog.waiting, 'landing')} on the way")
-    elif names:
-        yield good(what, "all have landed")
-    for row in backlog.rows:
-        why = row.error or "nobody knows why"
-        if row.state is PostState.FAILED:
-            yield skip(f"dead letter {row.id} to {row.channel}", why)
-        elif row.channel not in names:
-            why = "waits for a receiver that the settings do not name any more"
-            yield skip(f"landing {row.id} to {row.channel}", why)
-        else:
-            at = SystemClock().now() + timedelta(seconds=row.due_in)
-            again = f" It is tried again {when(at)}." if row.due_in > 0 else ""
-            yield skip(f"landing {row.id} to {row.channel}", f"{why}{again}")
-
-
-_REMEDY = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."
-
-
-def check_plugins(plugins: Plugins) -> Sequence[Finding]:
-    findings = list[Finding]()
-    for plugin in plugins.found:
-        if plugin.fault:
-            findings.append(
-                bad(plugin.title, f"left out: {plugin.fault}", _REMEDY, is_configuration=True)
-            )
-        elif not plugin.is_allowed:
-            findings.append(skip(plugin.title, "not allowed by MOOT_PLUGINS"))
-        else:
-            findings.append(good(plugin.title, "is used"))
-    for sink in plugins.sinks:
-        if sink.fault:
-            findings.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
-        if sink.lost:
-            words = f"is too slow: it did not hear {quantity(sink.lost, 'event')}"
-            findings.append(bad(f"sink {sink.name}", words))
-    return findings or [skip("plugins", "none is installed")]
+#: Less room than this, in bytes, is too little.
+_LEAST_ROOM, _MEGABYTE = 200_000_000, 1_000_000
+#: Debates that are read, newest first, and of those that cannot be, how many are named.
+_MOST_READ, _MOST_NAMED = 300, 5
+#: Not every app has them: what attached files need, and what Slack gives to agents.
+_FILES_SCOPE, _AGENTS_SCOPE = "files:read", "assistant:write"
+_BOT, _APP = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"
 
 
 async def examine(environment: BotSettings, file: Path | None = None) -> Sequence[Finding]:
     """Every finding, in the order people should mend things."""
     plugins = find_plugins(environment)
     settings, findings = await _settings(environment, file, plugins)
-    findings = [*findings, *check_plugins(plugins)]
     checks = [
         check_slack(environment),
         check_database(environment),
@@ -115,11 +66,14 @@ async def examine(environment: BotSettings, file: Path | None = None) -> Sequenc
         log_findings(environment),
     ]
     if settings:
-        checks.insert(0, check_models(environment, settings))
-        checks.append(landing_findings(environment, settings))
+        checks = [
+            check_models(environment, settings),
+            *checks,
+            landing_findings(environment, settings),
+        ]
         findings = [*findings, *playbook_findings(settings)]
     groups = await asyncio.gather(*checks)
-    return [*findings, *(finding for group in groups for finding in group)]
+    return [*findings, *check_plugins(plugins), *(item for group in groups for item in group)]
 
 
 async def examine_here(
@@ -150,11 +104,70 @@ async def examine_here(
     return [*findings, *playbook_findings(settings), *check_plugins(plugins)]
 
 
+async def _settings(
+    environment: BotSettings, file: Path | None, plugins: Plugins
+) -> tuple[Settings | None, Sequence[Finding]]:
+    """The settings in force; None if they cannot be used at all. And what is wrong with them."""
+    name = str(file or environment.moot_config or "")
+    what = f"settings file {name}" if name else "settings"
+    try:
+        loaded = await load_settings(environment, file, plugins=plugins)
+    except ConfigurationBroken as error:
+        remedy = (
+            "Correct it; `moot config check FILE` looks again. Or name another file in MOOT_CONFIG "
+            "or with --config."
+        )
+        return None, [bad(what, "; ".join(str(error).splitlines()), remedy, is_configuration=True)]
+    notices = "; ".join((*loaded.notices, *loaded.settings.warnings))
+    used = "can be used" if name else "no file: the built-in settings hold"
+    findings = [good(what, f"{used}. {notices}" if notices else used)]
+    try:
+        check_settings(loaded.settings, environment)
+    except ConfigurationBroken as error:
+        findings.append(bad("keys the settings need", str(error), is_configuration=True))
+    return loaded.settings, findings
+
+
 def playbook_findings(settings: Settings) -> Sequence[Finding]:
     # Which folder it is, people in a channel need not know.
     faults = [fault.rpartition(f"{FOLDER}/")[2] for fault in settings.playbook_faults]
     remedy = "Correct these lines; `moot playbook check` looks again. Others can be used."
     return [bad("playbooks", " ".join(faults), remedy, is_configuration=True)] if faults else []
+
+
+def check_plugins(plugins: Plugins) -> Sequence[Finding]:
+    findings = list[Finding]()
+    remedy = "Update or uninstall that package, or name the others in MOOT_PLUGINS; then restart."
+    for plugin in plugins.found:
+        if plugin.fault:
+            words = f"left out: {plugin.fault}"
+            findings.append(bad(plugin.title, words, remedy, is_configuration=True))
+        elif not plugin.is_allowed:
+            findings.append(skip(plugin.title, "not allowed by MOOT_PLUGINS"))
+        else:
+            findings.append(good(plugin.title, "is used"))
+    for sink in plugins.sinks:
+        if sink.fault:
+            findings.append(bad(f"sink {sink.name}", f"failed: {sink.fault}; the log says where"))
+        if sink.lost:
+            words = f"is too slow: it did not hear {quantity(sink.lost, 'event')}"
+            findings.append(bad(f"sink {sink.name}", words))
+    return findings or [skip("plugins", "none is installed")]
+
+
+async def running_findings(environment: BotSettings) -> Sequence[Finding]:
+    what = "running bot"
+    address = f"http://{environment.moot_host}:{environment.moot_port}/health"
+    answer = await asyncio.to_thread(ask_health, address)
+    if answer.healthy:
+        return [good(what, "says that all is well")]
+    if not answer.troubles:
+        return [skip(what, f"none answers at {address}")]
+    words = f"says: {', '.join(answer.troubles)}"
+    return [bad(what, words, "Its log says why: look for `not healthy`.")]
+
+
+# What is sent outside Slack.
 
 
 async def landing_findings(environment: BotSettings, settings: Settings) -> Sequence[Finding]:
@@ -172,6 +185,102 @@ async def landing_findings(environment: BotSettings, settings: Settings) -> Sequ
     return [*reached, *unlanded_findings(unlanded, places.names)]
 
 
+async def check_receivers(receivers: Sequence[Receiver]) -> Sequence[Finding]:
+    async def check(receiver: Receiver) -> Finding:
+        what = f"receiver {receiver.name}"
+        try:
+            async with asyncio.timeout(_RECEIVER_SECONDS):
+                return good(what, await receiver.check())
+        except TimeoutError:
+            return bad(what, f"did not answer within {_RECEIVER_SECONDS:g} seconds")
+        except LandingFailed as error:
+            return bad(what, str(error), is_configuration=error.is_final)
+        except (MootError, OSError) as error:
+            return bad(what, str(error) or type(error).__name__)
+
+    return await asyncio.gather(*map(check, receivers))
+
+
+def unlanded_findings(backlog: LandingBacklog, names: Sequence[str]) -> Iterator[Finding]:
+    for name, why in backlog.closed.items():
+        if name in names:
+            remedy = f"Take it out of the settings, or mend it. {_AGAIN}"
+            yield bad(f"receiver {name}", f"nothing is sent to it any more: {why}", remedy)
+    what = "landings"
+    if backlog.dead:
+        words = f"{quantity(backlog.dead, 'dead letter')}, not tried again by themselves"
+        yield bad(what, words, f"Mend what each says below. {_AGAIN}")
+    elif backlog.waiting:
+        yield skip(what, f"{quantity(backlog.waiting, 'landing')} on the way")
+    elif names:
+        yield good(what, "all have landed")
+    for row in backlog.rows:
+        kind = "dead letter" if row.state is PostState.FAILED else "landing"
+        unnamed = "" if row.channel in names else "; the settings name no such receiver any more"
+        yield skip(f"{kind} {row.id} to {row.channel}", f"{row.error or 'is waiting'}{unnamed}")
+
+
+# The database: it opens, is whole and up to date; its disk has room.
+
+
+async def check_database(environment: BotSettings) -> Sequence[Finding]:
+    location = environment.moot_database
+    if "://" in location and not location.startswith("sqlite"):
+        return await _contents("database on the server", location)
+    file = Path(database_url(location).split(":///", 1)[-1])
+    what, folder = f"database {file.name}", _folder(file.parent)
+    if await asyncio.to_thread(file.exists):
+        return [*folder, *await _contents(what, location)]
+    if is_in_use(file):
+        words = "was deleted while Moot was using it; nothing is written any more"
+        remedy = "Put the file back, or stop Moot and restore a backup."
+        return [*folder, bad(what, words, remedy)]
+    return [*folder, skip(what, "is not there yet; it is made when it is needed")]
+
+
+async def _contents(what: str, location: str) -> Sequence[Finding]:
+    newest = {
+        tables.VERSION_TABLE: newest_version(tables.MIGRATIONS)
+        for tables in (core.store.tables, bot.store.tables)
+    }
+    try:
+        state = await inspect_database(database_url(location), list(newest))
+    except ConfigurationBroken as error:
+        return [bad(what, str(error), "Correct MOOT_DATABASE.", is_configuration=True)]
+    except StoreError as error:
+        return [bad(what, str(error), "Name another database in MOOT_DATABASE, or restore it.")]
+    if state.damage:
+        return [bad(what, f"is damaged: {state.damage}", "Restore it from a backup.")]
+    if state.is_locked:
+        remedy = "Close that program. Until then Moot records nothing."
+        return [bad(what, "is locked by another program", remedy)]
+    name, versions = f"tables of {what.removeprefix('database ')}", state.versions
+    newer = [version for table, version in versions.items() if version > newest.get(table, version)]
+    if newer:
+        tables = bad(name, f"were made by a newer Moot (at {newer[0]})", "Update Moot.")
+    elif any(versions.get(table) != version for table, version in newest.items()):
+        words = "are older than this program, or not all there yet"
+        tables = skip(name, f"{words}; they are brought up to date at its next start")
+    else:
+        tables = good(name, "are up to date")
+    return [good(what, "opens and is whole"), tables]
+
+
+def _folder(folder: Path) -> Sequence[Finding]:
+    what = "folder of the database"
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            room = shutil.disk_usage(folder).free
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        remedy = "Allow writing, or change MOOT_DATABASE."
+        return [bad(what, f"{folder} cannot be written: {why}", remedy)]
+    words = f"{number(room // _MEGABYTE)} MB are free"
+    if room < _LEAST_ROOM:
+        return [bad(what, f"only {words}", "Free some space.")]
+    return [good(what, f"can be written; {words}")]
+
+
 async def log_findings(environment: BotSettings) -> Sequence[Finding]:
     try:
         async with look_into(environment.moot_database) as store:
@@ -180,39 +289,108 @@ async def log_findings(environment: BotSettings) -> Sequence[Finding]:
         return []  # said where the database is checked
 
 
-async def running_findings(environment: BotSettings) -> Sequence[Finding]:
-    what = "running bot"
-    address = f"http://{environment.moot_host}:{environment.moot_port}/health"
-    answer = await asyncio.to_thread(ask_health, address)
-    if not answer.healthy and not answer.troubles:
-        return [skip(what, f"none answers at {address}")]
-    words = f"says: {', '.join(answer.troubles)}"
+async def check_logs(store: DebateStore) -> Sequence[Finding]:
+    what, broken = "debates", list[str]()
+    entries = await store.find(DebateFilter(limit=_MOST_READ))
+    for entry in entries:
+        try:
+            log = await store.events(entry.debate_id)
+            await asyncio.to_thread(_try_to_show, entry.debate_id, log)
+        except LogBroken:
+            broken.append(entry.debate_id)
+    looked_at = f"the newest {number(len(entries))}" if entries else "none"
+    if not broken:
+        return [good(what, f"{looked_at} can be read" if entries else "there are none yet")]
+    named = ", ".join(broken[:_MOST_NAMED]) + (" and others" if len(broken) > _MOST_NAMED else "")
+    remedy = (
+        "Lists leave them out. `moot show ID` says what is wrong; `moot purge --debate ID` deletes "
+        "one."
+    )
+    words = f"{number(len(broken))} of {looked_at} cannot be read or shown: {named}"
+    return [bad(what, words, remedy)]
+
+
+def _try_to_show(debate_id: str, log: Sequence[RecordedEvent]) -> None:
+    debate = fold(log)
+    with reading(debate_id):
+        format_of(debate)
+        words_of(debate)
+        row_text(DebateRow(debate))
+
+
+# Slack: tokens, and scopes against the manifest.
+
+
+async def check_slack(environment: BotSettings) -> Sequence[Finding]:
+    tokens = (
+        environment.slack_bot_token,
+        environment.slack_app_token,
+        environment.slack_signing_secret,
+    )
+    if not any(token.get_secret_value().strip() for token in tokens):
+        return [skip("Slack", "no tokens are set", "Only `moot run` needs them: see .env.example.")]
+    try:
+        access = slack_access(environment, mode_of(environment))
+    except ConfigurationBroken as error:
+        return [bad("Slack", str(error), is_configuration=True)]
+    if (oauth := access.oauth) is None:
+        return await check_access(access)
+    # Whether workspaces can install the app; whose tokens there are is in the database.
+    try:
+        Cipher(oauth.token_keys)
+    except ConfigurationBroken as error:
+        return [bad("MOOT_TOKEN_KEYS", str(error), is_configuration=True)]
+    remedy = f"Install Moot at {oauth.install_url}"
     return [
-        good(what, "says that all is well")
-        if answer.healthy
-        else bad(what, words, "Its log says why: look for `not healthy`.")
+        good("MOOT_TOKEN_KEYS", f"{len(oauth.token_keys)} usable; tokens are encrypted"),
+        skip("Slack", "every workspace has its own token", remedy),
     ]
 
 
-async def _settings(
-    environment: BotSettings, file: Path | None, plugins: Plugins
-) -> tuple[Settings | None, Sequence[Finding]]:
-    """The settings in force; None if they cannot be used at all. And what is wrong with them."""
-    name = str(file or environment.moot_config or "")
-    what = f"settings file {name}" if name else "settings"
+async def check_access(access: SlackAccess) -> Sequence[Finding]:
+    client = slack_client(access.bot_token, access.api_url, seconds=_SLACK_SECONDS)
     try:
-        loaded = await load_settings(environment, file, plugins=plugins)
-    except ConfigurationBroken as error:
-        is_gone = str(error) == f"There is no file {name}."
-        remedy = "Correct these lines; `moot config check FILE` looks again."
-        if is_gone:
-            remedy = "Put it there, or name another one in MOOT_CONFIG or with --config; or none."
-        return None, [bad(what, "; ".join(str(error).splitlines()), remedy, is_configuration=True)]
-    notices = "; ".join((*loaded.notices, *loaded.settings.warnings))
-    used = "can be used" if name else "no file: the built-in settings hold"
-    findings = [good(what, f"{used}. {notices}" if notices else used)]
+        answer = await client.auth_test()
+    except (SlackApiError, *UNREACHED) as error:
+        return [_refused_or_lost(_BOT, error, "Install the app anew and copy its bot token.")]
+    identity = Identity.model_validate(answer.data)
+    # Answers carry the token's scopes: https://docs.slack.dev/authentication/tokens
+    headers = cast("Mapping[str, Any]", answer.headers)  # aiohttp's: a name's case does not matter
+    granted = {scope.strip() for scope in str(headers.get("x-oauth-scopes", "")).split(",")} - {""}
+    named = set(manifest()["oauth_config"]["scopes"]["bot"])
+    needed = named - {_FILES_SCOPE}
+    missing, unneeded = sorted(needed - granted), sorted(granted - named - {_AGENTS_SCOPE})
+    more = f"; not needed: {', '.join(unneeded)}" if unneeded else ""
+    scopes = good("scopes", f"all {len(needed)} that are needed are granted{more}")
+    if missing:
+        remedy = "Paste manifest.yaml into the app's settings (App Manifest), then install it anew."
+        words = f"missing: {', '.join(missing)}"
+        scopes = bad("scopes", words, remedy, is_configuration=True)
+    what = f"optional scope {_FILES_SCOPE}"
+    files = good(what, "granted: files that people attach are read as evidence")
+    if _FILES_SCOPE not in granted:
+        words = "not granted: files that people attach are not read, and who attached one is told"
+        files = skip(what, words, "To have them read, paste manifest.yaml into the app's settings.")
+    accepted = good(_BOT, f"accepted by {identity.team} ({access.api_url})")
+    return [accepted, scopes, files, await _socket(client, access)]
+
+
+async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
+    if not access.app_token:
+        return skip(_APP, "HTTP mode: Slack comes to us, no socket is opened")
+    # In the header, never in the address; the client's own token is another one.
+    headers = {"Authorization": f"Bearer {access.app_token}"}
     try:
-        check_settings(loaded.settings, environment)
-    except ConfigurationBroken as error:
-        findings.append(bad("keys the settings need", str(error), is_configuration=True))
-    return loaded.settings, findings
+        await client.api_call("apps.connections.open", headers=headers)
+    except (SlackApiError, *UNREACHED) as error:
+        remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
+        return _refused_or_lost(_APP, error, remedy)
+    return good(_APP, "accepted; Socket Mode is on")
+
+
+def _refused_or_lost(what: str, error: Exception, remedy: str) -> Finding:
+    if isinstance(error, SlackApiError):
+        reason = refusal_of(error.response).error or "no reason given"
+        return bad(what, f"Slack refuses it ({reason})", remedy, is_configuration=True)
+    words = f"Slack does not answer ({type(error).__name__})"
+    return bad(what, words, "Check the network, then try again.")

@@ -18,8 +18,8 @@ from bot.building import (
 from bot.log import set_up_logs
 from bot.settings import BotSettings, LogLevel, read_settings
 from bot.terminal.debating import current_user
-from bot.terminal.dry_run import first_prompts
 from bot.terminal.files import put_out, tell, write_file
+from bot.terminal.summary import first_prompts
 from core.clock import SystemClock
 from core.debate.agents import ModelChoice
 from core.errors import BadInput
@@ -30,14 +30,25 @@ from core.settings import Settings
 from moot_bench.arms import Arm, ArmForm, arms_for, setup_of
 from moot_bench.chart import CHART, cost_chart, has_charts
 from moot_bench.comparison import ArmKind, ArmMeasure
-from moot_bench.page import held_words, replayed_words, results_page
-from moot_bench.reading import own_tasks, read_tasks
 from moot_bench.recall import Readers, SavedReplies, calls_words
-from moot_bench.recorded import SECOND, ReplayProvider, recorded_answers
-from moot_bench.report import Recalls, answers_csv, power_words, report
-from moot_bench.rules import replayed_questions, rules_report
+from moot_bench.recorded import (
+    SECOND,
+    ReplayProvider,
+    recorded_answers,
+    replayed_questions,
+    rules_report,
+)
+from moot_bench.report import (
+    Recalls,
+    answers_csv,
+    held_words,
+    power_words,
+    replayed_words,
+    report,
+    results_page,
+)
 from moot_bench.run import Bench
-from moot_bench.tasks import Task, TaskKind
+from moot_bench.tasks import Task, TaskKind, own_tasks, read_tasks
 
 DONE, STOPPED = 0, 1
 #: What can be said of recorded answers: they were given before and after one exchange.

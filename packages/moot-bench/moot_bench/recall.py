@@ -34,8 +34,8 @@ from pydantic import BaseModel
 
 from moot_bench.arms import Arm
 from moot_bench.comparison import ArmKind
-from moot_bench.outcome import reasons_of
 from moot_bench.report import Recall, Recalls
+from moot_bench.run import reasons_of
 from moot_bench.scores import share_interval
 from moot_bench.tasks import Task
 

@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from core.figures import money, percent, points, quantity, score
 from core.transcript.words import bullets, csv_cell, table
 
-from moot_bench.comparison import ArmMeasure, ArmScores, Comparison, compare, conclusion
-from moot_bench.paired import smallest_effect
+from moot_bench.comparison import (
+    ArmMeasure,
+    ArmScores,
+    Comparison,
+    compare,
+    conclusion,
+    smallest_effect,
+)
 from moot_bench.scores import accuracy, brier, calibration, changes_of_side, share_interval
 
 #: What each kind of arm does.
@@ -198,3 +204,38 @@ def _calibration(arms: Sequence[ArmScores]) -> Sequence[str]:
     ]
     head = ("Arm", "Held likely", "Answers", "On average", "Right (95% interval)")
     return ["## Calibration", table(head, rows)] if rows else []
+
+
+_COMMAND = """```
+make results
+```
+
+It puts the questions that come with Moot to one answer alone, to a vote, to the gate and to a
+debate on each, and writes this page anew; at most $5 are spent. A server on your own machine serves
+as well: `make results ARGS="--config local.yaml --max-usd 0"`, with a file that names it
+([proof.md](../proof.md))."""
+
+
+def results_page(report: str, origin: str) -> str:
+    """The page of a report; `origin` says how its answers came about."""
+    body = report.replace("\n# ", "\n## ").partition("\n")[2].strip()
+    return f"# Results\n\n{origin}\n\n{_COMMAND}\n\n{body}\n"
+
+
+def held_words(*, questions: int, models: Sequence[str], days: tuple[str, str], spent: str) -> str:
+    first, last = days
+    when = first if first == last else f"{first} to {last}"
+    return (
+        f"Held {when}: {quantity(questions, 'question')}, {', '.join(models)}; {spent}. "
+        "What it says holds for these models, these prompts and this time. Hold it with your own:"
+    )
+
+
+def replayed_words(questions: int) -> str:
+    """What recorded answers can be said to show."""
+    return (
+        "**Nobody has published a run with models yet.** Below stands the replay of "
+        f"{quantity(questions, 'question')} with made-up answers of made-up models: it shows what "
+        "the report looks like, and says nothing about debates. Whoever has a key holds the real "
+        "one:"
+    )

@@ -11,8 +11,8 @@ from core.errors import BadInput
 from core.settings import Settings, agent_for
 
 from moot_bench.arms import MOST_DRAFTS, Arm, ArmForm, arms_for, drafts_for, origin_of, setup_of
-from moot_bench.reading import read_tasks
 from moot_bench.recorded import recorded_answers
+from moot_bench.tasks import read_tasks
 
 ONE, TWO = ModelChoice(provider="openai", model="a"), ModelChoice(provider="anthropic", model="b")
 TASKS = read_tasks('{"id": "x", "question": "Which?", "options": ["K", "P"], "answer": "K"}')

@@ -9,8 +9,14 @@ from decimal import Decimal
 import pytest
 
 from moot_bench.chart import Point, cost_chart, front_of
-from moot_bench.comparison import ArmKind, ArmMeasure, ArmScores, compare, conclusion
-from moot_bench.paired import questions_needed
+from moot_bench.comparison import (
+    ArmKind,
+    ArmMeasure,
+    ArmScores,
+    compare,
+    conclusion,
+    questions_needed,
+)
 from moot_bench.report import answers_csv
 from moot_bench.scores import ArmAnswer
 

@@ -5,7 +5,7 @@ import random
 import pytest
 from core.statistics import ALPHA, holm
 
-from moot_bench.paired import (
+from moot_bench.comparison import (
     POWER,
     p_value,
     paired_bootstrap,

@@ -9,8 +9,7 @@ import pytest
 from core.errors import BadInput
 from core.rules.options import OptionList, read_stance
 
-from moot_bench.reading import own_tasks, read_tasks
-from moot_bench.tasks import Task, TaskKind, task_prompt
+from moot_bench.tasks import Task, TaskKind, own_tasks, read_tasks, task_prompt
 
 
 def right(task: Task) -> str:

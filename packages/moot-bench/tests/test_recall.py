@@ -17,8 +17,8 @@ from core.settings import Settings
 from core.testing import InMemoryStore, ManualClock, RecordingSink, ScriptedProvider
 
 from moot_bench.arms import Arm, ArmForm, setup_of
-from moot_bench.reading import read_tasks
 from moot_bench.recall import Readers, SavedReplies, stands_in
+from moot_bench.tasks import read_tasks
 from moot_bench.turns import BenchTurns
 
 AUTHOR = ModelChoice(provider="scripted", model="ann/large")

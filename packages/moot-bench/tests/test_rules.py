@@ -2,8 +2,7 @@
 
 import json
 
-from moot_bench.recorded import recorded_answers
-from moot_bench.rules import replayed_questions, rules_report
+from moot_bench.recorded import recorded_answers, replayed_questions, rules_report
 
 Shares = tuple[float, ...]
 

@@ -31,9 +31,9 @@ from core.testing import (
 from core.usage import Cap
 
 from moot_bench.arms import Arm, ArmForm, setup_of
-from moot_bench.outcome import answer_of, is_answer
-from moot_bench.reading import read_tasks
+from moot_bench.run import answer_of, is_answer
 from moot_bench.scores import ArmAnswer
+from moot_bench.tasks import read_tasks
 from moot_bench.turns import BenchTurns
 
 (TASK,) = read_tasks(

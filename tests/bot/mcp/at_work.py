@@ -14,8 +14,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
 from bot.building import build_tools
-from bot.mcp.server import build_server
 from bot.mcp.this_machine import ThisMachine
+from bot.mcp.tools import build_server
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.debate.people import Person

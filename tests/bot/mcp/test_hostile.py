@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.mcp.named_files import references_below
+from bot.mcp.this_machine import references_below
 from core.debate.people import Person
 from core.errors import BadInput
 from core.testing import ScriptedProvider

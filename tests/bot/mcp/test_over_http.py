@@ -14,9 +14,8 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from bot.mcp.in_slack import SlackCallerDebates
+from bot.mcp.in_slack import Caller, SlackCallerDebates
 from bot.mcp.over_http import MOST_OF_ONE, McpRoutes
-from bot.mcp.token_callers import Caller
 from bot.slack.connection.http import WebServer
 from bot.testing import BotSpec, Team, team_at_work
 from core.debate.log import fold

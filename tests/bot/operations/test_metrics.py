@@ -4,12 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bot.operations.metrics import (
-    CountingSink,
-    Gauges,
-    Metrics,
-    exposition,
-)
+from bot.operations.metrics import CountingSink, Metrics, exposition
+from bot.queue.landings import LandingBacklog
 from core.clock import SystemClock
 from core.debate.agents import ContextMethod
 from core.debate.people import Person
@@ -39,21 +35,17 @@ async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
         await asyncio.sleep(60)
         return 0
 
-    async def never_either() -> tuple[int, int]:
-        return await never(), 0
+    async def never_either() -> LandingBacklog:
+        await never()
+        return LandingBacklog(rows=(), waiting=0, dead=0, closed={})
 
     async def health() -> Mapping[str, bool]:
         return {"database": False, "slack": True}
 
-    gauges = Gauges(
-        debates=lambda: 0,
-        depth=never,
-        age=lambda: 0.0,
-        health=health,
-        unlanded=never_either,
-        seconds=0.05,
+    figures = await exposition(
+        Metrics(), health=health, depth=never, unlanded=never_either, seconds=0.05
     )
-    text = (await exposition(Metrics(), gauges)).decode()
+    text = figures.decode()
 
     assert "moot_outbox_depth NaN" in text
     assert "moot_dead_letters NaN" in text

@@ -4,21 +4,34 @@ A plugin is code that runs in the bot with all its rights: whoever installs a pa
 lets it in, unless `MOOT_PLUGINS` says otherwise; what it does not allow is not even imported.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from inspect import iscoroutinefunction
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
 from bot.log import logger
-from bot.plugins.queued_sink import QueuedSink
 from core.acts import overrides
 from core.capabilities import capability
 from core.debate.agenda import Agenda
 from core.debate.agents import Role
+from core.debate.log import RecordedEvent
+from core.debate.state import Debate
+from core.debate.turn import Turn
 from core.errors import ConfigurationBroken, ProviderError
 from core.ports import EventSink, ModelProvider, ServedModels, Variable
 from core.redaction import redact
@@ -26,6 +39,84 @@ from core.request import ModelReply, ModelRequest
 from core.wrong_values import complaint
 
 _log = logger(__name__)
+
+T = TypeVar("T")
+
+
+#: Events that wait for a sink; those that come while so many wait are lost for it.
+ROOM = 1000
+#: Seconds a sink may take for one event.
+PATIENCE = 30.0
+#: Seconds that sinks have at the end for what they have not heard yet.
+_LAST_WORDS = 5.0
+
+
+class QueuedSink:
+    """A plugin's sink, and what waits to be told to it while `run` runs."""
+
+    def __init__(
+        self, name: str, sink: EventSink, *, room: int = ROOM, patience: float = PATIENCE
+    ) -> None:
+        """`room` is in events, `patience` in seconds for one."""
+        self.name = name
+        #: Events it did not hear, because too many waited already.
+        self.lost = 0
+        #: How it failed last, as a clause; empty: it never did.
+        self.fault = ""
+        self._sink = sink
+        self._queue = asyncio.Queue[Callable[[], Awaitable[None]]](room)
+        self._patience = patience
+
+    async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
+        self._put(partial(self._sink.publish, debate, recorded))
+
+    async def turns_began(self, debate: Debate, turns: Sequence[Turn]) -> None:
+        self._put(partial(self._sink.turns_began, debate, turns))
+
+    def _put(self, tell: Callable[[], Awaitable[None]]) -> None:
+        try:
+            self._queue.put_nowait(tell)
+        except asyncio.QueueFull:
+            if not self.lost:
+                _log.error("plugin is too slow", sink=self.name, waiting=self._queue.qsize())
+            self.lost += 1
+
+    async def run(self) -> None:
+        while True:
+            tell = await self._queue.get()
+            try:
+                async with asyncio.timeout(self._patience):
+                    await tell()
+            except TimeoutError:
+                self._failed(f"it took longer than {self._patience:g} s", None)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever another's code does
+                # Not its text, which may hold what was said in a debate: doctors show this.
+                self._failed(f"it raised {type(error).__name__}", error)
+            finally:
+                self._queue.task_done()
+
+    async def heard_all(self) -> None:
+        await self._queue.join()
+
+    def _failed(self, cause: str, error: BaseException | None) -> None:
+        # The traceback once for a cause: a sink may fail at every event.
+        traceback = error if cause != self.fault else None
+        self.fault = cause
+        _log.error("plugin failed", sink=self.name, reason=cause, exc_info=traceback)
+
+
+@asynccontextmanager
+async def listening(plugins: Sequence[QueuedSink]) -> AsyncGenerator[None]:
+    tasks = [asyncio.create_task(plugin.run(), name=f"plugin/{plugin.name}") for plugin in plugins]
+    try:
+        yield
+    finally:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await asyncio.gather(*(plugin.heard_all() for plugin in plugins))
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class GuardedProvider:
@@ -190,23 +281,28 @@ def _in_short(error: BaseException) -> str:
     return redact(" ".join(words.split()))[:_WORDS_CHARS].rstrip(" :.")
 
 
+def _of_kind(value: object, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise ConfigurationBroken(f"it is no {kind.__module__}.{kind.__name__}")
+    return value
+
+
+def _check_name(entry: EntryPoint, name: str) -> None:
+    if name != entry.name:
+        raise ConfigurationBroken(f"its name is {name}, not that of its entry point")
+
+
 def _role(entry: EntryPoint, package: str, _variable: Variable) -> Role:
-    role = entry.load()
-    if not isinstance(role, Role):
-        raise ConfigurationBroken("it is no core.debate.agents.Role")
-    if role.id != entry.name:
-        raise ConfigurationBroken(f"its id is {role.id}, not the name of its entry point")
+    role = _of_kind(entry.load(), Role)
+    _check_name(entry, role.id)
     if not role.prompt.strip():
         raise ConfigurationBroken("it has no prompt")
     return role.model_copy(update={"source": package})
 
 
 def _agenda(entry: EntryPoint, package: str, _variable: Variable) -> Agenda:
-    agenda = entry.load()
-    if not isinstance(agenda, Agenda):
-        raise ConfigurationBroken("it is no core.debate.agenda.Agenda")
-    if agenda.name != entry.name:
-        raise ConfigurationBroken(f"its name is {agenda.name}, not that of its entry point")
+    agenda = _of_kind(entry.load(), Agenda)
+    _check_name(entry, agenda.name)
     for act, text in agenda.prompts.items():
         if why := overrides.fault(act.value, text):
             raise ConfigurationBroken(f"its prompt of {act.value} cannot be used: {why}")
@@ -214,20 +310,16 @@ def _agenda(entry: EntryPoint, package: str, _variable: Variable) -> Agenda:
 
 
 def _provider(entry: EntryPoint, package: str, variable: Variable) -> ServedModels:
-    served = cast("Callable[[Variable], object]", entry.load())(variable)
-    if not isinstance(served, ServedModels):
-        raise ConfigurationBroken("it makes no core.ports.ServedModels")
+    served = _of_kind(entry.load()(variable), ServedModels)
     if not _waits(served.provider, "complete", "close"):
         raise ConfigurationBroken("its provider lacks async def complete or close")
     if not served.model:
         raise ConfigurationBroken("it names no model that serves where settings name none")
-    records = [{**item, "provider": entry.name} for item in served.capabilities]
+    records = tuple({**item, "provider": entry.name} for item in served.capabilities)
     for record in records:
         capability("", "", [{k: v for k, v in record.items() if k not in {"provider", "match"}}])
     guarded = GuardedProvider(entry.name, served.provider, package)
-    return ServedModels(
-        provider=guarded, model=served.model, models=served.models, capabilities=tuple(records)
-    )
+    return replace(served, provider=guarded, capabilities=records)
 
 
 def _sink(entry: EntryPoint, package: str, variable: Variable) -> QueuedSink:
