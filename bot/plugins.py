@@ -25,7 +25,8 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from bot.log import logger
-from core.acts import overrides
+from bot.plugins import QueuedSink
+from core.acts.prompt import override_fault
 from core.capabilities import capability
 from core.debate.agenda import Agenda
 from core.debate.agents import Role
@@ -304,7 +305,7 @@ def _agenda(entry: EntryPoint, package: str, _variable: Variable) -> Agenda:
     agenda = _of_kind(entry.load(), Agenda)
     _check_name(entry, agenda.name)
     for act, text in agenda.prompts.items():
-        if why := overrides.fault(act.value, text):
+        if why := override_fault(act.value, text):
             raise ConfigurationBroken(f"its prompt of {act.value} cannot be used: {why}")
     return agenda.model_copy(update={"source": package})
 

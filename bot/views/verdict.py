@@ -47,7 +47,7 @@ from bot.views.vote import (
     outcome,
     people_votes,
 )
-from core.acts.verdict_faults import DOUBTED, audit_words, open_faults
+from core.acts.verdict import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
 from core.debate.verdict import OVERTURNED_BY, Verdict, VerdictSource

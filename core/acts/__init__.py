@@ -6,19 +6,16 @@ Importing the package declares all acts (`core.acts.act.ACTS`).
 # pyright: reportUnusedImport=false
 
 from core.acts import (  # noqa: F401 - each declares its acts
-    afterwards,
-    audit,
     ballot,
     cast,
     compare,
-    cross_check,
     facilitate,
     follow_up,
     judge,
     question,
-    read,
     reviewing,
     shadow,
     speak,
     summarise,
+    take,
 )

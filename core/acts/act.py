@@ -6,6 +6,7 @@ A new act: its name in `core.debate.turn.Act`, a module that declares it, its ta
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from core.debate.log import Event
@@ -60,9 +61,8 @@ class ActSpec:
     outcome_key: str = ""
 
 
+#: An act whose short answer nobody reads in the thread: it is asked for fast and cheaply.
+side_act = partial(ActSpec, effort=Effort.LOW, is_posted=False)
+
 #: All acts; complete once the package is imported, which declares them.
 ACTS: dict[Act, ActSpec] = {}
-
-
-def declare(act: Act, spec: ActSpec) -> None:
-    ACTS[act] = spec

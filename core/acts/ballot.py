@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
-from core.acts.act import ActSpec, declare
+from core.acts.act import ACTS, ActSpec
 from core.acts.context import candidates, option_labels, told_in_short
 from core.acts.replies import NOBODY, figure_in, narrowed, one_of
 from core.acts.request_for import ask_model
@@ -283,8 +283,7 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     return VoteTallied(tally=counted, edition=debate.edition)
 
 
-declare(
-    Act.BALLOT,
-    ActSpec(max_tokens=1024, effort=Effort.LOW, values=_values, about=_about, perform=vote),
+ACTS[Act.BALLOT] = ActSpec(
+    max_tokens=1024, effort=Effort.LOW, values=_values, about=_about, perform=vote
 )
-declare(Act.TALLY, ActSpec(asks_model=False, outcome_key="tally", perform=tally))
+ACTS[Act.TALLY] = ActSpec(asks_model=False, outcome_key="tally", perform=tally)

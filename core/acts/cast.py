@@ -8,7 +8,7 @@ import structlog
 from pydantic import BaseModel
 
 from core.acts import prompt as render
-from core.acts.act import ActSpec, declare
+from core.acts.act import ACTS, side_act
 from core.acts.replies import narrowed, one_of
 from core.acts.request_for import ask_model
 from core.debate.rules import When
@@ -19,7 +19,7 @@ from core.debate.turn_events import AgentsCast
 from core.errors import CallFailed
 from core.llm.call import ModelCalls
 from core.opening import recast
-from core.request import Effort, Part, PartKind
+from core.request import Part, PartKind
 from core.rules import casting
 from core.settings import ROLES, roles_with
 
@@ -94,14 +94,9 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     }
 
 
-declare(
-    Act.CASTING,
-    ActSpec(
-        max_tokens=512,
-        effort=Effort.LOW,
-        is_posted=False,
-        values=_values,
-        about=_about,
-        perform=choose,
-    ),
+ACTS[Act.CASTING] = side_act(
+    max_tokens=512,
+    values=_values,
+    about=_about,
+    perform=choose,
 )

@@ -1,13 +1,12 @@
 """What is compared: the options of a debate, and whether another round is worth holding."""
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from core.acts.act import ActSpec, always, declare
+from core.acts.act import ACTS, ActSpec, always, side_act
 from core.acts.context import candidates
 from core.acts.replies import first_sentence, narrowed, one_of
 from core.acts.request_for import ask_model
@@ -17,14 +16,11 @@ from core.debate.turn_events import GatePassed, OptionsMerged
 from core.debate.vote import Option, Options, QuestionKind
 from core.errors import CallFailed
 from core.llm.call import ModelCalls
-from core.request import Effort, Part, PartKind
+from core.request import Part, PartKind
 from core.rules import gate
 from core.rules.formats import review
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_names, with_none_of_these
 
-#: An answer stands in bold within so many characters.
-_OPENING = 600
-_BOLD = re.compile(r"\*\*([^*\n]{2,300})\*\*")
 _BY_WORDS = (
     "No model could merge the answers into options; those in nearly the same words count as one."
 )
@@ -104,13 +100,9 @@ async def merge(calls: ModelCalls, debate: Debate, turn: Turn) -> OptionsMerged:
             check=lambda reply: options_fault(reply, labels),
         )
     except CallFailed as error:
-        # Without a short form the answer stands in bold, as prompts ask for it, or comes first.
-        answers: dict[str, str] = {}
         positions = {candidate.turn.agent: candidate for candidate in slate.values()}
-        for agent in [agent.id for agent in debate.setup.agents if agent.id in positions]:
-            text = positions[agent].text
-            bold = _BOLD.search(text[:_OPENING])
-            answers[agent] = positions[agent].answer or (bold[1] if bold else first_sentence(text))
+        drafts = [positions[agent.id] for agent in debate.setup.agents if agent.id in positions]
+        answers = {it.turn.agent: it.answer or first_sentence(it.text) for it in drafts}
         items, stances = merge_by_rules(answers)
         return OptionsMerged(
             options=Options(
@@ -142,23 +134,18 @@ async def weigh(_calls: ModelCalls, debate: Debate, turn: Turn) -> GatePassed:
     return GatePassed(gate=comparison)
 
 
-declare(
-    Act.OPTIONS,
-    ActSpec(
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        values=lambda debate, turn: {
-            "labels": ", ".join(candidates(debate, turn)),
-            "most": MOST_OPTIONS,
-        },
-        about=lambda debate, turn: [
-            Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
-            for label, candidate in candidates(debate, turn).items()
-        ],
-        is_alone=always,
-        perform=merge,
-    ),
+ACTS[Act.OPTIONS] = side_act(
+    max_tokens=1024,
+    values=lambda debate, turn: {
+        "labels": ", ".join(candidates(debate, turn)),
+        "most": MOST_OPTIONS,
+    },
+    about=lambda debate, turn: [
+        Part(kind=PartKind.CANDIDATE, label=label, text=candidate.text, trim_priority=2)
+        for label, candidate in candidates(debate, turn).items()
+    ],
+    is_alone=always,
+    perform=merge,
 )
 
-declare(Act.GATE, ActSpec(asks_model=False, is_posted=False, perform=weigh))
+ACTS[Act.GATE] = ActSpec(asks_model=False, is_posted=False, perform=weigh)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
-from core.acts.act import ActSpec, declare
+from core.acts.act import ACTS, ActSpec
 from core.acts.replies import label_in
 from core.acts.request_for import ask_model
 from core.debate.contributions import Question
@@ -58,20 +58,17 @@ async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDec
     return FacilitatorDecided(guidance=guidance)
 
 
-declare(
-    Act.FACILITATION,
-    ActSpec(
-        max_tokens=512,
-        effort=Effort.LOW,
-        sees_history=True,
-        values=lambda debate, turn: {
-            "round": turn.round,
-            "left": panel.rounds_left(debate, turn.round),
-            "may_vote": NextStep.VOTE in panel.steps_open(debate, turn),
-            "may_ask": panel.questions_left(debate),
-        },
-        # Of several choices each goes on as the one before.
-        is_alone=lambda debate: debate.setup.rounds <= panel.LEAST_ROUNDS,
-        perform=guide,
-    ),
+ACTS[Act.FACILITATION] = ActSpec(
+    max_tokens=512,
+    effort=Effort.LOW,
+    sees_history=True,
+    values=lambda debate, turn: {
+        "round": turn.round,
+        "left": panel.rounds_left(debate, turn.round),
+        "may_vote": NextStep.VOTE in panel.steps_open(debate, turn),
+        "may_ask": panel.questions_left(debate),
+    },
+    # Of several choices each goes on as the one before.
+    is_alone=lambda debate: debate.setup.rounds <= panel.LEAST_ROUNDS,
+    perform=guide,
 )

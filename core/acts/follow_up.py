@@ -8,10 +8,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.acts.act import ACTS, ActSpec, declare
+from core.acts.act import ACTS, ActSpec, side_act
 from core.acts.context import name_of, told_by_people
 from core.acts.judge import judged_case
-from core.acts.request_for import request_with, terms_for
+from core.acts.request_for import request_for, terms_for
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference
 from core.debate.people import Person
@@ -75,8 +75,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     if judge.provider in {OFFLINE, EXAMPLE}:
         return _from_passages(turn, follow_up, entries, _NO_MODEL)
     parts = await asyncio.to_thread(_parts, debate, turn, follow_up, entries)
-    values = {"words": ACTS[turn.act].words}
-    request = request_with(debate, turn, judge, parts=parts, values=values)
+    request = request_for(debate, turn, judge, parts=parts)
     try:
         text, call = await calls.ask(request, judge, terms_for(debate, turn, judge))
     except CallFailed as error:
@@ -204,14 +203,14 @@ def _from_passages(
     )
 
 
-declare(
-    Act.FOLLOW_UP,
-    ActSpec(
-        words=200,
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        is_numbered=True,
-        perform=answer,
-    ),
+ACTS[Act.FOLLOW_UP] = side_act(
+    words=200,
+    max_tokens=1024,
+    is_numbered=True,
+    perform=answer,
 )
+
+
+ACTS[Act.EVALUATION] = ActSpec(max_tokens=1536)
+ACTS[Act.COMPARISON] = ActSpec(max_tokens=1536)
+ACTS[Act.RECALL] = ActSpec(max_tokens=1024, effort=Effort.LOW)

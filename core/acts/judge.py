@@ -1,15 +1,21 @@
 """The judge: from final positions and the vote to a verdict, whatever fails on the way.
 
-It reads positions by name, the last critiques and words, the vote, and who moved.
+It reads positions by name, the last critiques and words, the vote, and who moved. Where the vote is
+close, it chooses once before with the positions in the opposite order. A model of another vendor
+audits what it wrote: a judge overlooks what its own kind writes (arXiv:2404.13076). It mends once
+what was found; what then still stands is shown above the answer.
 """
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Annotated
 
 import structlog
+from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
-from core.acts.act import ActSpec, always, declare
+from core.acts.act import ACTS, ActSpec, always, side_act
 from core.acts.citing import with_checked_evidence
 from core.acts.context import (
     earlier_decision_labels,
@@ -23,20 +29,28 @@ from core.acts.context import (
     tally_part,
     told_in_short,
 )
-from core.acts.overruling import best_holder, binding_option, bound_by_vote
-from core.acts.replies import first_sentence
-from core.acts.request_for import request_for, terms_for
+from core.acts.replies import NOBODY, choice_reply, first_sentence, label_in
+from core.acts.request_for import ask_model, request_for, terms_for
 from core.acts.reviewing import verdict_of_review
-from core.acts.verdict_faults import left_standing, verdict_part
-from core.acts.verdict_replies import verdict_from, verdict_reply
+from core.acts.verdict import (
+    best_holder,
+    binding_option,
+    bound_by_vote,
+    left_standing,
+    stands_in,
+    verdict_from,
+    verdict_part,
+    verdict_reply,
+)
 from core.debate.agents import EXAMPLE, Agent
 from core.debate.contributions import Contribution, NoteOutcome
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn, turn_of
-from core.debate.turn_events import VerdictDrafted, VerdictReached
-from core.debate.verdict import Audit, Verdict, VerdictSource
+from core.debate.turn_events import Audited, CrossChecked, VerdictDrafted, VerdictReached
+from core.debate.verdict import Audit, AuditFault, AuditKind, CrossCheck, Verdict, VerdictSource
 from core.errors import CallFailed
-from core.figures import percent, quantity
+from core.evidence.words import words_of
+from core.figures import percent
 from core.llm.availability import is_outage
 from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.request import Part, PartKind
@@ -59,6 +73,9 @@ _log = structlog.get_logger(__name__)
 _PART_TOKENS, _CELL_TOKENS = 450, 60
 #: The judge sees the critiques of so many positions: the best of the options that came first.
 _CRITICISED = 2
+#: Faults that are taken up.
+_MOST_FAULTS = 5
+_KINDS = [kind.value for kind in AuditKind]
 
 
 async def synthesise(
@@ -193,15 +210,13 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
     """
     judge = judge_of(debate)
     terms = terms_for(debate, turn, judge)
-    yield judge, VerdictSource.JUDGE, replace(terms, patient=False)
     own = {ModelRef(judge.provider, judge.model), *terms.fallbacks}
-    others = dict.fromkeys(ModelRef(agent.provider, agent.model) for agent in debate.setup.agents)
-    others = [ref for ref in others if ref not in own]
-    for ref in others:
-        served = {"provider": ref.provider, "model": ref.model, "fallbacks": ()}
-        other = judge.model_copy(update=served)
-        short = replace(terms_for(debate, turn, other), patient=False)
-        yield other, VerdictSource.FALLBACK_JUDGE, short
+    models = dict.fromkeys(ModelRef(agent.provider, agent.model) for agent in debate.setup.agents)
+    others = [model for model in models if model not in own]
+    yield judge, VerdictSource.JUDGE, replace(terms, patient=False)
+    for provider, model in others:
+        other = judge.model_copy(update={"provider": provider, "model": model})
+        yield other, VerdictSource.FALLBACK_JUDGE, replace(terms, fallbacks=(), patient=False)
     if terms.patient:
         whole = replace(terms, fallbacks=(*terms.fallbacks, *others))
         yield judge, VerdictSource.JUDGE, whole
@@ -210,13 +225,6 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
 def _winners_position(debate: Debate) -> Verdict:
     best = best_holder(debate)
     position = format_of(debate).positions(debate)[best]
-    level = len(voting.best_texts(debate.tally)) - 1 if debate.tally else -1
-    why = "is the best by the vote" if level == 0 else "came first, as nobody voted"
-    if level > 0:
-        why = f"is level with {quantity(level, 'other')} in the vote"
-    warning = (
-        f"No judge gave a verdict: this is the position of {name_of(debate, best)}, which {why}."
-    )
     return Verdict(
         decision=first_sentence(position.answer) or first_sentence(position.text),
         option=option_of(debate, best),
@@ -227,7 +235,7 @@ def _winners_position(debate: Debate) -> Verdict:
         ),
         confidence=None,
         source=VerdictSource.WINNER,
-        warnings=(warning,),
+        warnings=(f"No judge gave a verdict: this is the position of {name_of(debate, best)}.",),
     )
 
 
@@ -274,10 +282,9 @@ def _by_vote(debate: Debate) -> Sequence[str]:
 def last_critiques(debate: Debate) -> Sequence[Part]:
     parts = list[Part]()
     for critique in _newest_critiques(debate):
-        turn = critique.turn
+        turn, kind = critique.turn, PartKind.CRITIQUE
         by, of = name_of(debate, turn.agent), name_of(debate, turn.target or "")
         label = f"{by} on the position of {of} in round {turn.round}"
-        kind = PartKind.CRITIQUE
         parts.append(Part(kind=kind, label=label, text=critique.text, trim_priority=4))
     return parts
 
@@ -331,10 +338,8 @@ def _about(debate: Debate, turn: Turn) -> Sequence[Part]:
     if debate.draft and debate.audit:
         faults = (f'- {it.kind.value}, "{it.words}": {it.why}' for it in debate.audit.faults)
         label, text = "What the audit found", "\n".join(faults)
-        parts += [
-            verdict_part(debate, debate.draft),
-            Part(kind=PartKind.CRITIQUE, label=label, text=text),
-        ]
+        found = Part(kind=PartKind.CRITIQUE, label=label, text=text)
+        parts += [verdict_part(debate, debate.draft), found]
     return parts
 
 
@@ -394,15 +399,98 @@ def _winner_words(debate: Debate) -> str:
     return f"the {texts} for the option that won the vote ({won[0]}): the {whose}"
 
 
-declare(
-    Act.SYNTHESIS,
-    ActSpec(
-        words=500,
-        outcome_key="verdict",
-        values=_values,
-        about=_about,
-        is_alone=always,
-        more_tokens=_more_tokens,
-        perform=synthesise,
+ACTS[Act.SYNTHESIS] = ActSpec(
+    words=500,
+    outcome_key="verdict",
+    values=_values,
+    about=_about,
+    is_alone=always,
+    more_tokens=_more_tokens,
+    perform=synthesise,
+)
+
+
+async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChecked:
+    """Have the judge choose with the positions in the opposite order, before it writes.
+
+    Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
+    another choice says that the order decided.
+    """
+    judge = judge_of(debate)
+    reply, call = await ask_model(
+        calls, debate, turn, choice_reply(option_labels(debate)), agent=judge
+    )
+    option = "" if reply.option == NOBODY else reply.option
+    return CrossChecked(
+        check=CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
+    )
+
+
+ACTS[Act.CROSS_CHECK] = side_act(
+    max_tokens=1024,
+    values=lambda debate, _: {
+        "options": ", ".join(option_labels(debate)),
+        "answered": is_answered(debate),
+        "lost": lost_turns(debate),
+    },
+    # The same case in the opposite order; how the vote went is not told.
+    about=lambda debate, turn: (
+        *reversed(final_positions(debate)),
+        *told_in_short(debate, turn),
+        *reversed(last_critiques(debate)),
+        *last_words(debate),
+        *options_part(debate),
     ),
+    is_alone=always,
+    perform=cross_check,
+)
+
+
+class FaultReply(BaseModel):
+    kind: Annotated[
+        AuditKind,
+        BeforeValidator(partial(label_in, labels=_KINDS)),
+        WithJsonSchema({"type": "string", "enum": _KINDS}),
+    ]
+    words: str
+    why: str
+
+
+class AuditReply(BaseModel):
+    faults: list[FaultReply]
+
+
+async def audit(calls: ModelCalls, debate: Debate, turn: Turn) -> Audited:
+    """Have another vendor's model look for faults in the verdict.
+
+    A fault that quotes words which are neither in the verdict nor in a ballot is invented: it is
+    counted and left out. If the call fails, the audit holds the failure and no faults.
+    """
+    auditor = auditor_of(debate) or judge_of(debate)
+    try:
+        reply, call = await ask_model(calls, debate, turn, AuditReply, agent=auditor)
+    except CallFailed as error:
+        failed = Audit(turn=turn, auditor=auditor.full_name, failure=str(error), lost=error.usage)
+        return Audited(audit=failed, edition=debate.edition)
+    texts = words_of("\n".join(part.text for part in _audited_parts(debate, turn)))
+    faults = [
+        AuditFault(kind=answer.kind, words=answer.words.strip(), why=answer.why.strip())
+        for answer in reply.faults
+        if stands_in(answer.words, texts)
+    ]
+    found, invented = tuple(faults[:_MOST_FAULTS]), len(reply.faults) - len(faults)
+    result = Audit(turn=turn, auditor=auditor.full_name, faults=found, invented=invented, call=call)
+    return Audited(audit=result, edition=debate.edition)
+
+
+def _audited_parts(debate: Debate, _turn: Turn) -> Sequence[Part]:
+    return (*([verdict_part(debate, debate.draft)] if debate.draft else []), *tally_part(debate))
+
+
+ACTS[Act.AUDIT] = side_act(
+    max_tokens=1024,
+    values=lambda _debate, _turn: {"most": _MOST_FAULTS},
+    about=_audited_parts,
+    is_alone=always,
+    perform=audit,
 )

@@ -1,14 +1,18 @@
-"""Renders prompt files: the frozen system text, the persona of a role, the task of an act."""
+"""Renders prompt files: the frozen system text, the persona of a role, the task of an act.
+
+People may bring texts of their own for the persona and for tasks; whether one can be used is
+checked beforehand.
+"""
 
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateSyntaxError, meta
+from jinja2.exceptions import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.acts.act import ACTS
-from core.acts.short_form import MOST_RAISED
 from core.debate.agents import PERSONA, Agent
 from core.debate.turn import Act
 
@@ -40,8 +44,20 @@ _SORTING = frozenset(
         *(Act.SHADOW_CHOICE, Act.RECALL, Act.AUDIT),
     }
 )
+#: Lines of what else a first answer raises.
+MOST_RAISED = 4
 #: Where a prompt came from when nobody overrode it.
 BUILT_IN = "built-in"
+
+#: Every task may use these, whether the built-in one does or not.
+_ALWAYS = frozenset({"persona", "words"})
+_RENDERING_ERRORS = (TemplateError, ArithmeticError, LookupError, TypeError, ValueError)
+#: Stand in for real values when an override is tried, where the name of one does not.
+_SAMPLES: Mapping[str, object] = {
+    **dict.fromkeys(("words", "count", "most", "round", "left", "may_ask", "fewest"), 3),
+    "roles": {"security": "You look at what is worth stealing."},
+    "criteria": [{"name": "security", "meaning": "threats are met."}],
+}
 
 
 @cache
@@ -113,3 +129,37 @@ def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:
 def source(act: Act, agent: Agent) -> str:
     own = [agent.prompts[key].source for key in (act.value, PERSONA) if key in agent.prompts]
     return ", ".join(own) or BUILT_IN
+
+
+def overridable() -> tuple[str, ...]:
+    """Every prompt that can be overridden: the persona, and the task of each act with a model."""
+    return (PERSONA, *(act.value for act in Act if ACTS[act].asks_model))
+
+
+def override_fault(name: str, text: str) -> str:
+    """Why this text cannot stand in for the built-in prompt, for people; empty if it can."""
+    if not text.strip():
+        return "it is empty"
+    if name == PERSONA:
+        return ""
+    allowed = values_of(Act(name))
+    try:
+        unknown = _variables(text) - allowed
+        if unknown:
+            return f"it uses {', '.join(sorted(unknown))}; there are: {', '.join(sorted(allowed))}"
+        SANDBOX.from_string(text).render({value: _SAMPLES.get(value, value) for value in allowed})
+    except TemplateSyntaxError as error:
+        return f"line {error.lineno}: {error.message}"
+    except _RENDERING_ERRORS as error:
+        return f"it cannot be rendered: {error}"
+    return ""
+
+
+@cache
+def values_of(act: Act) -> frozenset[str]:
+    file = _FOLDER / f"{act.value}.md.j2"
+    return (_variables(file.read_text(encoding="utf-8")) if file.exists() else _ALWAYS) | _ALWAYS
+
+
+def _variables(text: str) -> frozenset[str]:
+    return frozenset(meta.find_undeclared_variables(SANDBOX.parse(text)))

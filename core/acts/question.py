@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import structlog
 from pydantic import BaseModel
 
-from core.acts.act import ActSpec, always, declare
+from core.acts.act import ACTS, ActSpec, always, side_act
 from core.acts.citing import without_quotes
 from core.acts.request_for import ask_for_same, ask_model
 from core.debate.agents import EXAMPLE, OFFLINE
@@ -94,34 +94,26 @@ def _question_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
     return [Part(kind=PartKind.OTHER, label="Questions of all agents", text=text, trim_priority=1)]
 
 
-declare(
-    Act.QUESTIONS,
-    ActSpec(
-        max_tokens=1024,
-        effort=Effort.LOW,
-        is_posted=False,
-        is_numbered=True,
-        values=lambda debate, turn: {
-            "most": debate.setup.clarifying.per_agent,
-            "most_facts": _MOST_FACTS,
-            "followup": int(turn.target or 1) > 1,
-            "last": int(turn.target or 1) == clarifying.MOST_ROUNDS,
-        },
-        perform=ask,
-    ),
+ACTS[Act.QUESTIONS] = side_act(
+    max_tokens=1024,
+    is_numbered=True,
+    values=lambda debate, turn: {
+        "most": debate.setup.clarifying.per_agent,
+        "most_facts": _MOST_FACTS,
+        "followup": int(turn.target or 1) > 1,
+        "last": int(turn.target or 1) == clarifying.MOST_ROUNDS,
+    },
+    perform=ask,
 )
 
-declare(
-    Act.CLARIFICATION,
-    ActSpec(
-        max_tokens=512,
-        effort=Effort.LOW,
-        # In few debates, beside what it does itself.
-        asks_model=False,
-        is_numbered=True,
-        values=lambda debate, turn: {"labels": ", ".join(_labels(debate, turn))},
-        about=_question_parts,
-        is_alone=always,
-        perform=put,
-    ),
+ACTS[Act.CLARIFICATION] = ActSpec(
+    max_tokens=512,
+    effort=Effort.LOW,
+    # In few debates, beside what it does itself.
+    asks_model=False,
+    is_numbered=True,
+    values=lambda debate, turn: {"labels": ", ".join(_labels(debate, turn))},
+    about=_question_parts,
+    is_alone=always,
+    perform=put,
 )

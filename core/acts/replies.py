@@ -37,6 +37,12 @@ def label_in(raw: object, labels: Sequence[str]) -> object:
     return by_words[places[min(places)]] if places else raw
 
 
+def exact_label(raw: object, labels: Sequence[str], default: str) -> str:
+    """The label that a text is, in any case; "not met" must not be read as met."""
+    bare = " ".join(WORD.findall(str(raw).casefold()))
+    return bare if bare in labels else default
+
+
 def figure_in(raw: object) -> object:
     if not isinstance(raw, str):
         return raw

@@ -73,45 +73,43 @@ async def ask_for_same(
     return firsts, call
 
 
-def request_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> ModelRequest:
-    act = ACTS[turn.act]
-    # The agent reads its own letter where what it is shown calls agents by letters.
-    letter = debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
-    values: dict[str, object] = {"words": act.words, "letter": letter}
-    if is_first_answer(debate, turn):
-        # What an agent lacks it asks people before, where they can be asked.
-        values |= {"raises": True, "was_asked": debate.setup.clarifying.enabled}
-    values |= act.values(debate, turn)
-    if act.states_stance:
-        values["options"] = ", ".join(option_labels(debate))
-    agent = agent or debate.setup.agent(turn.agent)
-    return request_with(debate, turn, agent, parts=parts_for(debate, turn), values=values)
-
-
-def request_with(
+def request_for(
     debate: Debate,
     turn: Turn,
-    agent: Agent,
+    agent: Agent | None = None,
     *,
-    parts: Sequence[Part],
-    values: Mapping[str, object],
+    parts: Sequence[Part] | None = None,
+    values: Mapping[str, object] | None = None,
 ) -> ModelRequest:
+    """What the agent is shown and asked on this turn.
+
+    `parts` take the place of those that the act declares; `values` stand beside its own.
+    """
+    act, agent = ACTS[turn.act], agent or debate.setup.agent(turn.agent)
+    # The agent reads its own letter where what it is shown calls agents by letters.
+    letter = debate.setup.letter(turn.agent) if reads_letters(debate, turn) else ""
+    all_values: dict[str, object] = {"words": act.words, "letter": letter, **(values or {})}
+    if is_first_answer(debate, turn):
+        # What an agent lacks it asks people before, where they can be asked.
+        all_values |= {"raises": True, "was_asked": debate.setup.clarifying.enabled}
+    all_values |= act.values(debate, turn)
+    if act.states_stance:
+        all_values["options"] = ", ".join(option_labels(debate))
     # Questions say "until March". A call that is repeated asks the same: the last outcome's day.
-    text = f"Today is {day(debate.now)}.\n\n{render.task(turn.act, agent, **values)}"
+    text = f"Today is {day(debate.now)}.\n\n{render.task(turn.act, agent, **all_values)}"
     if is_to_cite(debate, turn):
         text += "\n\n" + render.citing(
             is_judge=turn.act is Act.SYNTHESIS,
             may_look_up=may_look_up(debate, turn),
             has_register=any(source.reference.kind in _DECIDED for source in debate.evidence),
         )
-    task = Part(kind=PartKind.TASK, label="Task", text=text)
-    act = ACTS[turn.act]
+    shown = parts_for(debate, turn) if parts is None else parts
     return ModelRequest(
         model=agent.model,
         act=turn.act,
         role=agent.role,
         system=render.system(turn.act),
-        parts=(*parts, task),
+        parts=(*shown, Part(kind=PartKind.TASK, label="Task", text=text)),
         delimiter=debate.setup.delimiter,
         max_output_tokens=act.max_tokens + act.more_tokens(debate),
         temperature=agent.temperature,

@@ -4,17 +4,16 @@ The verdict's headline and list are the findings', its reasons the judge's.
 """
 
 import asyncio
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, WithJsonSchema
 
-from core.acts.act import ActSpec, declare
+from core.acts.act import ACTS, ActSpec, side_act
 from core.acts.citing import left_out, without_quotes
 from core.acts.context import asked_parts
-from core.acts.replies import NOBODY, label_in, narrowed, one_of
+from core.acts.replies import NOBODY, exact_label, label_in, narrowed, one_of
 from core.acts.request_for import ask_for_same, ask_model
 from core.debate.contributions import (
     Contribution,
@@ -56,25 +55,13 @@ from core.rules.formats.review import (
     subject,
 )
 from core.rules.options import options_of
-from core.rules.schedule import is_cut_short
 from core.rules.voting import option_voted_for
 from core.usage import Call
 
 #: Longest words that a finding is about, in characters.
 _WORDS_MAX_CHARS = 400
 _BY_WORDS = "No model could merge the findings; those in the same words count as one."
-_SETTLED = re.compile(r"\W*(?:resolved|settled|mended|fixed|closed|done)\b", re.IGNORECASE)
-_ANSWERED = re.compile(r"\W*answered\b", re.IGNORECASE)
-_STATES = (FindingStatus.RESOLVED, FindingStatus.ANSWERED, FindingStatus.OPEN)
-
-
-def _status(raw: object) -> object:
-    """Resolved or answered where the text begins with such a word; else open."""
-    if not isinstance(raw, str):
-        return raw
-    if _SETTLED.match(raw):
-        return FindingStatus.RESOLVED.value
-    return (FindingStatus.ANSWERED if _ANSWERED.match(raw) else FindingStatus.OPEN).value
+_STATES = [FindingStatus.RESOLVED.value, FindingStatus.ANSWERED.value, FindingStatus.OPEN.value]
 
 
 class FindingReply(BaseModel):
@@ -90,8 +77,8 @@ class LookReply(BaseModel):
     why: str = ""
     status: Annotated[
         str,
-        BeforeValidator(_status),
-        WithJsonSchema({"type": "string", "enum": [status.value for status in _STATES]}),
+        BeforeValidator(partial(exact_label, labels=_STATES, default=FindingStatus.OPEN.value)),
+        WithJsonSchema({"type": "string", "enum": _STATES}),
     ]
     #: Copied from a changed text: what mends it.
     words: str = ""
@@ -119,8 +106,8 @@ def review_reply(sources: tuple[str, ...]) -> type[ReviewReply]:
 
 @cache
 def second_look_reply(labels: tuple[str, ...], sources: tuple[str, ...]) -> type[SecondLookReply]:
-    look, verdict = narrowed(LookReply, finding=one_of(labels)), one_of((*VERDICTS, NOBODY))
-    new = list[_finding(sources)]
+    look = narrowed(LookReply, finding=one_of(labels))
+    verdict, new = one_of((*VERDICTS, NOBODY)), list[_finding(sources)]
     return narrowed(SecondLookReply, looks=list[look], new=new, verdict=verdict)
 
 
@@ -288,25 +275,20 @@ def _labels(debate: Debate) -> tuple[str, ...]:
     return tuple(f"f{number}" for number, _ in enumerate(raised_findings(debate), start=1))
 
 
-declare(Act.REVIEW, ActSpec(values=_values_of_review, perform=review))
+ACTS[Act.REVIEW] = ActSpec(values=_values_of_review, perform=review)
 
-declare(
-    Act.FINDINGS,
-    ActSpec(
-        max_tokens=512,
-        effort=Effort.LOW,
-        is_posted=False,
-        values=lambda debate, _: {"labels": ", ".join(_labels(debate))},
-        # Findings stand with the words they are about: the subject need not be read again.
-        parts=lambda debate, turn: (
-            asked_parts(debate)[0],
-            *format_of(debate).shown_parts(debate, turn),
-        ),
-        perform=merge,
+ACTS[Act.FINDINGS] = side_act(
+    max_tokens=512,
+    values=lambda debate, _: {"labels": ", ".join(_labels(debate))},
+    # Findings stand with the words they are about: the subject need not be read again.
+    parts=lambda debate, turn: (
+        asked_parts(debate)[0],
+        *format_of(debate).shown_parts(debate, turn),
     ),
+    perform=merge,
 )
 
-declare(Act.SECOND_LOOK, ActSpec(effort=Effort.LOW, values=_values_of_review, perform=look_again))
+ACTS[Act.SECOND_LOOK] = ActSpec(effort=Effort.LOW, values=_values_of_review, perform=look_again)
 
 
 def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
@@ -381,4 +363,4 @@ def _why_no_verdict(debate: Debate, option: str) -> str:
         return ""
     if len(FORMAT.positions(debate)) <= 1:  # there are no options, and nobody votes
         return "No verdict, as only one agent reviewed it"
-    return "Not finished" if is_cut_short(debate) else "No verdict"
+    return "No verdict"

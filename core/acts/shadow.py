@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from core.acts.act import ActSpec, declare
+from core.acts.act import ACTS, ActSpec, side_act
 from core.acts.citing import with_checked_evidence
 from core.acts.context import asked_parts, option_labels, options_part, without_cache_marks
 from core.acts.replies import NOBODY, choice_reply, lines_of
@@ -15,7 +15,7 @@ from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import ShadowAnswered, ShadowPlaced
 from core.debate.verdict import ShadowAnswer, ShadowChoice
 from core.llm.call import ModelCalls
-from core.request import Effort, Part, PartKind
+from core.request import Part, PartKind
 from core.rules.playbook import parts_of
 
 
@@ -59,25 +59,17 @@ def _parts_of_choice(debate: Debate, _turn: Turn) -> Sequence[Part]:
     return without_cache_marks((asked_parts(debate)[0], *options_part(debate), *answer))
 
 
-declare(
-    Act.SHADOW,
-    ActSpec(
-        words=350,
-        is_posted=False,
-        values=lambda debate, _: {"sections": bool(parts_of(debate.setup.playbook))},
-        parts=lambda debate, _: without_cache_marks(asked_parts(debate)),
-        perform=answer,
-    ),
+ACTS[Act.SHADOW] = ActSpec(
+    words=350,
+    is_posted=False,
+    values=lambda debate, _: {"sections": bool(parts_of(debate.setup.playbook))},
+    parts=lambda debate, _: without_cache_marks(asked_parts(debate)),
+    perform=answer,
 )
 
-declare(
-    Act.SHADOW_CHOICE,
-    ActSpec(
-        max_tokens=512,
-        effort=Effort.LOW,
-        is_posted=False,
-        values=lambda debate, _: {"options": ", ".join(option_labels(debate))},
-        parts=_parts_of_choice,
-        perform=place,
-    ),
+ACTS[Act.SHADOW_CHOICE] = side_act(
+    max_tokens=512,
+    values=lambda debate, _: {"options": ", ".join(option_labels(debate))},
+    parts=_parts_of_choice,
+    perform=place,
 )

@@ -1,9 +1,19 @@
-"""Speeches: the acts that end in text."""
+"""Speeches: the acts that end in text, and the short form that ends each.
+
+    In short: Keep the job queue in PostgreSQL.
+    - Nobody has to run a second system.
+    - A job and its order are committed together.
+
+Decision 0053 says why these are lines of the text and not fields of a JSON object.
+"""
 
 import asyncio
+import re
+import textwrap
+from dataclasses import dataclass
 from functools import partial
 
-from core.acts.act import ACTS, ActSpec, declare
+from core.acts.act import ACTS, ActSpec
 from core.acts.citing import (
     look_up_in,
     may_look_up,
@@ -11,9 +21,9 @@ from core.acts.citing import (
     with_looked_up,
     without_quotes,
 )
+from core.acts.prompt import MOST_RAISED
 from core.acts.request_for import request_for, terms_for
-from core.acts.short_form import read_short_form
-from core.debate.contributions import Contribution, RaisedPoint
+from core.debate.contributions import Contribution, RaisedKind, RaisedPoint
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade
@@ -23,7 +33,25 @@ from core.request import Effort
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.judging import is_first_answer
-from core.rules.options import options_of, read_stance, without_stance
+from core.rules.options import is_stance_line, options_of, read_stance, without_stance
+
+#: Longest answer and longest point that are kept, in characters.
+ANSWER_MAX_CHARS = 300
+POINT_MAX_CHARS = 200
+#: Points that are kept.
+MOST_POINTS = 5
+#: Lines from the end of a text in which its short form is looked for.
+_LAST_LINES = 20
+#: "**In short:** …", however a model decorates it.
+_ANSWER_LINE = re.compile(r"^[\s>*_#`-]{0,8}in short[\s*_]{0,4}:(.{1,600})$", re.IGNORECASE)
+#: "Risk: …", in a list or not.
+_RAISED_LINE = re.compile(
+    r"^[\s>*_#`•+-]{0,8}(risk|idea|fact|missing)[\s*_]{0,4}:(.{1,600})$", re.IGNORECASE
+)
+_POINT_LINE = re.compile(r"^\s{0,8}(?:[-*•+]|\d{1,2}[.)])\s{1,4}(\S.{0,600})$")
+#: Closes what was opened before the label: "**In short:** Keep it".
+_LEFT_OVER = re.compile(r"^\s*[*_]{1,3}(?=\s)")
+_MARKS = ("**", "__", "*", "_", "`")
 
 
 async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
@@ -75,33 +103,88 @@ def _as_read(debate: Debate, contribution: Contribution) -> Contribution:
     return with_checked_quotes(debate, contribution.model_copy(update={**update, "text": text}))
 
 
+@dataclass(frozen=True)
+class ShortForm:
+    #: The text without its short form.
+    text: str
+    #: One sentence; empty: the text has no short form.
+    answer: str = ""
+    points: tuple[str, ...] = ()
+    #: What its author would not have anybody miss.
+    raised: tuple[tuple[RaisedKind, str], ...] = ()
+
+
+def read_short_form(text: str) -> ShortForm:
+    """Read the short form that ends a text; the whole text where it has none.
+
+    The line of the answer is followed by list items, lines that begin with what they raise, empty
+    lines and the stance only. The stance stays in the text.
+    """
+    lines = text.rstrip().splitlines()
+    points, stance, raised = list[str](), list[str](), list[tuple[RaisedKind, str]]()
+    for at in range(len(lines) - 1, max(0, len(lines) - _LAST_LINES), -1):
+        line = lines[at]
+        if head := _ANSWER_LINE.match(line):
+            answer = _line(head[1], ANSWER_MAX_CHARS)
+            rest = "\n".join(lines[:at]).rstrip()
+            if not answer or not rest:
+                break
+            return ShortForm(
+                text="\n".join((rest, *reversed(stance))),
+                answer=answer,
+                points=tuple(filter(None, reversed(points)))[:MOST_POINTS],
+                raised=tuple(pair for pair in reversed(raised) if pair[1])[:MOST_RAISED],
+            )
+        if is_stance_line(line):
+            stance.append(line)
+        elif match := _RAISED_LINE.match(line):
+            kind = RaisedKind(match[1].lower())
+            raised.append((kind, _line(match[2], POINT_MAX_CHARS)))
+        elif point := _POINT_LINE.match(line):
+            points.append(_line(point[1], POINT_MAX_CHARS))
+        elif line.strip():
+            break
+    return ShortForm(text=text)
+
+
+def _line(words: str, limit: int) -> str:
+    line = _LEFT_OVER.sub("", words).strip()
+    for mark in _MARKS:
+        inner = line[len(mark) : -len(mark)]
+        if line.startswith(mark) and line.endswith(mark) and inner and mark not in inner:
+            line = inner.strip()
+        elif line.endswith(mark) and line.count(mark) % 2:  # opened before the label
+            line = line.removesuffix(mark).rstrip()
+    return textwrap.shorten(line, limit, placeholder="…")
+
+
 _speech = partial(ActSpec, is_speech=True, sees_history=True, perform=speak)
-_SPEECHES = {
-    Act.PROPOSAL: _speech(words=350, values=lambda _, turn: {"fresh": turn.round > 1}),
-    Act.CRITIQUE: _speech(
-        words=250,
-        max_tokens=1024,
-        effort=Effort.LOW,
-        values=lambda debate, turn: {
-            "repeated": bool(debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)),
-            "author": debate.setup.letter(turn.target or ""),
-        },
-    ),
-    Act.REFINEMENT: _speech(words=450, states_stance=True),
-    Act.GATHER: _speech(words=350),
-    Act.PLAN: _speech(words=200, effort=Effort.LOW),
-    Act.FORMULATE: _speech(words=450),
-    Act.DEBATE: _speech(words=450),
-    Act.ADJUST: _speech(words=450, states_stance=True),
-    Act.REBUTTAL: _speech(words=250, effort=Effort.LOW),
-    Act.STATEMENT: _speech(
-        words=300,
-        states_stance=True,
-        values=lambda debate, turn: {
-            "first": turn.round == 1,
-            "closing": panel.is_closing(debate, turn),
-        },
-    ),
-}
-for _act, _spec in _SPEECHES.items():
-    declare(_act, _spec)
+ACTS.update(
+    {
+        Act.PROPOSAL: _speech(words=350, values=lambda _, turn: {"fresh": turn.round > 1}),
+        Act.CRITIQUE: _speech(
+            words=250,
+            max_tokens=1024,
+            effort=Effort.LOW,
+            values=lambda debate, turn: {
+                "repeated": bool(debate.text_of(turn.act, turn.round - 1, turn.agent, turn.target)),
+                "author": debate.setup.letter(turn.target or ""),
+            },
+        ),
+        Act.REFINEMENT: _speech(words=450, states_stance=True),
+        Act.GATHER: _speech(words=350),
+        Act.PLAN: _speech(words=200, effort=Effort.LOW),
+        Act.FORMULATE: _speech(words=450),
+        Act.DEBATE: _speech(words=450),
+        Act.ADJUST: _speech(words=450, states_stance=True),
+        Act.REBUTTAL: _speech(words=250, effort=Effort.LOW),
+        Act.STATEMENT: _speech(
+            words=300,
+            states_stance=True,
+            values=lambda debate, turn: {
+                "first": turn.round == 1,
+                "closing": panel.is_closing(debate, turn),
+            },
+        ),
+    }
+)

@@ -10,16 +10,16 @@ summarizer.
 import re
 from dataclasses import replace
 
-from core.acts.act import ActSpec, declare
+from core.acts.act import ACTS, side_act
 from core.acts.context import told_by_people
-from core.acts.request_for import request_with, terms_for
+from core.acts.request_for import request_for, terms_for
 from core.debate.contributions import Summary, SummaryKind
 from core.debate.state import Debate
 from core.debate.turn import JUDGE, Act, Turn
 from core.debate.turn_events import SummaryMade
 from core.errors import CallFailed
 from core.llm.call import ModelCalls
-from core.request import Effort, Part, PartKind
+from core.request import Part, PartKind
 from core.rules.history.material import SummaryMaterial, material_for
 
 CUT_MARK = " […]"
@@ -102,7 +102,7 @@ async def _ask(
         "own": material.kind is SummaryKind.PERSPECTIVE,
     }
     request = replace(
-        request_with(debate, turn, agent, parts=parts, values=values),
+        request_for(debate, turn, agent, parts=parts, values=values),
         max_output_tokens=max(_LEAST_TOKENS, material.most_chars // 2),
         most_chars=material.most_chars,
     )
@@ -122,4 +122,4 @@ async def _ask(
     )
 
 
-declare(Act.SUMMARY, ActSpec(effort=Effort.LOW, is_posted=False, perform=summarise))
+ACTS[Act.SUMMARY] = side_act(perform=summarise)

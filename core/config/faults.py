@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from core.acts import overrides
+from core.acts.prompt import overridable
 from core.capabilities import capability
 from core.config.source import Path, WrittenFile
 from core.debate.agents import ModelChoice, PromptText, Role
@@ -75,8 +75,8 @@ def _prompt_faults(file: SettingsFile, source: WrittenFile) -> Iterator[str]:
     prompts += [(("agents", at), agent.prompts) for at, agent in enumerate(file.agents)]
     prompts += [(("judge",), file.judge.prompts)] if file.judge else []
     for path, texts in prompts:
-        for name in [name for name in texts if name not in overrides.NAMES]:
-            hint = nearest(name, overrides.NAMES)
+        for name in [name for name in texts if name not in overridable()]:
+            hint = nearest(name, overridable())
             yield f"{source.at((*path, 'prompts', name))} is no prompt. {hint}"
 
 

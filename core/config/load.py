@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from core.acts import overrides
+from core.acts.prompt import override_fault
 from core.config.dialectic import translate
 from core.config.faults import doubts, faults, providers_in_names, split_name
 from core.config.source import (
@@ -292,7 +292,7 @@ class _FileCompletion:
         """One prompt; None, with a warning, if it is no good."""
         try:
             prompt = self._read(file)
-            reason = overrides.fault(name, prompt.text)
+            reason = override_fault(name, prompt.text)
         except OSError as error:
             prompt, reason = None, (error.strerror or "it cannot be read").lower()
         except UnicodeDecodeError:

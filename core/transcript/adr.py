@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.acts.verdict_faults import decision_doubt
+from core.acts.verdict import decision_doubt
 from core.debate.state import Debate
 from core.debate.verdict import LIST_TITLES, OVERTURNED_BY, Verdict
 from core.figures import day

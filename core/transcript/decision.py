@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from core.acts.overruling import best_holder
-from core.acts.verdict_faults import audit_words, decision_doubt, is_doubted
+from core.acts.verdict import audit_words, best_holder, decision_doubt, is_doubted
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate, Status
 from core.debate.turn import JUDGE

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from core.acts.context import parts_for
-from core.acts.request_for import request_with, terms_for
+from core.acts.request_for import request_for, terms_for
 from core.debate.agents import Agent
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
@@ -294,7 +294,7 @@ def evaluation_call(
     turn = Turn(act=act, round=0, agent=agent.id)
     criteria = [{"name": name.value, "meaning": MEANINGS[name]} for name in criteria_of(debate)]
     parts, values = (*parts_for(debate, turn), *texts), {"words": 0, "criteria": criteria}
-    request = request_with(debate, turn, agent, parts=parts, values=values)
+    request = request_for(debate, turn, agent, parts=parts, values=values)
     return request, replace(terms_for(debate, turn, agent), fallbacks=(), patient=False)
 
 

@@ -32,9 +32,9 @@ from bot.slack.typed_text import readable
 from bot.terminal.screen import news
 from bot.views.start_form import question_in
 from core import opening
-from core.acts.short_form import read_short_form
+from core.acts.speak import read_short_form
 from core.acts.summarise import cut
-from core.acts.verdict_replies import VerdictReply
+from core.acts.verdict import VerdictReply
 from core.debate.contributions import Contribution
 from core.debate.debate_events import DebateStarted
 from core.debate.log import fold

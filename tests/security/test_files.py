@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from jinja2.exceptions import SecurityError, TemplateError
 
-from core.acts import overrides
 from core.acts import prompt as render
 from core.config.load import FileDefaults, LoadedFile, load_file
 from core.debate.agents import PromptText
@@ -79,7 +78,7 @@ def test_a_prompt_file_below_the_settings_file_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ESCAPES)
 def test_a_prompt_reaches_nothing_of_python(text: str) -> None:
-    assert overrides.fault("proposal", text)
+    assert render.override_fault("proposal", text)
     agent = agent_for("architect", ModelChoice(provider="offline", model="m")).model_copy(
         update={"prompts": {"proposal": PromptText(text=text, source="evil.md")}}
     )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from core.acts.read import read
-from core.acts.take import Turns
+from core.acts.take import Turns, read
 from core.debate.debate_events import DebateStarted
 from core.debate.evidence import CitationStatus, Source, SourceKind, SourceReference, SourceText
 from core.debate.log import fold

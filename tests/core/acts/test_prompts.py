@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from core.acts import overrides
 from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.debate.agents import Agent, PromptText
@@ -207,15 +206,18 @@ def test_words_for_people_are_not_shared_by_two_acts(words: str) -> None:
     ],
 )
 def test_what_cannot_be_used_is_said_beforehand(name: str, text: str, reason: str) -> None:
-    assert overrides.fault(name, text).startswith(reason)
+    assert render.override_fault(name, text).startswith(reason)
 
 
-@pytest.mark.parametrize("name", overrides.NAMES)
+@pytest.mark.parametrize("name", render.overridable())
 def test_a_prompt_of_every_name_can_be_overridden_and_the_built_in_one_has_no_fault(
     name: str,
 ) -> None:
-    file = Path(overrides.__file__).parent / f"{name}.md.j2"
+    file = Path(render.__file__).parent / f"{name}.md.j2"
     is_act = name != "persona"
 
-    assert overrides.fault(name, file.read_text(encoding="utf-8") if is_act else "A pilot.") == ""
-    assert overrides.fault(name, "{{ persona }} Say it in {{ words }} words.") == ""
+    assert (
+        render.override_fault(name, file.read_text(encoding="utf-8") if is_act else "A pilot.")
+        == ""
+    )
+    assert render.override_fault(name, "{{ persona }} Say it in {{ words }} words.") == ""

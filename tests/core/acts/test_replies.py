@@ -5,14 +5,14 @@ import pytest
 from core.acts.ballot import BallotReply, ballot_fault
 from core.acts.compare import options_fault, options_reply
 from core.acts.replies import first_sentence, label_in
-from core.acts.short_form import (
+from core.acts.speak import (
     ANSWER_MAX_CHARS,
     MOST_POINTS,
     POINT_MAX_CHARS,
     ShortForm,
     read_short_form,
 )
-from core.acts.verdict_replies import VerdictReply, verdict_from, verdict_reply
+from core.acts.verdict import VerdictReply, verdict_from, verdict_reply
 from core.debate.contributions import RaisedKind
 from core.debate.debate_events import DebateStarted
 from core.debate.log import fold

@@ -10,7 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from core.acts import overrides
+from core.acts.prompt import overridable
 from core.config.load import FileDefaults, load, prompt_reader
 from core.config.source import keys_of
 from core.config.writing import json_schema
@@ -58,7 +58,7 @@ def test_the_schema_accepts_what_the_program_accepts(
 
 
 def test_every_key_and_prompt_is_explained_in_the_guide() -> None:
-    names = (*all_keys(SettingsFile), *overrides.NAMES)
+    names = (*all_keys(SettingsFile), *overridable())
     assert [name for name in names if f"`{name}`" not in GUIDE] == []
 
 

@@ -14,7 +14,7 @@ import pytest
 from pydantic import BaseModel
 
 from core.acts.ballot import ballot_reply
-from core.acts.verdict_replies import verdict_reply
+from core.acts.verdict import verdict_reply
 from core.clock import SystemClock
 from core.debate.agents import Agent
 from core.debate.turn import Act

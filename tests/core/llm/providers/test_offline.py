@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.acts.act import ACTS
-from core.acts.short_form import read_short_form
+from core.acts.speak import read_short_form
 from core.acts.take import Turns
 from core.clock import SystemClock
 from core.debate.contributions import Note
