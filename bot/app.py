@@ -85,15 +85,13 @@ from core.store.debates import SqlDebateStore
 from core.store.upkeep import probe
 from core.telling import Sinks
 from core.transcript.models_used import usual_models_words
-from core.use_cases.answer import AnswerQuestions
 from core.use_cases.ask import AskAboutDebate
-from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
 from core.use_cases.find import FindDebates
-from core.use_cases.note import AddNote
-from core.use_cases.recall import RecallDecisions
+from core.use_cases.messages import AddNote, AnswerQuestions
+from core.use_cases.recall import CountOutcomes, RecallDecisions
 from core.use_cases.remind import RemindPeople
 from core.use_cases.restore import hold_restored
 from core.use_cases.share import ShareDebates
@@ -394,7 +392,7 @@ class _Wiring:
                 bounds=bounds,
                 spending=store,
             ),
-            answer=AnswerQuestions(facts=facts, note=note, bounds=bounds),
+            answer=AnswerQuestions(facts=facts, note=note),
             ask=AskAboutDebate(facts=facts, bounds=bounds, caps=settings.limits, spending=store),
             steer=SteerDebate(
                 facts=facts, note=note, stewards=self._channels.stewards, mention="<@{}>".format

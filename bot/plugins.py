@@ -25,7 +25,6 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from bot.log import logger
-from bot.plugins import QueuedSink
 from core.acts.prompt import override_fault
 from core.capabilities import capability
 from core.debate.agenda import Agenda

@@ -64,10 +64,6 @@ TOO_FAST = (
     "You write faster than Moot takes messages of one person: some 30 at once, then one a second. "
     "The agents did not get what came faster than that; write it again in a minute."
 )
-REFERRED = (
-    "Who knows the answer is no answer yet: the question stays open, and your words reach the "
-    "agents as a note. Whoever you named can reply here, with the number of the question."
-)
 CLICK_TOO_SLOW = "Moot is slow just now, and what you did may not have been recorded. Try again."
 NOT_INSTALLED = (
     "Moot is not installed in this workspace, so nothing was done. "

@@ -48,10 +48,10 @@ from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedbac
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput
 from core.rules.schedule import open_questions
-from core.use_cases.answer import PersonsReply, open_numbers
 from core.use_cases.decide import says_the_same
-from core.use_cases.option_edits import EditRefused
+from core.use_cases.messages import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
+from core.use_cases.steer import EditRefused
 
 NO_PAGES = (
     "Debates are not shared as pages here: whoever runs Moot has not switched that on "

@@ -1,7 +1,7 @@
 """Replies in a debate's thread become answers or notes, or steer the debate."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,7 +36,7 @@ from core.debate.state import Debate, Status
 from core.errors import BadInput, LogBroken, MootError, NotesFull
 from core.redaction import redact
 from core.rules.schedule import open_questions
-from core.use_cases.answer import PersonsReply, ReplyOutcome
+from core.use_cases.messages import PersonsReply, ReplyOutcome
 
 _log = logger(__name__)
 
@@ -185,8 +185,7 @@ async def take_reply(message: IncomingMessage) -> None:
     # Slack delivers an order once more, as a mention.
     has_words_for_all = has_words(message.posted.all_text) and not await message.is_order()
     # First the words: what they link to must not take the room of the last note from them.
-    record = message.context.acts.answer.reply
-    is_heard = not has_words_for_all or await _take(message, record, debate_id)
+    is_heard = not has_words_for_all or await _take(message, debate_id)
     await _take_evidence(message, debate_id, has_links=is_heard)
 
 
@@ -198,7 +197,7 @@ async def take_edit(message: IncomingMessage) -> None:
     debate_id = await message.debate_id()
     if debate_id is None or not await _may_take_part(message, debate_id):
         return
-    is_heard = await _take(message, message.context.acts.answer.edit, debate_id)
+    is_heard = await _take(message, debate_id)
     await _take_evidence(message, debate_id, has_links=is_heard)
 
 
@@ -231,11 +230,7 @@ async def _may_take_part(message: IncomingMessage, debate_id: str) -> bool:
     return True
 
 
-async def _take(
-    message: IncomingMessage,
-    record: Callable[[PersonsReply], Awaitable[ReplyOutcome]],
-    debate_id: str,
-) -> bool:
+async def _take(message: IncomingMessage, debate_id: str) -> bool:
     """Record a message of a debate's thread; tell its author what they need to know.
 
     Returns:
@@ -253,16 +248,14 @@ async def _take(
     )
     version, context = message.version, message.context
     try:
-        outcome = await record(reply)
+        outcome = await context.acts.answer.take(reply)
     except BadInput as refusal:
         # For want of room each person hears it once an hour.
         hour = f"{debate_id}/{by.id}/full/{context.clock.now():%Y%m%d%H}"
         key = hour if isinstance(refusal, NotesFull) else f"{version}/answer"
         await message.tell(str(refusal), key=key)
         return False
-    if outcome is ReplyOutcome.REFERRED:
-        await message.tell(answers.REFERRED, key=f"{version}/referred", debate_id=debate_id)
-    elif outcome is ReplyOutcome.AFTER_END:
+    if outcome is ReplyOutcome.AFTER_END:
         await _say_ended(message, reply)
     elif outcome is ReplyOutcome.UNCLEAR:
         debate = await context.acts.answer.facts.debate(debate_id)

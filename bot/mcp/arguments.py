@@ -26,9 +26,8 @@ from core.debate.state import Debate
 from core.opening import DebateRequest
 from core.ports import Clock
 from core.rules.sources import MOST_SOURCES
-from core.use_cases.answer import AnswerQuestions
 from core.use_cases.decide import DecideOnVerdict
-from core.use_cases.note import AddNote
+from core.use_cases.messages import AddNote, AnswerQuestions
 from core.use_cases.recall import RecalledDecision
 from core.use_cases.start import StartedDebate
 from core.use_cases.steer import SteerDebate

@@ -37,12 +37,11 @@ from core.ports import Clock, DebateFilter, DebateStore, Embedder
 from core.settings import Settings
 from core.telling import Sinks
 from core.transcript.markdown import visible
-from core.use_cases.answer import AnswerQuestions
 from core.use_cases.choices import Choices
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
-from core.use_cases.note import AddNote
+from core.use_cases.messages import AddNote, AnswerQuestions
 from core.use_cases.recall import RecallDecisions, RecalledDecision
 from core.use_cases.start import StartDebate, StartedDebate
 from core.use_cases.steer import SteerDebate, only_steward
@@ -196,7 +195,7 @@ class ThisMachine:
                 actions=CallerActions(
                     start=lambda arguments: self._start(starting, arguments),
                     sources=self._sources,
-                    answer=AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED),
+                    answer=AnswerQuestions(facts=facts, note=note),
                     note=note,
                     decide=DecideOnVerdict(facts=facts),
                     steer=SteerDebate(

@@ -46,9 +46,8 @@ from core.rules.ending import DebateState, state_of
 from core.rules.schedule import open_questions
 from core.transcript.markdown import visible
 from core.transcript.people import standing_words
-from core.use_cases.answer import PersonsReply, open_numbers
+from core.use_cases.messages import PersonsReply, open_numbers
 from core.use_cases.reply_parsing import GivenAnswer
-from core.use_cases.revise import SubmitRevision
 
 _log = logger(__name__)
 
@@ -212,8 +211,7 @@ async def submit_revision(
         )
         named = (*named, whole)
     origin = debates.origin(named_by_words("revision", arguments, state))
-    revise = SubmitRevision(answer=can.answer)
-    debate = await revise.submit(debate, debates.person, named, origin=origin)
+    debate = await can.answer.submit_revision(debate, debates.person, named, origin=origin)
     still_open = open_numbers(debate)
     numbers = (n for n, reference in enumerate(debate.references, start=1) if reference in named)
     sources = tuple(f"e{n}" for n in numbers if n > len(debate.setup.references))

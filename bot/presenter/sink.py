@@ -26,7 +26,7 @@ from core.debate.turn_events import OptionsMerged, VerdictReached
 from core.figures import duration
 from core.recent import Recent
 from core.rules.options import options_of
-from core.use_cases.debate_cache import DebateCache, DebateLog
+from core.use_cases.fact_log import DebateCache, DebateLog
 from core.use_cases.remind import RemindPeople
 
 

@@ -20,8 +20,8 @@ from core.figures import percent
 from core.transcript.markdown import visible
 from core.transcript.people import adr_status, outcome_words
 from core.transcript.words import table
-from core.use_cases.calibrate import CountOutcomes
 from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.recall import CountOutcomes
 
 _HEADS = ("", "Held", "Partly", "Reversed", "Share held (95% interval)", "Confidence said")
 _NOTE = (

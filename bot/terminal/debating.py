@@ -63,11 +63,9 @@ from core.transcript.markdown import visible
 from core.transcript.models_used import debate_models_words
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.use_cases.answer import AnswerQuestions
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
-from core.use_cases.note import AddNote
-from core.use_cases.revise import SubmitRevision
+from core.use_cases.messages import AddNote, AnswerQuestions
 from core.use_cases.start import StartDebate
 from core.use_cases.steer import SteerDebate, only_steward
 
@@ -291,10 +289,10 @@ async def _take_up(
     check_providers(debate.setup, environment, settings.servers)
     note, user = AddNote(facts=facts, bounds=UNBOUNDED), current_user()
     if revised is not None:
-        answer = AnswerQuestions(facts=facts, note=note, bounds=UNBOUNDED)
+        answer = AnswerQuestions(facts=facts, note=note)
         origin = f"{SURFACE}/{secrets.token_hex(8)}"
         references = handed_in(revised, user)
-        await SubmitRevision(answer=answer).submit(debate, user, references, origin=origin)
+        await answer.submit_revision(debate, user, references, origin=origin)
     if command.when == When.ALWAYS:
         steer = SteerDebate(facts=facts, note=note, stewards=only_steward(user), mention=str)
         await steer.want(debate, user)

@@ -22,10 +22,9 @@ from core.rules import schedule
 from core.rules.formats.review import handing_in_words
 from core.transcript.cited import link_citations
 from core.transcript.words import name_of
-from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
-from core.use_cases.note import AddNote
+from core.use_cases.messages import AddNote, AnswerQuestions, PersonsReply
 from core.use_cases.reply_parsing import GivenAnswer
 from core.use_cases.steer import SteerDebate, only_steward
 
@@ -54,7 +53,7 @@ class DebateSession:
         self._facts = FactLog(store=store, clock=clock, wake=engine.wake)
         self._note = AddNote(facts=self._facts, bounds=UNBOUNDED)
         self._was_asked_for_changes = False
-        self._answer = AnswerQuestions(facts=self._facts, note=self._note, bounds=UNBOUNDED)
+        self._answer = AnswerQuestions(facts=self._facts, note=self._note)
         self._steer = SteerDebate(
             facts=self._facts, note=self._note, stewards=only_steward(person), mention=str
         )

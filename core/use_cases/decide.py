@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, date, timedelta, tzinfo
+from datetime import UTC, date, tzinfo
 
 from core.debate.people import Person
 from core.debate.people_events import (
@@ -22,10 +23,9 @@ from core.rules.options import options_of
 from core.rules.voting import is_people_vote_closed
 from core.use_cases.fact_log import FactLog
 
-#: Newer debates that are offered to stand in an older one's place.
-_MOST_NEWER = 50
-#: Looking into more of them ends after this once there is one: a form opens within 3 seconds.
-_LOOKED_FOR = timedelta(seconds=1)
+#: Newer debates that are offered to stand in an older one's place. Their logs are read while a
+#: person waits for a form, which opens within 3 seconds.
+_MOST_NEWER = 25
 #: A ballot needs something to choose from.
 _FEWEST_OPTIONS = 2
 
@@ -119,29 +119,22 @@ class DecideOnVerdict:
     async def newer_than(self, debate: Debate) -> Mapping[str, str]:
         """Return the questions of the channel's later debates that decided something, by id.
 
-        The newest is first; the oldest are left out where reading takes longer than `_LOOKED_FOR`.
+        The newest is first.
         """
-        place, clock = debate.setup.place, self.facts.clock
-        ends = clock.now() + _LOOKED_FOR
+        place = debate.setup.place
         filters = DebateFilter(
             workspace=place.workspace,
             channels=(place.channel,),
             having=("verdict",),
             limit=_MOST_NEWER,
         )
-        entries = await self.facts.store.find(filters)
         decided = dict[str, str]()
-        for row in entries:
-            if row.started_at <= debate.started_at or row.status != Status.CONCLUDED:
+        for entry in await self.facts.store.find(filters):
+            if entry.started_at <= debate.started_at or entry.status != Status.CONCLUDED:
                 continue
-            if decided and clock.now() >= ends:
-                break
-            try:
-                candidate = await self.facts.debate(row.debate_id)
-            except (DebateUnknown, LogBroken):
-                continue
-            if _can_stand_in(candidate):
-                decided[row.debate_id] = row.question
+            with suppress(DebateUnknown, LogBroken):
+                if _can_stand_in(await self.facts.debate(entry.debate_id)):
+                    decided[entry.debate_id] = entry.question
         if not decided:
             raise BadInput(
                 "There is no newer debate with a verdict in this channel. Start one with "
@@ -168,15 +161,10 @@ class DecideOnVerdict:
         self.check_decision(debate)
         if not debate.decides:
             raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
-        if debate.acceptance is None and debate.setup.place.channel:
-            raise BadInput(
-                f"Your team has not accepted the verdict of debate `{debate.id}`, so nothing has "
-                "turned out yet. *Accept* is below the verdict."
-            )
         if debate.acceptance is None:
             raise BadInput(
-                f"Nobody has accepted the verdict of debate `{debate.id}`, so nothing has turned "
-                f"out yet. Accept it first: moot accept {debate.id}"
+                f"Your team has not accepted the verdict of debate `{debate.id}`, so nothing has "
+                f"turned out yet. First press *Accept* below it, or type: moot accept {debate.id}"
             )
 
     async def say_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:

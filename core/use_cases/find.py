@@ -10,7 +10,7 @@ from core.debate.state import Debate
 from core.errors import BadInput, DebateUnknown, LogBroken
 from core.ports import DebateFilter, DebateStore, PeopleDirectory
 from core.rules.formats.registry import format_of
-from core.use_cases.debate_cache import DebateCache, OnUnreadable, leaving_out
+from core.use_cases.fact_log import DebateCache, OnUnreadable, leaving_out
 
 #: Logs that are asked for together: nobody else's reading is to wait for all of a long list.
 _AT_ONCE = 3

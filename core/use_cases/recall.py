@@ -1,4 +1,4 @@
-"""People ask what was decided: answered from the register of decisions; no model writes it."""
+"""What was decided, for who asks, and how it turned out; no model writes it."""
 
 import asyncio
 import math
@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from core.debate.log import fold
+from core.calibration import Case, case_of
+from core.debate.log import RecordedEvent, fold
 from core.debate.state import Debate, Status
 from core.errors import ProviderError, reading
 from core.evidence.earlier import decision_words
@@ -20,7 +21,7 @@ from core.recent import Recent
 from core.redaction import redact
 from core.rules.options import options_of
 from core.transcript.cited import link_citations
-from core.use_cases.debate_cache import OnUnreadable, leaving_out
+from core.use_cases.fact_log import OnUnreadable, leaving_out
 from core.use_cases.limits import UNBOUNDED, Bounds
 
 _log = structlog.get_logger(__name__)
@@ -70,6 +71,10 @@ _STOP_WORDS = frozenset(
     )
     for word in line.split()
 )
+#: Debates that are kept in memory, of all workspaces.
+_CASES_REMEMBERED = 20_000
+#: How keys begin of what makes a debate count: the team's decisions, and how they turned out.
+_DECIDED = ("decision/", "outcome/")
 
 
 def asks_what_was_decided(question: str) -> bool:
@@ -222,3 +227,51 @@ class RecallDecisions:
 def recalled_decision(debate: Debate) -> str:
     citations = debate.verdict.citations if debate.verdict else ()
     return link_citations(decision_words(debate), citations)
+
+
+def _case(log: Sequence[RecordedEvent]) -> Case | None:
+    debate = fold(log)
+    with reading(debate.id):
+        return case_of(debate)
+
+
+@dataclass(kw_only=True)
+class CountOutcomes:
+    """Reads each debate's log once, and again when it has grown."""
+
+    store: DebateStore
+    on_unreadable: OnUnreadable
+    #: By debate: how far its log was read, and what it counts as.
+    _known: Recent[str, tuple[int, Case | None]] = field(
+        default_factory=lambda: Recent(_CASES_REMEMBERED), init=False
+    )
+
+    async def cases(
+        self, workspace: str | None, channels: Collection[str] | None, limit: int
+    ) -> Sequence[Case]:
+        """Return the accepted decisions of these channels, newest first.
+
+        Args:
+            workspace: Where; None: anywhere.
+            channels: Those the caller knows the person to be in; None: all.
+            limit: So many debates with a decision are looked at.
+        """
+        if channels is not None and not channels:
+            return ()
+        channel_ids = None if channels is None else tuple(channels)
+        filters = DebateFilter(
+            workspace=workspace, channels=channel_ids, having=_DECIDED, limit=limit
+        )
+        cases: list[Case] = []
+        for entry in await self.store.find(filters):
+            with leaving_out(entry.debate_id, self.on_unreadable):
+                read, case = self._known.get(entry.debate_id, (0, None))
+                log = await self.store.events(entry.debate_id, after=read)
+                if log:
+                    whole = log if not read else await self.store.events(entry.debate_id)
+                    # A long log takes a while, and others wait for this thread.
+                    case = await asyncio.to_thread(_case, whole)
+                    self._known[entry.debate_id] = (whole[-1].seq, case)
+                if case:
+                    cases.append(case)
+        return cases

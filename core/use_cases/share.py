@@ -15,7 +15,7 @@ from core.debate.state import Debate
 from core.errors import BadInput, DebateUnknown
 from core.ports import Clock
 from core.use_cases.choices import ChannelChoicesStore
-from core.use_cases.debate_cache import DebateCache
+from core.use_cases.fact_log import DebateCache
 
 #: Debate, the second in which it ends, the grant, and what shows that all of it is ours.
 _NAME = re.compile(r"(d[a-z2-7]{7})\.([0-9]{1,12})\.([0-9a-f]{16})\.([0-9a-f]{64})", re.ASCII)

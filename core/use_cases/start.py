@@ -47,7 +47,7 @@ _DELIMITER_BYTES = 8
 REPEATED_WITHIN = timedelta(minutes=10)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class StartedDebate:
     debate_id: str
     setup: Setup
@@ -84,9 +84,8 @@ class StartDebate:
 
     async def setup_for(self, request: DebateRequest, choices: Choices = _NO_CHOICES) -> Setup:
         check_context(request.context, self.bounds)
-        channel = await self.of_channel(request.place)
+        channel = await self._of_channel(request.place)
         own = channel.choices
-        effective = choices.over(own)
         playbook_name, notices = request.playbook or choices.playbook, list[str]()
         if playbook_name is None and own.playbook not in {None, NO_PLAYBOOK}:
             if own.playbook in self.settings().playbooks:
@@ -98,7 +97,12 @@ class StartDebate:
         usual = (await self.usual(request.place, playbook or NO_PLAYBOOK)).rounds
         rounds = None if choices.rounds == usual else choices.rounds
         agents = request.agents if request.agents is not None else choices.agents
-        settings = with_choices(self.settings(), effective, self.models)
+        settings = with_choices(self.settings(), choices.over(own), self.models)
+        references, place, by = list(request.references), request.place, request.asked_by
+        question, evidence = redact(request.question), settings.evidence
+        if evidence.earlier_decisions and await has_earlier(self.facts.store, place):
+            references.append(earlier_decisions(question, by))
+        references += tool_references(evidence.mcp_servers, question, place, by)
         whole = replace(
             request,
             agents=agents,
@@ -107,13 +111,8 @@ class StartDebate:
             format=request.format or choices.format,
             playbook=playbook,
             warnings=(*request.warnings, *notices),
+            references=tuple(references),
         )
-        references, place, by = list(request.references), request.place, request.asked_by
-        question, evidence = redact(request.question), settings.evidence
-        if evidence.earlier_decisions and await has_earlier(self.facts.store, place):
-            references.append(earlier_decisions(question, by))
-        references += tool_references(evidence.mcp_servers, question, place, by)
-        whole = replace(whole, references=tuple(references))
         setup = open_debate(whole, settings, delimiter=secrets.token_hex(_DELIMITER_BYTES))
         # Where there are no channels nobody reads posts.
         quiet = self.channels is not None and not channel.every_turn
@@ -136,10 +135,8 @@ class StartDebate:
             if await store.id_of_origin(origin) is None:
                 running = DebateFilter(workspace=place.workspace, open_only=True, limit=most)
                 entries = await store.find(running)
-                if (begun := await self._begun_before(setup, entries)) is not None:
+                if begun := await self._same_question(setup, entries, anew=anew):
                     return begun
-                if not anew:
-                    self._check_duplicate(setup, entries)
                 check_room(setup.asked_by, place, entries, self.bounds)
                 if self.spending:
                     day, by = self.facts.clock.now().date(), setup.asked_by.id
@@ -175,48 +172,43 @@ class StartDebate:
             before = await self.facts.debate(newest) if newest else None
         return f"{origin}/{number}", before
 
-    async def _begun_before(
-        self, setup: Setup, running: Sequence[DebateEntry]
+    async def _same_question(
+        self, setup: Setup, running: Sequence[DebateEntry], *, anew: bool
     ) -> StartedDebate | None:
-        since = self.facts.clock.now() - REPEATED_WITHIN
-        key = (setup.place.channel, setup.asked_by.id, setup.question)
-        for entry in running:
-            if (entry.channel, entry.asked_by, entry.question) != key or entry.started_at < since:
+        """The debate that this request has begun a moment ago; refuses what another person asked.
+
+        A person's own is the same only in the same words and with the same settings.
+        """
+        now, by = self.facts.clock.now(), setup.asked_by.id
+        recent = [
+            entry
+            for entry in running
+            if entry.channel == setup.place.channel and entry.started_at >= now - REPEATED_WITHIN
+        ]
+        for entry in recent:
+            if (entry.asked_by, entry.question) != (by, setup.question):
                 continue
             with suppress(LogBroken):
                 first = (await self.facts.debate(entry.debate_id)).setup
-                # Not compared: the token's remaining money falls while the first debate runs, and
-                # the forecast may be missing in one of the two.
-                same: dict[str, object] = {"delimiter": first.delimiter, "forecast": first.forecast}
-                if setup.token:
-                    cost = {"debate_cost": first.limits.debate_cost}
-                    same["limits"] = setup.limits.model_copy(update=cost)
-                if setup.model_copy(update=same) == first:
-                    return StartedDebate(debate_id=entry.debate_id, setup=first, fresh=False)
+                if _is_same(setup, first):
+                    return StartedDebate(entry.debate_id, first, fresh=False)
+        for entry in () if anew else recent:
+            if entry.asked_by != by and _bare(entry.question) == _bare(setup.question):
+                ago = quantity(max(1, (now - entry.started_at) // timedelta(minutes=1)), "minute")
+                raise DuplicateQuestion(
+                    f"The same question was asked here {ago} ago: debate `{entry.debate_id}` runs "
+                    "on it. Reply in its thread to add what its agents should know, or change a "
+                    "word of the question for a debate of its own.",
+                    debate_id=entry.debate_id,
+                )
         return None
-
-    def _check_duplicate(self, setup: Setup, running: Sequence[DebateEntry]) -> None:
-        """Refuse a question that somebody else asked in the channel a moment ago."""
-        now, place = self.facts.clock.now(), setup.place
-        for entry in running:
-            is_recent = entry.started_at >= now - REPEATED_WITHIN
-            is_elsewhere = entry.channel != place.channel or entry.asked_by == setup.asked_by.id
-            if is_elsewhere or not is_recent or _bare(entry.question) != _bare(setup.question):
-                continue
-            ago = quantity(max(1, (now - entry.started_at) // timedelta(minutes=1)), "minute")
-            words = (
-                f"The same question was asked here {ago} ago: debate `{entry.debate_id}` runs on "
-                "it. Reply in its thread to add what its agents should know, or change a word of "
-                "the question for a debate of its own."
-            )
-            raise DuplicateQuestion(words, debate_id=entry.debate_id)
 
     async def estimate(self, request: DebateRequest, choices: Choices) -> Estimate:
         return self.estimating(await self.setup_for(request, choices))
 
     async def usual(self, place: Place, playbook: str | None = None) -> Choices:
         """Return the defaults of a channel; its own playbook is used if it is still there."""
-        own, settings = (await self.of_channel(place)).choices, self.settings()
+        own, settings = (await self._of_channel(place)).choices, self.settings()
         usual = own.over(self.built_in())
         if playbook is None and own.playbook in settings.playbooks:
             playbook = own.playbook
@@ -246,7 +238,7 @@ class StartDebate:
             debate_cost=NO_CAP if cost is None else cost,
         )
 
-    async def of_channel(self, place: Place) -> ChannelChoices:
+    async def _of_channel(self, place: Place) -> ChannelChoices:
         return await self.channels.get(place) if self.channels else ChannelChoices()
 
     def agents(self) -> Mapping[str, str]:
@@ -256,6 +248,16 @@ class StartDebate:
 def new_debate_id() -> str:
     """Return a fresh id: "d" and seven characters that cannot be misread."""
     return "d" + "".join(secrets.choice(_BASE32) for _ in range(_ID_LENGTH))
+
+
+def _is_same(setup: Setup, first: Setup) -> bool:
+    # Not compared: the token's remaining money falls while the first debate runs, and the forecast
+    # may be missing in one of the two.
+    same: dict[str, object] = {"delimiter": first.delimiter, "forecast": first.forecast}
+    if setup.token:
+        cost = {"debate_cost": first.limits.debate_cost}
+        same["limits"] = setup.limits.model_copy(update=cost)
+    return setup.model_copy(update=same) == first
 
 
 def _bare(question: str) -> str:

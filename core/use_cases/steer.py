@@ -16,14 +16,16 @@ from core.debate.people_events import (
     VoteCalled,
 )
 from core.debate.state import Debate, Status
-from core.debate.vote import OptionEdit
+from core.debate.vote import OptionChange, OptionEdit
 from core.errors import BadInput
+from core.figures import quantity
+from core.redaction import redact
 from core.rules import schedule
 from core.rules.ending import why_not_wanted
 from core.rules.formats.registry import format_of
+from core.rules.options import NAME_MAX_CHARS, OptionList, after_edits, named_options, options_of
 from core.use_cases.fact_log import FactLog
-from core.use_cases.note import AddNote
-from core.use_cases.option_edits import check_editable, checked_edits
+from core.use_cases.messages import AddNote
 
 #: A vote needs something to choose from.
 FEWEST_POSITIONS = 2
@@ -152,3 +154,78 @@ class SteerDebate:
 def pauses(debate: Debate) -> str:
     """An origin that two clicks in the same state share, so that a double click is one event."""
     return str(sum(key.startswith(("pause/", "resume/")) for key in debate.times))
+
+
+#: More options cannot be weighed against each other, however they came to be.
+MOST_OPTIONS = 12
+
+
+class EditRefused(BadInput):
+    """An edit of the options makes no sense; says what to do."""
+
+    def __init__(self, edit: OptionEdit, words: str) -> None:
+        super().__init__(words)
+        self.edit = edit
+
+
+def check_editable(debate: Debate) -> None:
+    if debate.status is not Status.RUNNING:
+        raise BadInput(f"Debate `{debate.id}` is over; its options stay as they were voted on.")
+    if debate.tally or debate.verdict:
+        raise BadInput("The votes are counted; the options stay as they were voted on.")
+    if not options_of(debate).items:
+        raise BadInput(
+            "There are no options yet: they are named when all first answers are there. "
+            "Try again in a minute, or add what the agents should know in the thread."
+        )
+
+
+def checked_edits(debate: Debate, edits: Sequence[OptionEdit]) -> Sequence[OptionEdit]:
+    """Return the edits to record: redacted, without those that change nothing.
+
+    Each is checked after those before it; `EditRefused` names the one that cannot be made.
+    """
+    clean_edits = list[OptionEdit]()
+    for edit in edits:
+        before = after_edits(named_options(debate), (*debate.option_edits, *clean_edits))
+        clean = edit.model_copy(update={"name": " ".join(redact(edit.name).split())})
+        if edit.change is OptionChange.RENAME and before.name(edit.option) == clean.name:
+            continue
+        if wrong := _fault(before, clean):
+            raise EditRefused(edit, wrong)
+        clean_edits.append(clean)
+    return clean_edits
+
+
+def _fault(options: OptionList, edit: OptionEdit) -> str:
+    """What is wrong with an edit, for the person who makes it; empty if nothing is."""
+    option, into = options.resolve(edit.option), options.resolve(edit.into)
+    hint = f"The options are: {', '.join(item.name for item in options.items)}."
+    gone = f"There is no such option any more. {hint} Open the form again."
+    if edit.change is OptionChange.MERGE:
+        both = "Choose both: the option that goes, and the one it goes into."
+        faults = (
+            (not (edit.option and edit.into), both),
+            (not option, gone),
+            (not into, f"Say which option it goes into. {hint}"),
+            (into == option, "An option cannot go into itself: choose two different ones."),
+        )
+    else:
+        is_new, name = edit.change is OptionChange.ADD, edit.name.casefold()
+        others = [item.name for item in options.items if is_new or item.id != option]
+        twin = next((other for other in others if other.casefold() == name), "")
+        size = quantity(len(edit.name), "character")
+        too_long = f"The name has {size}; the most is {NAME_MAX_CHARS}. Say the rest as context."
+        same = (
+            f"There is an option “{twin}” already. Give it another name, or merge the two if they "
+            "are the same."
+        )
+        full = f"There are {MOST_OPTIONS} options, as many as can be weighed. Merge two first."
+        faults = (
+            (not (is_new or option), gone),
+            (not name, "An option needs a name. To take one away, merge it into another."),
+            (len(edit.name) > NAME_MAX_CHARS, too_long),
+            (bool(twin), same),
+            (is_new and len(options.items) >= MOST_OPTIONS, full),
+        )
+    return next((words for is_wrong, words in faults if is_wrong), "")

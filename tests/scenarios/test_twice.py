@@ -15,7 +15,7 @@ from core.debate.turn import Act
 from core.errors import KeyRefused
 from core.ports import DebateFilter
 from core.testing import ScriptedProvider
-from core.use_cases.answer import PersonsReply
+from core.use_cases.messages import PersonsReply
 from slack_on_loopback.errors import PersonRefusal
 from tests.scenarios.test_edges import stale_click
 from tests.scenarios.test_faults import failing
@@ -191,4 +191,4 @@ async def test_a_reply_that_was_taken_in_time_and_comes_again_after_the_end_is_n
         debate_id=debate.id, by=debate.notes[0].author, text="Two people.", origin=origin
     )
     assert [note.id for note in debate.notes] == [origin]
-    assert await team.moot.context.acts.answer.reply(again)
+    assert await team.moot.context.acts.answer.take(again)

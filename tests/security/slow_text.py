@@ -501,7 +501,7 @@ def _of_debate(tell: Callable[[Debate, Contribution], object]) -> Callable[[str]
 
 #: Functions elsewhere, and those that need more than a text.
 WITH_MORE: Mapping[str, Callable[[str], object]] = {
-    "core.acts.short_form.read_short_form": read_short_form,
+    "core.acts.speak.read_short_form": read_short_form,
     "core.acts.summarise.cut": lambda text: cut(text, len(text) - 1),
     "core.llm.providers.errors.from_body": lambda text: errors.from_body(
         "OpenAI", 400, text, prompt=text
@@ -532,9 +532,7 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "core.transcript.words.nested": lambda text: nested(text, 2),
     "core.transcript.words.titled": lambda text: titled("Title", text),
     "core.use_cases.choices.cost_cap": _tolerant(lambda text: cost_cap(text, None)),
-    "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(
-        text, {1: "How many?", 2: "Who?"}, [1, 2]
-    ),
+    "core.use_cases.reply_parsing.parse_reply": lambda text: parse_reply(text, {1, 2}, [1, 2]),
     "bot.debate_page.page.html": lambda text: html(text, 2, {"e1"}),
     "bot.listeners.typed.is_greeted": lambda text: typed.is_greeted(text, typed.read(text)),
     "bot.slack.ids.address_keys": ids.address_keys,

@@ -17,9 +17,8 @@ from core.errors import BadInput, NotesFull
 from core.opening import DebateRequest
 from core.ports import DebateEntry, DebateFilter
 from core.testing import ScriptedProvider
-from core.use_cases.answer import PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds, check_context, check_room, check_size
-from core.use_cases.note import AddNote
+from core.use_cases.messages import AddNote, PersonsReply, ReplyOutcome
 from tests.security.sending import http_team
 
 BOUNDS = Bounds(
@@ -227,9 +226,9 @@ async def test_after_the_end_a_person_is_offered_so_many_answers_an_hour(team: T
         PersonsReply(debate_id=entry.debate_id, by=ASKER, text="Why?", origin=f"{board}{number}")
         for number in range(3)
     ]
-    assert [await answer.reply(reply) for reply in replies[:2]] == [ReplyOutcome.AFTER_END] * 2
+    assert [await answer.take(reply) for reply in replies[:2]] == [ReplyOutcome.AFTER_END] * 2
     with pytest.raises(NotesFull, match="2 notes to this debate within an hour"):
-        await answer.reply(replies[2])
+        await answer.take(replies[2])
 
 
 def test_the_bounds_hold_in_the_running_program() -> None:

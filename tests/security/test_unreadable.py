@@ -29,10 +29,9 @@ from core.ports import DebateFilter
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.testing import InMemoryStore, ManualClock, Members, a_setup
-from core.use_cases.calibrate import CountOutcomes
-from core.use_cases.debate_cache import DebateCache
+from core.use_cases.fact_log import DebateCache
 from core.use_cases.find import FindDebates, FoundDebate, SearchHit
-from core.use_cases.recall import RecallDecisions, RecalledDecision
+from core.use_cases.recall import CountOutcomes, RecallDecisions, RecalledDecision
 from tests.bot.operations.test_backup import NOW, fill
 from tests.bot.plays import play
 

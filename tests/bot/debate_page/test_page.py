@@ -26,7 +26,7 @@ from core.debate.turn import ENGINE, Act, Turn
 from core.debate.verdict import Verdict
 from core.figures import money
 from core.testing import InMemoryChannelChoices, InMemoryStore, ManualClock, a_setup, log_of
-from core.use_cases.debate_cache import DebateCache
+from core.use_cases.fact_log import DebateCache
 from core.use_cases.share import ShareDebates
 from tests.core.transcript.test_transcript import a_call, a_log
 from tests.security.test_inert import BAD, PIECES

@@ -1,12 +1,10 @@
 """What the team decides, thinks and saw come of it: recorded once, without secrets."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from core.debate.debate_events import DebateConcluded, DebateStarted
-from core.debate.log import RecordedEvent
 from core.debate.people_events import DecisionRecorded
 from core.debate.state import Status
 from core.debate.turn_events import VerdictReached
@@ -21,9 +19,9 @@ from core.debate.verdict import (
 from core.debate.vote import PeopleBallot
 from core.errors import BadInput
 from core.llm.providers.offline import UNDECIDED
-from core.testing import ManualClock, a_setup
+from core.testing import a_setup
 from core.use_cases.decide import DecideOnVerdict
-from tests.core.use_cases.logs import ALEX, DANA, Recording, SlowStore, verdict
+from tests.core.use_cases.logs import ALEX, DANA, Recording, verdict
 from tests.core.use_cases.test_steer import TWO
 
 SECRET = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
@@ -121,23 +119,3 @@ async def test_only_a_newer_debate_with_a_verdict_can_stand_in_an_older_ones_pla
     assert list(await deciding(log).newer_than(older)) == ["newer"]
     with pytest.raises(BadInput, match="no newer debate with a verdict"):
         await deciding(log).newer_than(await log.facts.debate("newer"))
-
-
-class OnASlowDisk(SlowStore):
-    """A store that takes 0.4 seconds to read a log, by this clock."""
-
-    clock: ManualClock | None = None
-
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        if self.clock:
-            self.clock.advance(0.4)
-        return await super().events(debate_id, after=after)
-
-
-async def test_the_newest_debates_are_offered_in_time_for_the_form_to_open() -> None:
-    store = OnASlowDisk()
-    log = Recording(store)
-    older = await log.begin(verdict(), DebateConcluded())
-    await more_debates(log, "d1", "d2", "d3", "d4", "d5", "undecided")
-    store.clock = log.clock
-    assert list(await deciding(log).newer_than(older)) == ["d5", "d4"]

@@ -27,9 +27,8 @@ from core.errors import BadInput
 from core.rules.gate import gate_turn
 from core.rules.options import options_of
 from core.use_cases.limits import UNBOUNDED
-from core.use_cases.note import AddNote
-from core.use_cases.option_edits import MOST_OPTIONS, EditRefused
-from core.use_cases.steer import SteerDebate
+from core.use_cases.messages import AddNote
+from core.use_cases.steer import MOST_OPTIONS, EditRefused, SteerDebate
 from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, verdict
 
 SAM = Person(id="U3")

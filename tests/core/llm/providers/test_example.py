@@ -30,10 +30,9 @@ from core.request import ModelRequest
 from core.rules.options import options_of
 from core.testing import InMemoryStore, ManualClock, RecordingSink
 from core.transcript.words import confidence_words
-from core.use_cases.answer import AnswerQuestions, PersonsReply
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
-from core.use_cases.note import AddNote
+from core.use_cases.messages import AddNote, AnswerQuestions, PersonsReply
 
 NAMES = list(examples())
 POSITIONS = {Act.PROPOSAL, Act.REFINEMENT}
@@ -75,17 +74,17 @@ async def played(name: str, note: str = "") -> Debate:
     assert any(isinstance(event.event, ClarificationsOpened) for event in sink.events)
     facts = FactLog(store=store, clock=clock, wake=lambda _: None)
     notes = AddNote(facts=facts, bounds=Bounds())
-    answers = AnswerQuestions(facts=facts, note=notes, bounds=Bounds())
+    answers = AnswerQuestions(facts=facts, note=notes)
     asked = [item for opened_ in debate.clarifications.values() for item in opened_.items]
     numbers = {item.question: item.number for item in asked}
     for place, answer in enumerate(examples()[name].answers):
         text = f"{numbers[answer.question]}: {answer.answer}"
         who = Person(id=f"U{place}", name=answer.by)
         reply = PersonsReply(debate_id=DEBATE, by=who, text=text, origin=f"slack/{place}")
-        await answers.reply(reply)
+        await answers.take(reply)
     if note:
         who = Person(id="U9", name="Sam")
-        await answers.reply(PersonsReply(debate_id=DEBATE, by=who, text=note, origin="slack/n"))
+        await answers.take(PersonsReply(debate_id=DEBATE, by=who, text=note, origin="slack/n"))
     return await engine.run(DEBATE)
 
 

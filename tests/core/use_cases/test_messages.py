@@ -7,16 +7,18 @@ import pytest
 
 from core.acts.context import note_labels
 from core.debate.debate_events import ClarificationsClosed, DebateConcluded
+from core.debate.evidence import SourceKind, SourceReference
 from core.debate.message_events import NoteChanged
 from core.debate.people import Person
 from core.debate.state import Debate
-from core.errors import BadInput
+from core.errors import BadInput, NotesFull
 from core.transcript.record import record_json
-from core.use_cases.answer import AnswerQuestions, PersonsReply, ReplyOutcome
 from core.use_cases.limits import Bounds
-from core.use_cases.note import AddNote
+from core.use_cases.messages import AddNote, AnswerQuestions, PersonsReply, ReplyOutcome
 from core.use_cases.reply_parsing import GivenAnswer
 from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, questions
+
+SECRET = "xoxb-" + "1234567890-" * 3 + "abcdefghij"
 
 
 class Thread:
@@ -26,14 +28,14 @@ class Thread:
         bounds = Bounds(note_characters=100)
         self.log = log
         note = AddNote(facts=log.facts, bounds=bounds)
-        self.answer = AnswerQuestions(facts=log.facts, note=note, bounds=bounds)
+        self.answer = AnswerQuestions(facts=log.facts, note=note)
 
     async def says(
         self, text: str, origin: str = "m1", by: Person = DANA, edited: str = ""
     ) -> ReplyOutcome:
         """A message arrives; an edit where it names a time."""
         reply = PersonsReply(debate_id=DEBATE, by=by, text=text, origin=origin, edited=edited)
-        return await (self.answer.edit(reply) if edited else self.answer.reply(reply))
+        return await self.answer.take(reply)
 
     async def fills(self, *answers: GivenAnswer) -> list[int]:
         """A form arrives; returns the numbers of those that came too late."""
@@ -103,13 +105,6 @@ async def test_what_others_answered_is_kept_beside_the_newest_until_they_take_it
     debate = await thread.debate()
     assert [note.author.name for note in debate.notes] == ["Kim", "Kim (2)"]
     assert [answer.text for answer in debate.other_answers(1)] == ["500"]
-
-
-async def test_a_question_stays_open_where_somebody_names_who_knows() -> None:
-    thread = await a_thread(2)
-    assert await thread.says("1: ten\n2: @priya knows that") is ReplyOutcome.REFERRED
-    assert await thread.answers() == {1: "ten"}
-    assert await thread.notes() == ["On question 2 (What of 2?): @priya knows that"]
 
 
 async def test_an_answer_that_comes_too_late_is_a_note() -> None:
@@ -255,3 +250,53 @@ async def test_the_record_repeats_no_deleted_words_of_a_message_that_was_an_answ
     assert "Kim" not in text
     assert '"text": "Alex"' in text
     assert text.count("Deleted by its author.") == 3
+
+
+async def with_notes(bounds: Bounds) -> tuple[Recording, AddNote]:
+    log = Recording()
+    await log.begin()
+    return log, AddNote(facts=log.facts, bounds=bounds)
+
+
+async def add(notes: AddNote, text: str, note_id: str = "m1", by: Person = DANA) -> bool:
+    return await notes.add(DEBATE, note_id=note_id, author=by, text=text)
+
+
+async def texts(log: Recording) -> list[str]:
+    return [note.text for note in (await log.debate()).notes]
+
+
+async def test_a_note_is_kept_without_secrets_and_delivered_again_not_one_too_many() -> None:
+    log, notes = await with_notes(Bounds(notes_per_debate=1))
+    for _ in range(2):
+        assert await add(notes, f"The key is {SECRET}.")
+    with pytest.raises(BadInput, match="has 1 notes, as many as one can take"):
+        await add(notes, "Twenty.", "m2")
+    assert await texts(log) == ["The key is [redacted]."]
+
+
+async def test_one_person_writes_so_many_notes_an_hour_and_others_go_on() -> None:
+    log, notes = await with_notes(Bounds(notes_per_person_hour=2))
+    for number in range(2):
+        assert await add(notes, "More.", f"m{number}")
+    with pytest.raises(NotesFull, match="2 notes to this debate within an hour"):
+        await add(notes, "More.", "m2")
+    assert await add(notes, "More.", "m1")  # delivered again
+    assert await add(notes, "Mine.", "m3", Person(id="U9", name="Sam"))
+    log.clock.advance(3600)
+    assert await add(notes, "More.", "m4")
+    assert len(await texts(log)) == 4
+
+
+async def test_what_words_link_to_again_is_there_once_and_needs_no_note() -> None:
+    log, notes = await with_notes(Bounds(notes_per_debate=1))
+    here, there = (
+        SourceReference(kind=SourceKind.LINK, title=url, fetch=url, by=DANA, in_words=True)
+        for url in ("https://a.example/0", "https://b.example/0")
+    )
+    for note in ("m1/links", "m1/links", "m2/links"):
+        assert not await notes.link(DEBATE, note_id=note, author=DANA, links=[here])
+    assert await texts(log) == ["[Linked as evidence: https://a.example/0]"]
+    with pytest.raises(BadInput, match="as many as one can take"):
+        await notes.link(DEBATE, note_id="m3/links", author=DANA, links=[there])
+    assert (await log.debate()).references == (here,)
