@@ -55,6 +55,10 @@ LOOK_AGAIN = 5.0
 _MOST_OPEN = 200
 
 
+def _note_unreadable(debate_id: str, error: StoreError) -> None:
+    _log.warning("cannot show", debate=debate_id, reason=str(error))
+
+
 @dataclass(frozen=True, kw_only=True)
 class _OwnDatabase:
     store: DebateStore
@@ -143,15 +147,13 @@ class ThisMachine:
             except StoreDown:
                 raise
             except StoreError as error:
-                _log.warning("left out of a list", debate=entry.debate_id, reason=str(error))
+                _note_unreadable(entry.debate_id, error)
         return debates
 
     async def recall(self, question: str) -> Sequence[RecalledDecision]:
-        def on_unreadable(debate_id: str, error: StoreError) -> None:
-            _log.warning("cannot show", debate=debate_id, reason=str(error))
-
+        store = await self._reading()
         register = RecallDecisions(
-            store=await self._reading(), on_unreadable=on_unreadable, embedder=self._embedder
+            store=store, on_unreadable=_note_unreadable, embedder=self._embedder
         )
         return await register.anywhere(question)
 
@@ -172,39 +174,32 @@ class ThisMachine:
             return self._held
 
     async def _open_database(self) -> _OwnDatabase:
-        async with AsyncExitStack() as opening:
-            store = await opening.enter_async_context(open_store(self._environment.moot_database))
-            reader = build_reader(self._settings, self._tools, fetchers_here(store))
-            turns = build_turns(self._calls, self._settings, store, reader)
-            # Nobody is shown a debate as it goes: programs ask.
-            engine = Engine(store=store, turns=turns, sink=Sinks(), clock=self.clock)
-            runner = Runner(engine=engine, store=store, clock=self.clock)
-            opening.push_async_callback(runner.close)
-            facts = FactLog(store=store, clock=self.clock, wake=runner.wake)
-            note = AddNote(facts=facts, bounds=UNBOUNDED)
-            starting = StartDebate(
-                facts=facts,
-                settings=lambda: self._settings,
-                estimating=estimating(self._settings),
-                bounds=UNBOUNDED,
-                spending=store,
-            )
-            database = _OwnDatabase(
-                store=store,
-                runner=runner,
-                actions=CallerActions(
-                    start=lambda arguments: self._start(starting, arguments),
-                    sources=self._sources,
-                    answer=AnswerQuestions(facts=facts, note=note),
-                    note=note,
-                    decide=DecideOnVerdict(facts=facts),
-                    steer=SteerDebate(
-                        facts=facts, note=note, stewards=only_steward(self.person), mention=str
-                    ),
-                ),
-            )
-            self._open.push_async_callback(opening.pop_all().aclose)
-            return database
+        store = await self._open.enter_async_context(open_store(self._environment.moot_database))
+        reader = build_reader(self._settings, self._tools, fetchers_here(store))
+        turns = build_turns(self._calls, self._settings, store, reader)
+        # Nobody is shown a debate as it goes: programs ask.
+        engine = Engine(store=store, turns=turns, sink=Sinks(), clock=self.clock)
+        runner = Runner(engine=engine, store=store, clock=self.clock)
+        self._open.push_async_callback(runner.close)
+        facts = FactLog(store=store, clock=self.clock, wake=runner.wake)
+        note = AddNote(facts=facts, bounds=UNBOUNDED)
+        starting = StartDebate(
+            facts=facts,
+            settings=lambda: self._settings,
+            estimating=estimating(self._settings),
+            bounds=UNBOUNDED,
+            spending=store,
+        )
+        stewards = only_steward(self.person)
+        actions = CallerActions(
+            start=lambda arguments: self._start(starting, arguments),
+            sources=self._sources,
+            answer=AnswerQuestions(facts=facts, note=note),
+            note=note,
+            decide=DecideOnVerdict(facts=facts),
+            steer=SteerDebate(facts=facts, note=note, stewards=stewards, mention=str),
+        )
+        return _OwnDatabase(store=store, runner=runner, actions=actions)
 
     async def _sources(
         self, _debate: Debate, named: Sequence[str]
