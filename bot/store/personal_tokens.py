@@ -8,7 +8,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -58,16 +58,7 @@ class PersonalTokens(TableUser):
         """
         token_id, secret = secrets.token_hex(_ID_BYTES), secrets.token_hex(_SECRET_BYTES)
         mine = (_TABLE.workspace == token.workspace) & (_TABLE.person == token.person)
-        values: dict[str, Any] = {
-            "id": token_id,
-            "workspace": token.workspace,
-            "person": token.person,
-            "name": token.name,
-            "hash": _hash(secret),
-            "origin": origin,
-            "made_at": token.made_at,
-            "expires_at": token.expires_at,
-        }
+        values = {**asdict(token), "id": token_id, "hash": _hash(secret), "origin": origin}
 
         def insert(connection: Connection) -> bool:
             old = _TABLE.expires_at <= token.made_at
