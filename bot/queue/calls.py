@@ -83,7 +83,8 @@ class FirstCalls:
         key = row.payload.get("target_key")
         target = await posts.row_by_key(key) if key else None
         target = target if target and target.ts and target.post else None
-        rendered = await outgoing.rendered([each for each in (row, target) if each and each.post])
+        living = [post for post in (row, target) if post and post.post]
+        rendered = await outgoing.rendered(living)
         if rendered is None:
             return
         call, version = await self._made_call(row, target, rendered)
