@@ -39,7 +39,7 @@ from bot.views.decision import (
 from bot.views.group_post import everything
 from bot.views.message import VERDICT, Form, MessageView, in_full, message_form, notice, text_form
 from bot.views.notices import page_link, withdrawn
-from bot.views.turn_groups import said_together
+from bot.views.progress import said_together
 from bot.views.verdict import whole
 from bot.views.vote import ballot_form, context_form, edits_in, field_of, options_form, places_of
 from core.debate.people import Person

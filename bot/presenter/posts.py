@@ -34,7 +34,7 @@ from bot.views.clarifications import card
 from bot.views.decision import answer_views, decision_line, outcome_post, question_line, reminder
 from bot.views.group_post import group_post, turn
 from bot.views.message import MessageView
-from bot.views.turn_groups import is_shown
+from bot.views.progress import is_shown
 from bot.views.verdict import headline, verdict
 from bot.views.vote import vote
 from core.acts.act import ACTS

@@ -2,7 +2,7 @@
 
 Turns end in any order; people read phase by phase. A post is held back while a turn of an earlier
 phase can still come, and inside a phase the order is the log's. In a quiet debate people read group
-by group (`bot.views.turn_groups`): an agent's goes out when it is complete and those of the rounds
+by group (`bot.views.progress`): an agent's goes out when it is complete and those of the rounds
 before are out. Held posts go out at the latest when the debate ends or is cut short.
 """
 
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from math import inf
 
 from bot.presenter.posts import turn_of
-from bot.views import turn_groups
-from bot.views.progress import is_read, order
+from bot.views.progress import are_held, group_of, is_complete, is_read, order
 from core.debate.log import RecordedEvent, apply
 from core.debate.state import Debate, Status
 from core.debate.turn import BESIDE
@@ -56,7 +55,7 @@ def release_after(position: ReadingPosition, debate: Debate, recorded: RecordedE
         is_free = at <= frontier
         if entry_turn and debate.setup.quiet:
             is_free = at < frontier or (
-                at == frontier and turn_groups.is_complete(debate, entry_turn.agent, at)
+                at == frontier and is_complete(debate, entry_turn.agent, at)
             )
         if not is_free:
             entries.append(entry)
@@ -82,18 +81,18 @@ def _frontier(debate: Debate) -> tuple[tuple[float, float], bool]:
 
     Beyond all places, if none can; before all of them, while people must act.
     """
-    place = turn_groups.group_of if debate.setup.quiet else order
+    place = group_of if debate.setup.quiet else order
     # A summary is read by agents: no post waits for one.
     turns = [turn for turn in schedule.ready(debate) if turn.act not in BESIDE]
     coming = (*turns, *(schedule.waiting_for_options(debate) if turns else ()))
     places = [place(debate, turn) for turn in coming if is_read(debate, turn)]
     waits = debate.status is Status.RUNNING and not turns and not schedule.conclusion(debate)
-    if waits or (debate.setup.quiet and turn_groups.are_held(debate)):
+    if waits or (debate.setup.quiet and are_held(debate)):
         return (-1, -1), waits
     return min(places, default=(inf, inf)), waits
 
 
 def _place(debate: Debate, entry: RecordedEvent) -> tuple[int, int]:
     turn = turn_of(entry)
-    place = turn_groups.group_of if debate.setup.quiet else order
+    place = group_of if debate.setup.quiet else order
     return place(debate, turn) if turn else (0, 0)

@@ -23,7 +23,7 @@ from bot.views.message import (
     select,
     text_input,
 )
-from bot.views.turn_groups import post_key
+from bot.views.progress import post_key
 from core.debate.state import Debate
 from core.debate.verdict import (
     DECISION_ENTRY,

@@ -27,7 +27,7 @@ from bot.slack.limits import (
     SECTION_TEXT,
 )
 from bot.slack.mrkdwn import bare, gist, literal, mrkdwn, split
-from bot.views.turn_groups import post_key
+from bot.views.progress import post_key
 from core.debate.agents import EXAMPLE, OFFLINE, Agent
 from core.debate.contributions import Contribution, Summary
 from core.debate.people import Person

@@ -19,8 +19,7 @@ from bot.slack.ids import (
     report_key,
     vote_key,
 )
-from bot.views.progress import order
-from bot.views.turn_groups import group_of, is_shown, post_key
+from bot.views.progress import group_of, is_shown, order, post_key
 from core.debate.debate_events import DebateStarted, TimeRanOut
 from core.debate.log import RecordedEvent, apply, fold
 from core.debate.people import Person
