@@ -40,7 +40,7 @@ from core.debate.rules import Ending, Termination, When
 from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.engine import Engine
-from core.evidence.reading import joined_sections
+from core.evidence.reading import Section, joined_sections
 from core.llm.call import ModelCalls
 from core.llm.prices import estimate_tokens, price, tokens_of
 from core.llm.prompt_text import pieces
@@ -188,7 +188,7 @@ class Library:
                 for n in range(8)
             )
             chapters.append(f"# Day {day}\n\n{figures}\n")
-        return joined_sections([("", "", "\n".join(chapters)[:_SOURCE_CHARACTERS], "")])
+        return joined_sections([Section(text="\n".join(chapters)[:_SOURCE_CHARACTERS])])
 
 
 def with_sources(setup: Setup, count: int) -> Setup:

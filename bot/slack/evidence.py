@@ -21,7 +21,7 @@ from bot.slack.typed_text import links_in, mentioned_in, readable
 from core.debate.evidence import SourceKind, SourceReference, SourceText
 from core.debate.people import Person, Place
 from core.errors import BadInput, MootError
-from core.evidence.reading import FetchedFile, joined_sections
+from core.evidence.reading import FetchedFile, Section, joined_sections
 from core.figures import size, when
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, page_reference
@@ -257,13 +257,12 @@ class SlackSources:
             raise BadInput("Slack cannot be asked for it") from None
 
 
-def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> tuple[str, str, str, str]:
-    """Title, address, text and uncounted lines."""
+def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> Section:
     who = names.get(post.user) or post.user or post.username or "an app"
     at = when(datetime.fromtimestamp(float(post.ts), UTC))
     attached = ", ".join(file.name for file in post.files)
     text = readable(post.all_text, names) + (f" [attached: {attached}]" if attached else "")
-    return f"{who}, {at}", link, f"{who}: {text}", ""
+    return Section(label=f"{who}, {at}", address=link, text=f"{who}: {text}")
 
 
 async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:

@@ -12,8 +12,7 @@ from core.debate.state import Debate, once_per_sources
 from core.debate.turn import Act, Turn
 from core.debate.verdict import Quoting
 from core.evidence.citations import check_citations, render_citations
-from core.evidence.passages import Passage, headings_of, passages_of
-from core.evidence.search import best_first
+from core.evidence.passages import Passage, best_first, headings_of, passages_of
 from core.figures import number, quantity
 from core.request import ModelRequest, Part, PartKind
 from core.rules.formats import review

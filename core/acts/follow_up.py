@@ -28,9 +28,8 @@ from core.debate.verdict import (
 )
 from core.errors import CallFailed
 from core.evidence.citations import check_citations
-from core.evidence.passages import Passage, passages_of
-from core.evidence.reading import joined_sections
-from core.evidence.search import best_first
+from core.evidence.passages import Passage, best_first, passages_of
+from core.evidence.reading import Section, joined_sections
 from core.figures import day
 from core.llm.call import ModelCalls
 from core.request import Effort, Part, PartKind
@@ -176,7 +175,7 @@ def _sources(entries: Mapping[str, Entry]) -> Sequence[Source]:
                 kind=SourceKind.RECORD, title=entry.title, fetch=entry.key, by=Person(id="")
             ),
             label=name,
-            **dict(joined_sections([(entry.title, "", entry.text, "")])),
+            **dict(joined_sections([Section(label=entry.title, text=entry.text)])),
         )
         for name, entry in entries.items()
     ]

@@ -30,7 +30,7 @@ from core.debate.turn_events import ContributionMade, FindingsMerged
 from core.debate.verdict import Judgement, Verdict
 from core.errors import CallFailed
 from core.evidence.citations import check, check_citations
-from core.evidence.revisions import changes_at, is_gone, quoted_in, revision_of
+from core.evidence.diffs import changes_at, is_gone, quoted_in, revision_of
 from core.figures import quantity
 from core.llm.call import ModelCalls
 from core.request import Effort

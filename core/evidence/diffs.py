@@ -1,9 +1,12 @@
 """A unified diff as a source: its places are files and the lines of the changed file (pure)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from core.debate.evidence import Mark, SourceText
+from rapidfuzz.distance import Indel
+
+from core.debate.evidence import Citation, CitationStatus, Mark, Source, SourceText
+from core.evidence.citations import check, lines_of
 
 #: How a diff begins, also one that `git show` or `git format-patch` wrote.
 _BEGINS = re.compile(r"\s{0,100}(?:diff --git |--- |Index: |commit [0-9a-f]{7}|From [0-9a-f]{7})")
@@ -59,3 +62,66 @@ def _outside_hunks(text: str) -> Iterator[tuple[int, str]]:
                 new_left -= not line.startswith("-")
             continue
         yield number, line
+
+
+#: Lines of a diff that are shown of each side, and the characters of each.
+_MOST_LINES, _LINE_LIMIT = 6, 300
+#: The comparison takes a bit of memory for each pair of lines: longer texts are not compared.
+_MOST_PAIRS = 400_000_000
+
+
+def revision_of(
+    cited: Citation, subject: Sequence[Source], revisions: Sequence[Source]
+) -> Source | None:
+    """The newest changed text of the source that is cited; None: there is none.
+
+    It has the source's title. Of a subject that is one source it may have any title.
+    """
+    before = next((source for source in subject if source.id == cited.source), None)
+    if before is None or not revisions:
+        return None
+    same = [
+        revision for revision in revisions if revision.reference.title == before.reference.title
+    ]
+    newest = same or (revisions if len(subject) == 1 else ())
+    return newest[-1] if newest else None
+
+
+def is_gone(cited: Citation, revision: Source | None) -> bool:
+    """Whether the changed text does not say the words any more."""
+    return revision is not None and lines_of(cited.words, revision.text) is None
+
+
+def quoted_in(words: str, revisions: Sequence[Source]) -> Citation | None:
+    """The words as a checked citation of the newest changed text that holds them."""
+    citations = (check(revision.id, words, revisions) for revision in reversed(revisions))
+    return next(
+        (citation for citation in citations if citation.status is CitationStatus.VERIFIED), None
+    )
+
+
+def changes_at(cited: Citation, before: Source, after: Source) -> tuple[str, ...]:
+    """Lines of the diff between two texts that touch the words: "- old", then "+ new".
+
+    Empty where the lines of the words are the same in both, or the texts are too long to compare.
+    """
+    lines = lines_of(cited.words, before.text)
+    old, new = before.text.split("\n"), after.text.split("\n")
+    if lines is None or len(old) * len(new) > _MOST_PAIRS:
+        return ()
+    first, last = lines[0] - 1, lines[1]
+    old_lines, new_lines = list[str](), list[str]()
+    for step in Indel.opcodes(old, new):
+        # Insertions right before or after the words count as well.
+        is_near = step.src_start <= last and step.src_end >= first
+        if step.tag != "equal" and is_near:
+            old_lines += old[step.src_start : step.src_end]
+            new_lines += new[step.dest_start : step.dest_end]
+    return (*_marked_lines("-", old_lines), *_marked_lines("+", new_lines))
+
+
+def _marked_lines(sign: str, lines: Sequence[str]) -> Sequence[str]:
+    texts = [line.strip() for line in lines if line.strip()]
+    marked_lines = [f"{sign} {line[:_LINE_LIMIT]}" for line in texts[:_MOST_LINES]]
+    more = len(texts) - _MOST_LINES
+    return [*marked_lines, f"{sign} … and {more} more"] if more > 0 else marked_lines

@@ -5,13 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from core.debate.evidence import SourceKind, SourceReference, SourceText
-from core.debate.log import fold
+from core.debate.log import RecordedEvent, fold
 from core.debate.people import Person, Place
 from core.debate.state import Debate, Status
 from core.debate.verdict import OVERTURNED_BY, DecisionKind, OutcomeKind
 from core.errors import BadInput, DebateUnknown, LogBroken, reading
-from core.evidence.reading import joined_sections
-from core.evidence.search import best_of, terms
+from core.evidence.passages import best_of
+from core.evidence.reading import Section, joined_sections
 from core.figures import day, quantity, without_stops
 from core.ports import DebateFilter, DebateStore
 
@@ -55,10 +55,15 @@ def decision_reference(debate: Debate, by: Person, address: str = "") -> SourceR
     )
 
 
-async def has_earlier(store: DebateStore, place: Place) -> bool:
-    """Whether a debate of the place has ended with a verdict."""
+async def _concluded(store: DebateStore, place: Place) -> Sequence[str]:
+    """Ids of debates of the place that ended with a verdict, newest first."""
     filters = DebateFilter(workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES)
-    return any(entry.status == Status.CONCLUDED for entry in await store.find(filters))
+    entries = await store.find(filters)
+    return [entry.debate_id for entry in entries if entry.status == Status.CONCLUDED]
+
+
+async def has_earlier(store: DebateStore, place: Place) -> bool:
+    return bool(await _concluded(store, place))
 
 
 @dataclass(frozen=True)
@@ -70,22 +75,16 @@ class FetchEarlierDecisions:
         self, reference: SourceReference, place: Place, _most_bytes: int, /
     ) -> SourceText:
         """No text of its own: references to the decisions that fit, and a warning of the rest."""
-        filters = DebateFilter(
-            workspace=place.workspace, channels=[place.channel], limit=_MOST_DEBATES
-        )
-        decided = list[Debate]()
-        for entry in await self.store.find(filters):
-            if entry.status != Status.CONCLUDED:
-                continue
+        decided = list[tuple[Debate, str]]()
+        for debate_id in await _concluded(self.store, place):
             try:
-                log = await self.store.events(entry.debate_id)
-                debate = await asyncio.to_thread(fold, log)
-                with reading(debate.id):  # names the debate in errors
-                    await asyncio.to_thread(terms, decision_words(debate))
+                log = await self.store.events(debate_id)
+                with reading(debate_id):  # names the debate in errors
+                    debate, text = await asyncio.to_thread(_read, log)
             except (LogBroken, DebateUnknown):
                 continue  # damaged (reported elsewhere), or deleted meanwhile
-            if debate.verdict and debate.decision and debate.setup.place == place:
-                decided.append(debate)
+            if debate.decision and text and debate.setup.place == place:
+                decided.append((debate, text))
         fitting = await asyncio.to_thread(_fitting, decided, reference.fetch)
         references = [
             decision_reference(
@@ -93,12 +92,17 @@ class FetchEarlierDecisions:
             )
             for debate in fitting
         ]
-        left_out = len(decided) - len(fitting)
-        warning = f"{quantity(left_out, 'earlier decision')} left out that fit the question less"
+        left_out = quantity(len(decided) - len(fitting), "earlier decision")
+        warnings = (f"{left_out} left out that fit the question less",)
         return SourceText(
             references=tuple(references),
-            warnings=(warning,) if left_out else (),
+            warnings=warnings if len(fitting) < len(decided) else (),
         )
+
+
+def _read(log: Sequence[RecordedEvent]) -> tuple[Debate, str]:
+    debate = fold(log)
+    return debate, decision_words(debate)
 
 
 @dataclass(frozen=True)
@@ -116,45 +120,39 @@ class FetchDecision:
         if debate.setup.place != place or not debate.verdict:
             raise error
         label = f"{debate.id}, {day(debate.ended_at or debate.now)}"
-        return joined_sections([(label, reference.address, decision_words(debate), "")])
+        return joined_sections(
+            [Section(label=label, address=reference.address, text=decision_words(debate))]
+        )
 
 
 def decision_words(debate: Debate) -> str:
     """A decision as text: the question, what was decided, how it stands, and why."""
-    verdict, decision = debate.verdict, debate.decision
+    verdict, decision, outcome = debate.verdict, debate.decision, debate.outcome
     if verdict is None:
         return ""
-    stands = "Nobody has accepted or rejected it yet."
+    lines = [f"# {' '.join(debate.setup.question.split())}", f"Decision: {verdict.decision}"]
     if decision:
-        why = f" {decision.why}" if decision.why else ""
-        stands = f"It was {_STANDING[decision.kind]} by {decision.by.display_name}.{why}"
-    outcome, turned_out = debate.outcome, list[str]()
+        stands = f"It was {_STANDING[decision.kind]} by {decision.by.display_name}."
+        lines.append(f"{stands} {decision.why}".rstrip())
+    else:
+        lines.append("Nobody has accepted or rejected it yet.")
     if outcome and outcome.kind is not OutcomeKind.TOO_EARLY:
         by = outcome.by.display_name
         words = f"How it turned out: {_OUTCOMES[outcome.kind]}, says {by}. {outcome.why}"
-        turned_out.append(words.rstrip())
-    overturns = "; ".join(without_stops(verdict.overturned_by))
-    return "\n".join(
-        [
-            f"# {' '.join(debate.setup.question.split())}",
-            f"Decision: {verdict.decision}",
-            stands,
-            *turned_out,
-            *(f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]),
-            *([f"What speaks against it: {verdict.dissent}"] if verdict.dissent else []),
-            *([f"{OVERTURNED_BY}: {overturns}"] if overturns else []),
-        ]
-    )
+        lines.append(words.rstrip())
+    lines += [f"- {reason}" for reason in verdict.reasons[:_MOST_REASONS]]
+    if verdict.dissent:
+        lines.append(f"What speaks against it: {verdict.dissent}")
+    if overturns := "; ".join(without_stops(verdict.overturned_by)):
+        lines.append(f"{OVERTURNED_BY}: {overturns}")
+    return "\n".join(lines)
 
 
-def _fitting(decided: Sequence[Debate], question: str) -> Sequence[Debate]:
-    """All of a small register, else the decisions that fit the question best, then the newest."""
-    texts = [decision_words(debate) for debate in decided]
-    if len(decided) <= _MOST_DECISIONS and sum(map(len, texts)) <= _MOST_CHARACTERS:
-        return decided
-    debates, room = list[Debate](), _MOST_CHARACTERS
-    for at in dict.fromkeys((*best_of(texts, question), *range(len(decided)))):
-        if len(texts[at]) <= room and len(debates) < _MOST_DECISIONS:
-            debates.append(decided[at])
+def _fitting(decided: Sequence[tuple[Debate, str]], question: str) -> Sequence[Debate]:
+    """The decisions that fit the question best, then the newest, as far as there is room."""
+    texts, chosen, room = [text for _, text in decided], set[int](), _MOST_CHARACTERS
+    for at in dict.fromkeys((*best_of(texts, question), *range(len(texts)))):
+        if len(texts[at]) <= room and len(chosen) < _MOST_DECISIONS:
+            chosen.add(at)
             room -= len(texts[at])
-    return debates
+    return [debate for at, (debate, _) in enumerate(decided) if at in chosen]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.message import EmailMessage
 from typing import Any
 
-from core.evidence.office import Extract, Section, Unreadable, read_package
+from core.evidence.office import Extract, Unreadable, read_package
 from core.figures import number, quantity
 
 #: Share of control characters from which a file is no text, and of how many characters.
@@ -63,8 +63,12 @@ _NO_TEXT: Mapping[bytes, str] = {
     b"SQLite format 3": "a database",
 }
 _OLE = b"\xd0\xcf\x11\xe0"
-#: Streams in files of the old Office, by which they are told apart.
-_OUTLOOK, _ENCRYPTED = (name.encode("utf-16-le") for name in ("__substg1.0_", "EncryptedPackage"))
+#: Streams by which files of the old Office are told apart; of all others the last line.
+_OLD_OFFICE: Mapping[bytes, str] = {
+    "__substg1.0_".encode("utf-16-le"): "it is an Outlook message; save it as .eml or PDF",
+    "EncryptedPackage".encode("utf-16-le"): "it has a password",
+    b"": "it is an old Office file; save it as .docx, .xlsx or .pptx",
+}
 #: Characters within which a page or a mail says that it is one.
 _OPENING = 5000
 #: Mails within mails that are read.
@@ -94,67 +98,60 @@ def answer(order: Mapping[str, Any], content: bytes, limit: Callable[[], None]) 
     The order holds the file's name and media type, how many pages and characters are read.
     """
     limit()
-    room = most = int(order["characters"])
-    sections = list[dict[str, str]]()
+    most = int(order["characters"])
+    extract = Extract(most_characters=most, most_pages=int(order["pages"]))
     try:
-        extract = read(content, order["name"], order["media_type"], int(order["pages"]))
-        for section in extract.sections:
-            text = section.text.strip("\n") if not section.counts else section.text.rstrip("\n")
-            if len(text) > room:
-                extract.warnings.append(f"only the first {quantity(most, 'character')} were read")
-            sections.append({"label": section.label, "text": text[:room], "counts": section.counts})
-            room -= len(text)
-            if room <= 0:
-                break
-        if close := getattr(extract.sections, "close", None):
-            close()  # a reader by pages adds its warnings only then
+        read(extract, content, order["name"], order["media_type"])
     except Unreadable as error:
         return {"fault": str(error)}
-    if not any(section["text"].strip() for section in sections):
+    if not any(section["text"].strip() for section in extract.sections):
         return {"fault": "; ".join(("it holds no text", *extract.warnings))}
+    room, sections = most, list[dict[str, str]]()
+    for section in extract.sections:
+        text = section["text"].rstrip("\n") if section["counts"] else section["text"].strip("\n")
+        if room > 0:
+            sections.append({**section, "text": text[:room]})
+        room -= len(text)
+    if room < 0:
+        extract.warnings.append(f"only the first {quantity(most, 'character')} were read")
     return {"sections": sections, "warnings": extract.warnings}
 
 
-def read(content: bytes, name: str, media_type: str, most_pages: int) -> Extract:
-    """The text of a file, by what it holds, not by what it is called.
+def read(extract: Extract, content: bytes, name: str, media_type: str) -> None:
+    """Read the text of a file, by what it holds, not by what it is called.
 
     Args:
-        content: Its bytes.
+        extract: Gets it.
+        content: The file's bytes.
         name: What it is called: tells kinds of text apart.
         media_type: As whoever served it says, with its parameters; empty: unknown.
-        most_pages: Pages and slides that are read.
 
     Raises:
         Unreadable: Says what it is instead of text.
     """
+    ending = name.lower().rpartition(".")[2]
     if not content:
         raise Unreadable("it is empty")
-    ending = name.lower().rpartition(".")[2]
     if b"%PDF-" in content[:1024]:
-        return _pdf(content, most_pages)
-    if content.startswith(b"PK\x03\x04"):
-        return read_package(content, ending, most_pages)
-    if content.startswith(_OLE):
-        if _OUTLOOK in content:
-            raise Unreadable("it is an Outlook message; save it as .eml or PDF")
-        if _ENCRYPTED in content:
-            raise Unreadable("it has a password")
-        raise Unreadable("it is an old Office file; save it as .docx, .xlsx or .pptx")
-    if content.startswith(b"{\\rtf"):
-        return _rtf(content)
-    for begin, what in _NO_TEXT.items():
-        if content.startswith(begin):
-            raise Unreadable(f"it is {what}, and only text can be read")
-    if content[4:8] == b"ftyp":
+        _pdf(extract, content)
+    elif content.startswith(b"PK\x03\x04"):
+        read_package(extract, content, ending)
+    elif content.startswith(b"{\\rtf"):
+        _rtf(extract, content)
+    elif content.startswith(_OLE):
+        raise Unreadable(next(what for stream, what in _OLD_OFFICE.items() if stream in content))
+    elif begin := next((begin for begin in _NO_TEXT if content.startswith(begin)), None):
+        raise Unreadable(f"it is {_NO_TEXT[begin]}, and only text can be read")
+    elif content[4:8] == b"ftyp":
         raise Unreadable("it is a picture or film, and only text can be read")
-    return _text(content, ending, media_type)
+    else:
+        _text(extract, content, ending, media_type)
 
 
-def _text(content: bytes, ending: str, media_type: str) -> Extract:
+def _text(extract: Extract, content: bytes, ending: str, media_type: str) -> None:
     kind = media_type.partition(";")[0].strip().lower()
     is_page = kind in {"text/html", "application/xhtml+xml"} or ending in {"html", "htm", "xhtml"}
-    opening = content[:_OPENING].decode("latin-1")
-    is_page = is_page or _begins_as_html(opening)
+    is_page = is_page or _begins_as_html(content[:_OPENING].decode("latin-1"))
     served_as = _DECLARED.search(media_type.encode())
     text, warnings = _decoded(content, served_as[1] if served_as else b"", is_page=is_page)
     text = _ESCAPES.sub("", text)
@@ -162,22 +159,23 @@ def _text(content: bytes, ending: str, media_type: str) -> Extract:
     if len(_CONTROL.findall(looked_at)) > _MOST_CONTROLS * len(looked_at):
         raise Unreadable("it is no text, nor a kind of file that can be read")
     if ending == "ipynb":
-        return _notebook(text)
+        _notebook(extract, text)
+        return
     if ending in {"eml", "mhtml", "mht"} or kind == "message/rfc822":
-        message = email.message_from_bytes(content, policy=email.policy.default)
-        mail_warnings = list[str]()
-        return Extract(list(_mail_sections(message, mail_warnings)), mail_warnings)
+        _mail(extract, email.message_from_bytes(content, policy=email.policy.default))
+        return
+    extract.warnings += warnings
     if is_page:
         if hidden := len(_HIDDEN_PART.findall(text)):
-            warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
+            extract.warnings.append(f"{quantity(hidden, 'hidden part')} of the page left out")
         markdown = _markdown(text)
-        if doubt := _doubt_of_page(text, markdown):
-            warnings.append(doubt)
-        return Extract([Section("", markdown)], warnings)
-    if ending in {"csv", "tsv"} or kind == "text/csv":
+        extract.warnings += filter(None, [_doubt_of_page(text, markdown)])
+        extract.add("", markdown)
+    elif ending in {"csv", "tsv"} or kind == "text/csv":
         # The first line names the columns: it heads every passage.
-        return Extract([Section("", f"# {text}", counts="row")], warnings)
-    return Extract([Section("", text)], warnings)
+        extract.add("", f"# {text}", counts="row")
+    else:
+        extract.add("", text)
 
 
 def _decoded(content: bytes, served_as: bytes, *, is_page: bool) -> tuple[str, list[str]]:
@@ -264,13 +262,13 @@ def _doubt_of_page(page: str, text: str) -> str:
     return "the page leads on to another one, which was not read" if _REFRESH.search(page) else ""
 
 
-def _mail_sections(message: EmailMessage, warnings: list[str], depth: int = 0) -> Iterator[Section]:
-    """A mail, then those attached to it; other attachments are named."""
+def _mail(extract: Extract, message: EmailMessage, depth: int = 0) -> None:
+    """Read a mail, then those attached to it; other attachments are named."""
     headers = ("From", "To", "Cc", "Date", "Subject")
     head = "\n".join(f"{name}: {message[name]}" for name in headers if message[name])
     is_saved_page = message.get_content_type() == "multipart/related"
     kinds = ("related", "plain", "html") if is_saved_page else ("plain", "html")
-    lines, nested = [head, "", _body(message, kinds, warnings)], list[Any]()
+    lines, nested = [head, "", _body(message, kinds, extract.warnings)], list[Any]()
     for part in message.iter_attachments() if not is_saved_page else ():
         inner = part.get_content() if part.get_content_type() == "message/rfc822" else None
         if isinstance(inner, EmailMessage) and depth < _MOST_NESTED:
@@ -278,10 +276,10 @@ def _mail_sections(message: EmailMessage, warnings: list[str], depth: int = 0) -
             continue
         called = part.get_filename() or part.get_content_type()
         lines.append(f"[attachment: {called}]")
-        warnings.append(f"the attachment {called} was not read")
-    yield Section("attached mail" if depth else "", "\n".join(lines))
+        extract.warnings.append(f"the attachment {called} was not read")
+    extract.add("attached mail" if depth else "", "\n".join(lines))
     for inner in nested:
-        yield from _mail_sections(inner, warnings, depth + 1)
+        _mail(extract, inner, depth + 1)
 
 
 def _body(message: EmailMessage, kinds: Sequence[Any], warnings: list[str]) -> str:
@@ -300,17 +298,14 @@ def _body(message: EmailMessage, kinds: Sequence[Any], warnings: list[str]) -> s
     return _markdown(words) if is_page else words
 
 
-def _notebook(text: str) -> Extract:
+def _notebook(extract: Extract, text: str) -> None:
     try:
-        sections = [
-            Section(f"cell {at}", "\n".join(_cell_lines(cell)))
-            for at, cell in enumerate(json.loads(text)["cells"], 1)
-        ]
+        for at, cell in enumerate(json.loads(text)["cells"], 1):
+            extract.add(f"cell {at}", "\n".join(_cell_lines(cell)))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise Unreadable("the notebook is damaged, or older than version 4") from None
-    pictures = len(re.findall(r'"image/[\w+.-]{1,40}"\s{0,5}:', text))
-    left_out = f"{quantity(pictures, 'picture')} left out"
-    return Extract(sections, [left_out] if pictures else [])
+    if pictures := len(re.findall(r'"image/[\w+.-]{1,40}"\s{0,5}:', text)):
+        extract.warnings.append(f"{quantity(pictures, 'picture')} left out")
 
 
 def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
@@ -322,9 +317,10 @@ def _cell_lines(cell: Mapping[str, Any]) -> Iterator[str]:
         yield _ESCAPES.sub("", printed)
 
 
-def _pdf(content: bytes, most_pages: int) -> Extract:
+def _pdf(extract: Extract, content: bytes) -> None:
     from pdf_oxide import PdfDocument
 
+    most_pages = extract.most_pages
     try:
         document = PdfDocument.from_bytes(content)
         opens = b"/Encrypt" not in content or document.authenticate("")
@@ -333,19 +329,14 @@ def _pdf(content: bytes, most_pages: int) -> Extract:
         raise Unreadable("the PDF is damaged") from None
     if not opens:
         raise Unreadable("it has a password")
-    extract = Extract(())
-    extract.sections = _pages(document, min(count, most_pages), extract.warnings)
     if count > most_pages:
         extract.warnings.append(f"only the first {most_pages} of {number(count)} pages were read")
     if b"/EmbeddedFile" in content:
         extract.warnings.append("attached files were not read")
-    return extract
-
-
-def _pages(document: Any, count: int, warnings: list[str]) -> Iterator[Section]:
-    """The first pages of a PDF; warnings name page numbers and are added after the last page."""
     pages_by_doubt = dict[str, list[str]]()
-    for at in range(count):
+    for at in range(min(count, most_pages)):
+        if extract.is_full:
+            break
         try:
             text, doubts = _page(document, at)
         except Exception:  # noqa: BLE001 - a damaged page fails in any way
@@ -353,13 +344,11 @@ def _pages(document: Any, count: int, warnings: list[str]) -> Iterator[Section]:
         for doubt in doubts:
             pages_by_doubt.setdefault(doubt, []).append(number(at + 1))
         if text.strip():
-            try:
-                yield Section(f"page {at + 1}", text)
-            except GeneratorExit:  # closed early
-                break
+            extract.add(f"page {at + 1}", text)
     for doubt, pages in pages_by_doubt.items():
         listed = ", ".join(pages[:20]) + (" and more" if len(pages) > 20 else "")  # noqa: PLR2004 - enough to look for
-        warnings.append(f"{'page' if len(pages) == 1 else 'pages'} {listed}: {doubt}")
+        where = "page" if len(pages) == 1 else "pages"
+        extract.warnings.append(f"{where} {listed}: {doubt}")
 
 
 def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
@@ -372,9 +361,9 @@ def _page(document: Any, at: int) -> tuple[str, Sequence[str]]:
     if signals["invisible_text_ratio"] > 0.02 and not _has_pictures(document, at):  # noqa: PLR2004 - more than a stray sign
         doubts.append("words that nobody sees on it are in its text")
         text = f"[Some of these words cannot be seen on the page.]\n{text}"
-    signs = [sign.char for sign in document.extract_chars(at)]
-    if lost := sum(sign in "\ufffd\x00" for sign in signs):
-        text = _with_gaps(text, signs)
+    signs = "".join(sign.char for sign in document.extract_chars(at)).replace("\x00", "\ufffd")
+    if lost := signs.count("\ufffd"):
+        text = _with_gaps(text.replace("\ufffd", ""), signs)
         doubts.append(f"{quantity(lost, 'letter')} cannot be read")
     lines = [text]
     for note in document.get_annotations(at):
@@ -392,34 +381,21 @@ def _has_pictures(document: Any, at: int) -> bool:
         return True
 
 
-def _with_gaps(text: str, signs: Sequence[str]) -> str:
+def _with_gaps(text: str, signs: str) -> str:
     """A text with U+FFFD for each lost letter; unchanged if its letters stand in another order."""
-    is_lost = [sign in "\ufffd\x00" for sign in signs]
-    readable = [
-        sign for sign, lost in zip(signs, is_lost, strict=True) if not lost and not sign.isspace()
-    ]
-    if readable != [sign for sign in text if not sign.isspace() and sign != "\ufffd"]:
+    from rapidfuzz.distance import Indel
+
+    readable = signs.replace("\ufffd", "")
+    if "".join(text.split()) != "".join(readable.split()):
         return text
-    #: How many are lost before which of the others: at the end of a word, or within or before one.
-    before, at, ends_word = dict[tuple[int, bool], int](), 0, True
-    for sign, lost in zip(signs, is_lost, strict=True):
-        if lost:
-            before[at, ends_word] = before.get((at, ends_word), 0) + 1
-        elif sign.isspace():
-            ends_word = False
-        else:
-            at, ends_word = at + 1, True
-    parts, at = list[str](), 0
-    for sign in f"{text} ".replace("\ufffd", ""):
-        parts.append("\ufffd" * before.pop((at, True), 0))
-        if not sign.isspace():
-            parts.append("\ufffd" * before.pop((at, False), 0))
-            at += 1
-        parts.append(sign)
-    return "".join(parts)[:-1]
+    parts = list[str]()
+    for step in Indel.opcodes(text, signs):
+        gained = signs[step.dest_start : step.dest_end] if step.tag == "insert" else ""
+        parts += [text[step.src_start : step.src_end], "\ufffd" * gained.count("\ufffd")]
+    return "".join(parts)
 
 
-def _rtf(content: bytes) -> Extract:
+def _rtf(extract: Extract, content: bytes) -> None:
     from striprtf.striprtf import (
         rtf_to_text,  # pyright: ignore[reportUnknownVariableType]
     )
@@ -428,14 +404,10 @@ def _rtf(content: bytes) -> Extract:
         raise Unreadable(
             "it holds deleted or hidden words, which RTF mixes with the others; save it as .docx"
         )
-    warnings = [
-        f"{what} were not read"
-        for what, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote"))
-        if sign in content
-    ]
-    warnings.append("numbers of lists and clauses may be missing")
+    for what, sign in (("headers", b"\\header"), ("footnotes", b"\\footnote")):
+        extract.warnings += [f"{what} were not read"] if sign in content else []
+    extract.warnings.append("numbers of lists and clauses may be missing")
     try:
-        text = str(rtf_to_text(content.decode("latin-1")))  # pyright: ignore[reportUnknownArgumentType]
+        extract.add("", str(rtf_to_text(content.decode("latin-1"))))  # pyright: ignore[reportUnknownArgumentType]
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
         raise Unreadable("the file is damaged") from None
-    return Extract([Section("", text)], warnings)

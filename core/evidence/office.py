@@ -16,13 +16,11 @@ from itertools import groupby
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
-from core.evidence.word_numbers import with_numbers
 from core.figures import number, quantity
 
 #: A package may hold so many files, and so many bytes once unpacked: in all, and in one of XML.
 _MOST_ENTRIES, _MOST_UNPACKED, _MOST_XML = 10_000, 300_000_000, 60_000_000
-#: Hidden rows and columns that are named.
-_LISTED = 5
+_MOST_LISTED = 5
 #: What else comes in such a package, by its media type or the ending of its name.
 _OTHERS: Mapping[str, str] = {
     "application/vnd.oasis.opendocument.text": "an OpenDocument text; save it as .docx or PDF",
@@ -42,70 +40,68 @@ class Unreadable(Exception):
 
 
 @dataclass
-class Section:
-    """A piece of a file that people can find: a page, a sheet, a slide."""
-
-    #: "page 3", "sheet Load"; empty: lines are counted.
-    label: str
-    text: str
-    #: What its lines are called where they can be found by number: "row".
-    counts: str = ""
-
-
-@dataclass
 class Extract:
-    sections: Iterable[Section]
-    #: What was left out. Complete when the sections were gone through.
+    #: With so many reading ends: what follows is cut off.
+    most_characters: int
+    #: Pages and slides that are read.
+    most_pages: int
+    #: Pieces of the file that people can find: pages, sheets, slides.
+    sections: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    #: What was left out.
     warnings: list[str] = field(default_factory=list[str])
 
+    def add(self, label: str, text: str, counts: str = "") -> None:
+        """Add a piece.
 
-def read_package(content: bytes, ending: str, most_pages: int) -> Extract:
-    """The text of a file that is a ZIP archive, by what it holds and the ending of its name."""
+        `label`: "page 3", "sheet Load"; empty: lines are counted. `counts`: what its lines are
+        called where they can be found by number: "row".
+        """
+        self.sections.append({"label": label, "text": text, "counts": counts})
+
+    @property
+    def is_full(self) -> bool:
+        return sum(len(section["text"]) for section in self.sections) > self.most_characters
+
+
+def read_package(extract: Extract, content: bytes, ending: str) -> None:
+    """Read a file that is a ZIP archive, by what it holds and the ending of its name."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-            _check_size(sizes)
-            _check_entities(archive, sizes)
-            kind = archive.read("mimetype")[:200] if "mimetype" in sizes else b""
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, OSError, EOFError):
-        raise Unreadable("the file is damaged") from None
-    if any(name.lower().endswith("vbaproject.bin") for name in sizes):
-        raise Unreadable("it holds macros; save it without them")
-    readers: Mapping[str, Callable[[], Extract]] = {
-        "word/document.xml": lambda: _word(content),
-        "ppt/presentation.xml": lambda: _powerpoint(content, most_pages),
-        "xl/workbook.xml": lambda: _excel(content, list(sizes)),
-    }
-    if "xl/workbook.bin" in sizes:
-        raise Unreadable("it is a binary Excel file; save it as .xlsx")
-    try:
-        for part, reader in readers.items():
-            if part in sizes:
-                return reader()
+            _read(extract, content, archive, ending)
     except (Unreadable, MemoryError):
         raise
     except Exception:  # noqa: BLE001 - a damaged file fails in any way
         raise Unreadable("the file is damaged") from None
-    what = _OTHERS.get(kind.decode("ascii", "replace").strip()) or _OTHERS.get(ending)
-    raise Unreadable(f"it is {what or 'a compressed archive, and only text can be read'}")
 
 
-def _check_size(sizes: Mapping[str, int]) -> None:
-    largest = max((size for name, size in sizes.items() if name.endswith(".xml")), default=0)
+def _read(extract: Extract, content: bytes, archive: zipfile.ZipFile, ending: str) -> None:
+    _check(archive)
+    names = archive.namelist()
+    if "word/document.xml" in names:
+        _word(extract, content, archive)
+    elif "ppt/presentation.xml" in names:
+        _powerpoint(extract, content, archive)
+    elif "xl/workbook.xml" in names:
+        _excel(extract, content, archive)
+    else:
+        kind = archive.read("mimetype")[:200] if "mimetype" in names else b""
+        binary = "a binary Excel file; save it as .xlsx" if "xl/workbook.bin" in names else ""
+        what = binary or _OTHERS.get(kind.decode("ascii", "replace").strip()) or _OTHERS.get(ending)
+        raise Unreadable(f"it is {what or 'a compressed archive, and only text can be read'}")
+
+
+def _check(archive: zipfile.ZipFile) -> None:
+    """Refuse what is too large, and what may hold more than text."""
+    sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    xml = [name for name in sizes if name.endswith((".xml", ".rels"))]
     too_many = len(sizes) > _MOST_ENTRIES or sum(sizes.values()) > _MOST_UNPACKED
-    if too_many or largest > _MOST_XML:
+    if too_many or any(sizes[name] > _MOST_XML for name in xml):
         raise Unreadable("it is too large once unpacked")
-
-
-def _check_entities(archive: zipfile.ZipFile, names: Iterable[str]) -> None:
-    """Refuse XML that declares words of its own: readers leave out what they do not know of it."""
-    for name in names:
-        if not name.endswith((".xml", ".rels")):
-            continue
-        with archive.open(name) as part:
-            opening = part.read(4000)
-        if b"<!DOCTYPE" in opening:
-            raise Unreadable("its XML declares entities, which no office program writes")
+    # Readers leave out the words that XML declares for itself.
+    if any(b"<!DOCTYPE" in archive.open(name).read(4000) for name in xml):
+        raise Unreadable("its XML declares entities, which no office program writes")
+    if any(name.lower().endswith("vbaproject.bin") for name in sizes):
+        raise Unreadable("it holds macros; save it without them")
 
 
 def _tree(content: bytes, kind: str) -> Sequence[Mapping[str, Any]]:
@@ -182,10 +178,9 @@ def _words(element: Mapping[str, Any]) -> str:
     return "".join(parts).replace("~~~~", "")
 
 
-def _word(content: bytes) -> Extract:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        document = archive.read("word/document.xml")
-    warnings = list[str]()
+def _word(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
+    document = archive.read("word/document.xml")
+    warnings = extract.warnings
     deleted, added = (len(re.findall(rb"<w:%b[ >]" % sign, document)) for sign in (b"del", b"ins"))
     # Words that take the place of others are one change.
     changes = deleted + added - len(re.findall(rb"</w:del>\s{0,100}<w:ins[ >]", document))
@@ -194,35 +189,36 @@ def _word(content: bytes) -> Extract:
     if hidden := len(re.findall(rb"<w:vanish\s?/>", document)):
         warnings.append(f"{quantity(hidden, 'hidden passage')} left out")
     try:
-        content = with_numbers(content)
-    except (KeyError, ValueError, TypeError, AttributeError, ET.ParseError, zipfile.BadZipFile):
+        content = _with_numbers(content, archive)
+    except (KeyError, ValueError, TypeError, AttributeError, ET.ParseError):
         warnings.append("numbers of lists and clauses may be missing or wrong")
-    writer, sections, margin_texts = _Writer(), list[Section](), set[str]()
+    writer, margin_texts = _Writer(), set[str]()
 
     def add(label: str, lines: Iterable[str]) -> None:
         text = "\n".join(lines)
         if text.strip():
-            sections.append(Section(label, text))
+            extract.add(label, text)
 
     for part in _tree(content, "docx"):
         for name in ("first_page_header", "header", "first_page_footer", "footer"):
             margin: Mapping[str, Any] = part.get(name) or {}
             words = "\n".join(writer.lines(margin.get("content", ()))).strip()
-            if words and words not in margin_texts:  # the same on all pages, and in most sections
+            if words not in margin_texts:  # the same on all pages, and in most sections
                 margin_texts.add(words)
                 add(name.replace("_", " "), [words])
-        label, lines = "" if sections else "beginning", list[str]()
+        label, lines = "" if extract.sections else "beginning", list[str]()
         for element in part["elements"]:
             if element["type"] == "heading" and _words(element).strip():
                 add(label, lines)
                 label, lines = f"section “{' '.join(_words(element).split())}”", []
             lines += writer.lines([element])
         add(label, lines)
-    return Extract(sections, [*warnings, *writer.warnings])
+    warnings += writer.warnings
 
 
-def _powerpoint(content: bytes, most_pages: int) -> Extract:
-    writer, sections, hidden = _Writer(), list[Section](), list[str]()
+def _powerpoint(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
+    most_pages = extract.most_pages
+    writer, hidden, warnings = _Writer(), list[str](), extract.warnings
     slides = _tree(content, "pptx")
     for at, slide in enumerate(slides[:most_pages], start=1):
         if slide.get("hidden"):
@@ -231,21 +227,19 @@ def _powerpoint(content: bytes, most_pages: int) -> Extract:
         lines = list(writer.lines(slide["elements"]))
         if notes := list(writer.lines(slide.get("speaker_notes") or ())):
             lines += ["Notes:", *notes]
-        sections.append(Section(f"slide {at}", "\n".join(lines)))
-    warnings = writer.warnings
+        extract.add(f"slide {at}", "\n".join(lines))
+    warnings += writer.warnings
     if hidden:
         what = "hidden slide" if len(hidden) == 1 else "hidden slides"
         warnings.append(f"{what} {', '.join(hidden)} left out")
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        remarks = sum(name.startswith("ppt/comments/") for name in archive.namelist())
-    if remarks:
+    parts = archive.namelist()
+    if remarks := sum(name.startswith("ppt/comments/") for name in parts):
         warnings.append(f"remarks on {quantity(remarks, 'slide')} were not read")
     if len(slides) > most_pages:
         warnings.append(f"only the first {most_pages} of {number(len(slides))} slides were read")
-    return Extract(sections, warnings)
 
 
-def _excel(content: bytes, parts: Sequence[str]) -> Extract:
+def _excel(extract: Extract, content: bytes, archive: zipfile.ZipFile) -> None:
     """Cells as the sheet shows them; formulas are not evaluated."""
     import warnings as python_warnings
 
@@ -256,79 +250,67 @@ def _excel(content: bytes, parts: Sequence[str]) -> Extract:
             python_warnings.simplefilter("ignore")
             return openpyxl.load_workbook(io.BytesIO(content), data_only=values, rich_text=values)
 
-    book, extract = workbook(values=True), Extract(())
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        formulas = any(
-            b"<f" in archive.read(name) for name in parts if name.startswith("xl/worksheets/")
-        )
-    sheets = _Sheets(book, workbook(values=False) if formulas else None)
-    extract.sections = sheets.sections(extract.warnings)
-    for begin, what in (("xl/charts/chart", "chart"), ("xl/drawings/drawing", "drawing")):
-        if count := sum(name.startswith(begin) for name in parts):
-            were = "was" if count == 1 else "were"
-            extract.warnings.append(f"{quantity(count, what)} {were} not read")
-    return extract
+    parts, warnings, hidden_parts = archive.namelist(), extract.warnings, list[str]()
+    sheets = [name for name in parts if name.startswith("xl/worksheets/")]
+    book, uncomputed = workbook(values=True), 0
+    formulas = workbook(values=False) if any(b"<f" in archive.read(it) for it in sheets) else None
 
-
-class _Sheets:
-    """The sheets of a workbook that are shown, one line a row; counts what it leaves out."""
-
-    def __init__(self, book: Any, formula_book: Any) -> None:
-        self._book, self._formula_book = book, formula_book
-        self._uncomputed = 0
-        self._hidden_parts = list[str]()
-
-    def sections(self, warnings: list[str]) -> Iterator[Section]:
-        """A section for each sheet; then the warnings get what was left out."""
-        for sheet in self._book.worksheets:
-            if sheet.sheet_state != "visible":
-                warnings.append(f"the hidden sheet {sheet.title} was left out")
-                continue
-            # The n-th line is row n, as people see it.
-            yield Section(f"sheet {sheet.title}", "\n".join(self._lines(sheet)), counts="row")
-        warnings += self._hidden_parts
-        if self._uncomputed:
-            have = "formula has" if self._uncomputed == 1 else "formulas have"
-            count = number(self._uncomputed)
-            warnings.append(f"{count} {have} no computed value: the formula is shown")
-
-    def _lines(self, sheet: Any) -> Sequence[str]:
-        rows, columns = _hidden_cells(sheet)
-        lines, left_out = list[str](), dict[str, None]()
-        # Only cells that are there: a single one at the edge makes billions of empty ones.
-        cells = sorted(sheet._cells.items())  # noqa: SLF001 - `iter_rows` makes the empty ones
-        for row, of_row in groupby(cells, key=lambda item: item[0][0]):
-            lines += [""] * (row - 1 - len(lines))
-            texts, remarks = list[str](), list[str]()
-            for (_, column), cell in of_row:
-                text = self._text(sheet, cell)
-                if text and (row in rows or column in columns):
-                    left_out[f"row {row}" if row in rows else f"column {columns[column]}"] = None
-                    continue
-                texts += [""] * (column - 1 - len(texts)) + [text]
-                if cell.comment:
-                    remarks.append(f"[remark on {cell.coordinate}: {cell.comment.text}]")
-            lines.append(" ".join((" | ".join(texts).rstrip(" |"), *remarks)).rstrip())
-        if left_out:
-            listed = ", ".join([*left_out][:_LISTED]) + (" and more" * (len(left_out) > _LISTED))
-            self._hidden_parts.append(f"sheet {sheet.title}: hidden {listed} left out")
-        return lines
-
-    def _text(self, sheet: Any, cell: Any) -> str:
+    def text_of(cell: Any) -> str:
         """What a cell shows; its formula where nobody has worked it out."""
-        if cell.value is not None or self._formula_book is None:
-            return _cell_text(cell, self._book)
-        formula = self._formula_book[sheet.title].cell(cell.row, cell.column).value
-        self._uncomputed += formula is not None
+        nonlocal uncomputed
+        if cell.value is not None or formulas is None:
+            return _cell_text(cell, book)
+        formula = formulas[cell.parent.title].cell(cell.row, cell.column).value
+        uncomputed += formula is not None
         return "" if formula is None else str(formula)
 
+    warnings += _unread_parts(parts)
+    for sheet in book.worksheets:
+        if sheet.sheet_state != "visible":
+            warnings.append(f"the hidden sheet {sheet.title} was left out")
+        elif not extract.is_full:
+            lines, hidden = _rows(sheet, text_of)
+            # The n-th line is row n, as people see it.
+            extract.add(f"sheet {sheet.title}", "\n".join(lines), counts="row")
+            listed = ", ".join(hidden[:_MOST_LISTED]) + (" and more" * (len(hidden) > _MOST_LISTED))
+            hidden_parts += [f"sheet {sheet.title}: hidden {listed} left out"] if hidden else []
+    warnings += hidden_parts
+    if uncomputed:
+        have = "formula has" if uncomputed == 1 else "formulas have"
+        warnings.append(f"{number(uncomputed)} {have} no computed value: the formula is shown")
 
-def _hidden_cells(sheet: Any) -> tuple[set[int], Mapping[int, str]]:
-    from openpyxl.utils import get_column_letter
 
+def _unread_parts(names: Sequence[str]) -> Iterator[str]:
+    for begin, what in (("xl/charts/chart", "chart"), ("xl/drawings/drawing", "drawing")):
+        if count := sum(name.startswith(begin) for name in names):
+            yield f"{quantity(count, what)} {'was' if count == 1 else 'were'} not read"
+
+
+def _rows(sheet: Any, text_of: Callable[[Any], str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The rows of a sheet, a line each, and which hidden rows and columns were left out."""
+    rows, columns = _hidden_cells(sheet)
+    lines, hidden = list[str](), dict[str, None]()
+    # Only cells that are there: a single one at the edge makes billions of empty ones.
+    cells = sorted(sheet._cells.items())  # noqa: SLF001 - `iter_rows` makes the empty ones
+    for row, of_row in groupby(cells, key=lambda item: item[0][0]):
+        lines += [""] * (row - 1 - len(lines))
+        texts, remarks = list[str](), list[str]()
+        for (_, column), cell in of_row:
+            text = text_of(cell)
+            if text and (row in rows or column in columns):
+                hidden[f"row {row}" if row in rows else f"column {cell.column_letter}"] = None
+                continue
+            texts += [""] * (column - 1 - len(texts)) + [text]
+            if cell.comment:
+                remarks.append(f"[remark on {cell.coordinate}: {cell.comment.text}]")
+        lines.append(" ".join((" | ".join(texts).rstrip(" |"), *remarks)).rstrip())
+    return lines, list(hidden)
+
+
+def _hidden_cells(sheet: Any) -> tuple[set[int], set[int]]:
     rows = {at for at, row in sheet.row_dimensions.items() if row.hidden}
     columns = {
-        at: get_column_letter(at)
+        at
         for column in sheet.column_dimensions.values()
         if column.hidden
         for at in range(column.min or 1, min(column.max or 1, 16_384) + 1)
@@ -369,3 +351,145 @@ def _cell_text(cell: Any, book: Any) -> str:
         is_1904 = book.epoch == CALENDAR_MAC_1904
         return str(format_value(plain, cell.number_format, date1904=is_1904))
     return str(value)
+
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_ROMAN = (
+    *((1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L")),
+    *((40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")),
+)
+
+
+def _with_numbers(content: bytes, archive: zipfile.ZipFile) -> bytes:
+    """A Word file with the numbers of its lists, clauses and headings written into its paragraphs.
+
+    No library gets them right over all levels, and a wrong clause number misleads whoever reads it.
+    The file must declare no entities. Wrong XML raises `ET.ParseError` or an error of Python.
+    """
+    if "word/numbering.xml" not in archive.namelist():
+        return content
+    # What is no XML holds no words.
+    names = [name for name in archive.namelist() if name.endswith((".xml", ".rels"))]
+    parts = {name: archive.read(name) for name in names}
+    numbers = _Numbers(parts)
+    document = parts["word/document.xml"]
+    for prefix, space in re.findall(rb'xmlns:(\w{1,20})="([^"]{1,300})"', document[:20_000]):
+        with suppress(ValueError):  # ns0 and the like are ElementTree's own
+            ET.register_namespace(prefix.decode(), space.decode())
+    root = ET.fromstring(document)  # noqa: S314 - it declares no entities
+    for paragraph in root.iter(f"{_W}p"):
+        if mark := numbers.next_mark(paragraph):
+            _write_mark(paragraph, mark)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as written:
+        for name, part in parts.items():
+            written.writestr(name, ET.tostring(root) if name == "word/document.xml" else part)
+    return out.getvalue()
+
+
+def _write_mark(paragraph: ET.Element, mark: str) -> None:
+    """Write a number at the beginning of a paragraph, which is in no list from then on."""
+    properties = paragraph.find(f"{_W}pPr")
+    if properties is None:
+        properties = ET.Element(f"{_W}pPr")
+        paragraph.insert(0, properties)
+    listed = properties.find(f"{_W}numPr")
+    if listed is None:
+        listed = ET.SubElement(properties, f"{_W}numPr")
+    for child in list(listed):
+        listed.remove(child)
+    ET.SubElement(listed, f"{_W}numId", {f"{_W}val": "0"})
+    run = ET.Element(f"{_W}r")
+    ET.SubElement(run, f"{_W}t").text = f"{mark}\u00a0"
+    paragraph.insert(list(paragraph).index(properties) + 1, run)
+
+
+class _Numbers:
+    """The lists of a Word file, and how far each has been counted."""
+
+    def __init__(self, parts: Mapping[str, bytes]) -> None:
+        lists = ET.fromstring(parts["word/numbering.xml"])  # noqa: S314 - likewise
+        styles = parts.get("word/styles.xml")
+        self._styles = {
+            style.get(f"{_W}styleId"): style
+            for style in (ET.fromstring(styles) if styles else ())  # noqa: S314 - likewise
+        }
+        #: By kind of list and level: number format, text with %1 and so on, first number.
+        self._levels = {
+            kind.get(f"{_W}abstractNumId"): {
+                int(level.get(f"{_W}ilvl", "0")): (
+                    _value(level, "numFmt") or "decimal",
+                    _value(level, "lvlText") or "",
+                    int(_value(level, "start") or 1),
+                )
+                for level in kind.iter(f"{_W}lvl")
+            }
+            for kind in lists.iter(f"{_W}abstractNum")
+        }
+        #: By list: its kind, and levels that it begins anew.
+        self._lists = {
+            listed.get(f"{_W}numId"): (
+                _value(listed, "abstractNumId"),
+                {
+                    int(level.get(f"{_W}ilvl", "0")): int(_value(level, "startOverride") or 1)
+                    for level in listed.iter(f"{_W}lvlOverride")
+                },
+            )
+            for listed in lists.iter(f"{_W}num")
+        }
+        self._counts = dict[str | None, dict[int, int]]()
+        self._begun = set[str | None]()
+
+    def next_mark(self, paragraph: ET.Element) -> str:
+        """The number that Word shows before a paragraph; empty: none, or a bullet."""
+        listed, level = self._place(paragraph)
+        kind, restarts = self._lists.get(listed, (None, {}))
+        levels = self._levels.get(kind, {})
+        form, text, first = levels.get(level, ("bullet", "", 1))
+        if form in {"bullet", "none"}:
+            return ""
+        counts = self._counts.setdefault(kind, {})
+        if listed not in self._begun:
+            self._begun.add(listed)
+            counts.update({at: start - 1 for at, start in restarts.items()})
+        counts[level] = counts.get(level, first - 1) + 1
+        for deeper in [at for at in counts if at > level]:
+            del counts[deeper]
+
+        def count_of(match: re.Match[str]) -> str:
+            at = int(match[1]) - 1
+            form, _, start = levels.get(at, ("decimal", "", 1))
+            return _numeral(counts.get(at, start), form)
+
+        return re.sub(r"%(\d)", count_of, text)
+
+    def _place(self, paragraph: ET.Element) -> tuple[str | None, int]:
+        """The list and the level of a paragraph: its own, or those of its style."""
+        listed = _value(paragraph, "pPr", "numPr", "numId")
+        level = _value(paragraph, "pPr", "numPr", "ilvl")
+        style = self._styles.get(_value(paragraph, "pPr", "pStyle"))
+        for _ in range(20):  # styles that are based on one another may go in a circle
+            if style is None or listed:
+                break
+            listed = _value(style, "pPr", "numPr", "numId")
+            level = level or _value(style, "pPr", "numPr", "ilvl")
+            style = self._styles.get(_value(style, "basedOn"))
+        return listed, int(level or 0)
+
+
+def _value(element: ET.Element, *path: str) -> str | None:
+    child = element.find("/".join(f"{_W}{step}" for step in path))
+    return None if child is None else child.get(f"{_W}val")
+
+
+def _numeral(count: int, form: str) -> str:
+    if form in {"upperLetter", "lowerLetter"}:
+        words = chr(ord("A") + (count - 1) % 26) * min((count - 1) // 26 + 1, 20)
+    elif form in {"upperRoman", "lowerRoman"}:
+        words, rest = "", min(count, 4000)
+        for value, sign in _ROMAN:
+            words += sign * (rest // value)
+            rest %= value
+    else:
+        return str(count)
+    return words.lower() if form.startswith("lower") else words

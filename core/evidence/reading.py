@@ -3,37 +3,39 @@
 import asyncio
 import hashlib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-
-from pydantic import ValidationError
 
 from core.debate.evidence import Mark, SourceKind, SourceReference, SourceText
 from core.debate.people import Place
 from core.errors import BadInput
 from core.evidence.diffs import with_hunks
-from core.evidence.sandbox import Allowance, FairGate, SandboxEnded, run
+from core.evidence.sandbox import FairGate, Work, run
 from core.figures import size
 from core.redaction import clean, redact
 from core.settings import EvidenceLimits
-from core.values import Value
 
 #: Files read at the same moment.
 _AT_ONCE = 2
 
 
-class _Section(Value):
-    label: str
+_FILES = Work(
+    name="file",
+    does="reads files",
+    too_long="reading it takes too long",
+    too_much="reading it takes too much memory, or it is damaged",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
     text: str
+    #: "page 3"; empty: no mark, if no word counts its lines either.
+    label: str = ""
+    address: str = ""
     counts: str = ""
-
-
-class _Answer(Value):
-    fault: str = ""
-    sections: tuple[_Section, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 class FileReader:
@@ -60,45 +62,37 @@ class FileReader:
             "pages": limits.pages,
             "characters": limits.characters,
         }
-        seconds = limits.seconds
-        allowance = Allowance(memory=limits.memory_bytes, cpu=seconds, whole=seconds)
         async with self._gate.place(f"{place.workspace}/{place.channel}" if place else ""):
-            try:
-                output = await run("file", order, allowance, does="reads files", content=content)
-                answer = _Answer.model_validate(output)
-            except TimeoutError:
-                raise BadInput("reading it takes too long") from None
-            except (SandboxEnded, ValidationError):
-                raise BadInput("reading it takes too much memory, or it is damaged") from None
-        if answer.fault:
-            raise BadInput(answer.fault)
+            answer = await run(
+                _FILES,
+                order,
+                content,
+                memory=limits.memory_bytes,
+                cpu=limits.seconds,
+                seconds=limits.seconds,
+            )
         # In a thread: redacting 400,000 characters takes half a second.
         return await asyncio.to_thread(
             joined_sections,
-            [(section.label, "", section.text, section.counts) for section in answer.sections],
+            [Section(**section) for section in answer["sections"]],
             sha256=hashlib.sha256(content).hexdigest(),
-            warnings=answer.warnings,
+            warnings=answer["warnings"],
         )
 
 
 def joined_sections(
-    sections: list[tuple[str, str, str, str]],
-    *,
-    sha256: str = "",
-    warnings: tuple[str, ...] = (),
+    sections: Iterable[Section], *, sha256: str = "", warnings: Sequence[str] = ()
 ) -> SourceText:
     """Sections as one text, with a mark where each labelled one begins.
 
-    Args:
-        sections: Of each its label, address, text, and the word that counts its lines.
-        sha256: Of the bytes; empty: the text's own is taken.
-        warnings: What people should know.
+    `sha256` is that of the bytes; empty: the text's own is taken.
     """
     parts, marks, line = list[str](), list[Mark](), 1
-    for label, address, text, counts in sections:
+    for section in sections:
         # Section by section: removed text moves no other section's place.
-        body = redact(clean(unicodedata.normalize("NFC", text)))
-        if label or counts:
+        body = redact(clean(unicodedata.normalize("NFC", section.text)))
+        if section.label or section.counts:
+            label, address, counts = section.label, section.address, section.counts
             marks.append(Mark(line=line, label=label, address=address, counts=counts))
         parts.append(body)
         line += body.count("\n") + 1
@@ -107,7 +101,7 @@ def joined_sections(
         text=whole,
         marks=tuple(marks),
         sha256=sha256 or hashlib.sha256(whole.encode()).hexdigest(),
-        warnings=warnings,
+        warnings=tuple(warnings),
     )
 
 
@@ -151,7 +145,7 @@ async def fetch_text(
     reference: SourceReference, _place: Place, _most_bytes: int, /
 ) -> FetchedFile | SourceText:
     """Words that came with the question itself."""
-    return joined_sections([("", "", reference.fetch, "")])
+    return joined_sections([Section(text=reference.fetch)])
 
 
 async def fetch_path(

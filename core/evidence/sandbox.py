@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakValueDictionary
 
 from core.errors import BadInput
@@ -21,58 +21,57 @@ _GOODBYE = 8.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Allowance:
-    #: Bytes of address space.
-    memory: int
-    #: Seconds of computing.
-    cpu: float
-    #: Seconds from its start to its answer.
-    whole: float
+class Work:
+    """A kind of work, and what people are told of it, as the end of a sentence."""
 
-
-class SandboxEnded(Exception):
-    """A process ended without an answer: it took more memory than it may, or crashed."""
+    #: `core.evidence.in_sandbox` maps it to a module.
+    name: str
+    #: What its process does: "reads files".
+    does: str
+    too_long: str
+    #: It takes more memory than it may, or crashes.
+    too_much: str
 
 
 async def run(
-    work: Literal["file", "tool"],
+    work: Work,
     order: Mapping[str, object],
-    allowance: Allowance,
-    *,
-    does: str,
     content: bytes = b"",
+    *,
+    memory: int,
+    cpu: float,
+    seconds: float,
 ) -> dict[str, Any]:
     """Run a piece of work in a sandbox process; return its answer, a JSON object.
 
     Args:
-        work: `core.evidence.in_sandbox` maps it to a module.
+        work: What is done.
         order: Its arguments, as JSON.
-        allowance: Limits of memory and time.
-        does: Purpose of the process, for messages: "reads files".
         content: Further input.
+        memory: Bytes of address space that it may take.
+        cpu: Seconds of computing.
+        seconds: From its start to its answer.
 
     Raises:
-        BadInput: No process can be started.
-        TimeoutError: It takes too long.
-        SandboxEnded: It gives no answer.
+        BadInput: There is no answer, or it is a fault; says why.
     """
-    head = {**order, "work": work, "memory": allowance.memory, "cpu": max(1, int(allowance.cpu))}
-    process = await _start_process(does)
+    head = {**order, "work": work.name, "memory": memory, "cpu": max(1, int(cpu))}
+    process = await _start_process(work.does)
     try:
-        async with asyncio.timeout(allowance.whole):
+        async with asyncio.timeout(seconds):
             output, _ = await process.communicate(json.dumps(head).encode() + b"\n" + content)
+    except TimeoutError:
+        raise BadInput(work.too_long) from None
     finally:
-        await end(process)
-    try:
-        answer = json.loads(output)
-    except ValueError:
-        answer = None
-    if isinstance(answer, dict):
-        return answer  # pyright: ignore[reportUnknownVariableType]
-    # Signals that the system sends at the limit of computing time.
-    if process.returncode in {-24, -9}:
-        raise TimeoutError
-    raise SandboxEnded
+        await _end(process)
+    if not output:
+        # Signals that the system sends at the limit of computing time.
+        is_slow = process.returncode in {-signal.SIGXCPU, -signal.SIGKILL}
+        raise BadInput(work.too_long if is_slow else work.too_much)
+    answer: dict[str, Any] = json.loads(output)
+    if fault := answer.get("fault"):
+        raise BadInput(fault)
+    return answer
 
 
 async def _start_process(does: str) -> Process:
@@ -92,14 +91,14 @@ async def _start_process(does: str) -> Process:
         raise BadInput(f"Moot cannot start the process that {does} ({why})") from None
 
 
-async def end(process: Process, goodbye: float = _GOODBYE) -> None:
+async def _end(process: Process) -> None:
     """End a process: kindly, so that it ends what it has started, then at once with all of that."""
     if process.returncode is not None:
         return
     started = _started_by(process.pid)
     try:
-        await _stop(process, process.terminate, goodbye)
-        await _stop(process, process.kill, goodbye)
+        await _stop(process, process.terminate)
+        await _stop(process, process.kill)
     finally:
         for handle in started:
             with suppress(ProcessLookupError):
@@ -107,13 +106,13 @@ async def end(process: Process, goodbye: float = _GOODBYE) -> None:
             os.close(handle)
 
 
-async def _stop(process: Process, stop: Callable[[], None], seconds: float) -> None:
+async def _stop(process: Process, stop: Callable[[], None]) -> None:
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):
         stop()
     with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(_GOODBYE):
             await process.wait()
 
 

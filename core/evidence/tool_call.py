@@ -10,9 +10,13 @@ import shutil
 import signal
 import ssl
 import sys
+import textwrap
+import unicodedata
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+from core.redaction import clean, redact
 
 # The SDK takes a second to load: this process does, before the server's time begins.
 if TYPE_CHECKING:
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 #: Pages of a server's list of tools that are looked through.
 _MOST_PAGES = 20
 _MOST_PARTS = 200
-_LONGEST_SAYING = 2000
+_LONGEST_SAYING = 200
 _TOO_MUCH = "the server answers with more than can be taken"
 #: What a message that is none counts as, in characters.
 _NOISE = 1000
@@ -38,12 +42,7 @@ os.execvp(sys.argv[1], sys.argv[1:])
 
 
 class Refused(Exception):
-    """There is no answer; the words are for people."""
-
-    def __init__(self, fault: str, words: str = "") -> None:
-        super().__init__(fault)
-        #: In the server's own words.
-        self.words = words
+    """There is no answer; the words are for people, as the end of a sentence."""
 
 
 def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) -> dict[str, Any]:
@@ -61,7 +60,6 @@ def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) ->
 
 async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
     from mcp import MCPError  # noqa: PLC0415
-    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
 
     asking = asyncio.current_task()
     if asking:  # the SDK ends the program it has started
@@ -72,22 +70,27 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
             return await _tool_answer(order, limit)
     except BaseException as error:  # noqa: BLE001 - the SDK's task groups wrap whatever happens
         leaves = list(_leaves(error))
-    kinds = {type(leaf).__name__ for leaf in leaves}
-    for leaf in leaves:
-        if isinstance(leaf, Refused):
-            return {"fault": str(leaf), "said": leaf.words}
-    if "MemoryError" in kinds:
-        return {"fault": _TOO_MUCH}
-    for leaf in leaves:
-        if isinstance(leaf, MCPError) and leaf.error.code == CONNECTION_CLOSED:
-            return {"fault": "the server ended before it answered"}
-        if isinstance(leaf, MCPError):
-            return {"fault": "the server says", "said": leaf.error.message[:_LONGEST_SAYING]}
-    if kinds & {"TimeoutError", "CancelledError"}:
+    kinds = (Refused, MemoryError, MCPError)
+    match next((leaf for kind in kinds for leaf in leaves if isinstance(leaf, kind)), None):
+        case Refused() as refused:
+            return {"fault": str(refused)}
+        case MemoryError():
+            return {"fault": _TOO_MUCH}
+        case MCPError() as error:
+            return {"fault": _quoted("the server says", error.error.message)}
+        case _:
+            names = {type(leaf).__name__ for leaf in leaves}
+    if names & {"TimeoutError", "CancelledError"}:
         return {"fault": f"the server does not answer in {seconds:g} s"}
-    if kinds & {"ConnectError", "ConnectTimeout", "ReadError", "RemoteProtocolError"}:
+    if names & {"ConnectError", "ConnectTimeout", "ReadError", "RemoteProtocolError"}:
         return {"fault": "the server cannot be reached"}
     return {"fault": "the server does not speak MCP as it should"}
+
+
+def _quoted(what: str, words: str) -> str:
+    """What a server says went wrong, short, without secrets and what nobody sees."""
+    line = " ".join(redact(clean(unicodedata.normalize("NFC", words[:2000]))).split())
+    return f"{what}: “{textwrap.shorten(line, _LONGEST_SAYING, placeholder='…')}”"
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -137,7 +140,7 @@ def _parts(result: "CallToolResult") -> dict[str, Any]:
 
     texts = [block.text for block in result.content if isinstance(block, TextContent)]
     if result.is_error:
-        raise Refused("the tool says", " ".join(texts)[:_LONGEST_SAYING] or "it failed")
+        raise Refused(_quoted("the tool says", " ".join(texts) or "it failed"))
     parts, left_out = list[dict[str, str]](), max(0, len(result.content) - _MOST_PARTS)
     for block in result.content[:_MOST_PARTS]:
         match block:

@@ -8,7 +8,7 @@ import pypdf
 import pytest
 
 from core.evidence.formats import read
-from core.evidence.office import Unreadable
+from core.evidence.office import Extract, Unreadable
 from tests.core.evidence import documents as made
 from tests.core.evidence import office
 
@@ -305,9 +305,10 @@ CASES = [
 
 def text_and_warnings(case: Case) -> tuple[str, Sequence[str]]:
     """Each section behind its label, and the warnings."""
-    extract = read(case.content(), case.name, "", 500)
+    extract = Extract(most_characters=400_000, most_pages=500)
+    read(extract, case.content(), case.name, "")
     parts = [
-        f"[{section.label}] {section.text.strip()}" if section.label else section.text
+        f"[{section['label']}] {section['text'].strip()}" if section["label"] else section["text"]
         for section in extract.sections
     ]
     return "\n\n".join(parts), extract.warnings
@@ -326,8 +327,9 @@ def test_a_document_is_read_as_it_shows_itself(case: Case) -> None:
 
 def test_the_charset_that_a_server_names_goes_before_the_pages_own() -> None:
     page = '<html><meta charset="utf-8"><p>Größe</p>'.encode("cp1252")
-    [section] = read(page, "", "text/html; charset=ISO-8859-1", 500).sections
-    assert section.text == "Größe"
+    extract = Extract(most_characters=400_000, most_pages=500)
+    read(extract, page, "", "text/html; charset=ISO-8859-1")
+    assert extract.sections[0]["text"] == "Größe"
 
 
 def locked() -> bytes:
@@ -378,5 +380,5 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 )
 def test_what_cannot_be_read_is_refused_by_name(name: str, content: bytes, words: str) -> None:
     with pytest.raises(Unreadable) as refused:
-        list(read(content, name, "", 500).sections)
+        read(Extract(most_characters=400_000, most_pages=500), content, name, "")
     assert words in str(refused.value)

@@ -16,7 +16,7 @@ from core.debate.turn_events import ClarificationsOpened
 from core.engine import Engine
 from core.errors import RequestRejected
 from core.evidence.citations import render_citations
-from core.evidence.reading import joined_sections
+from core.evidence.reading import Section, joined_sections
 from core.llm.call import ModelCalls
 from core.llm.providers.example import (
     WORDS_PER_SECOND,
@@ -61,7 +61,7 @@ class Shelf:
     """A `SourceReader` whose files are what their references say."""
 
     async def read(self, reference: SourceReference, _place: Place, /) -> SourceText:
-        return joined_sections([("", "", reference.fetch, "")])
+        return joined_sections([Section(text=reference.fetch)])
 
 
 async def played(name: str, note: str = "") -> Debate:
