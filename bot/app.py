@@ -84,7 +84,7 @@ from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.upkeep import probe
 from core.telling import Sinks
-from core.transcript.models_used import usual_models_words
+from core.transcript.words import usual_models_words
 from core.use_cases.ask import AskAboutDebate
 from core.use_cases.choices import ModelSet
 from core.use_cases.decide import DecideOnVerdict

@@ -60,14 +60,17 @@ from core.figures import duration, money
 from core.llm.call import ModelCalls
 from core.ports import DebateFilter
 from core.settings import ROLES, ModelChoice, Settings, agent_for, role_id
-from core.transcript.ballots import vote_words
 from core.transcript.cited import cited_verdict, decision_line, title_in
 from core.transcript.decision import against_words, decision_text, dissent_title, dissent_words
-from core.transcript.few_words import few_words
 from core.transcript.markdown import visible
-from core.transcript.models_used import usual_models_words
-from core.transcript.options import move_lines
-from core.transcript.words import confidence_words, line_words, name_of
+from core.transcript.vote import move_lines, vote_words
+from core.transcript.words import (
+    confidence_words,
+    few_words,
+    line_words,
+    name_of,
+    usual_models_words,
+)
 from core.use_cases.choices import ModelSet
 from slack_on_loopback import QUICK, GuideLine, SlackPace, Workspace, WorkspaceConfig, run_workspace
 

@@ -21,7 +21,7 @@ from bot.log import logger
 from bot.operations.doctor.examine import examine_here
 from bot.settings import BotSettings, Mode, check_listening, mode_of, slack_access
 from core.clock import SystemClock
-from core.transcript.models_used import NO_MODEL, usual_models_words
+from core.transcript.words import NO_MODEL, usual_models_words
 
 _log = logger(__name__)
 

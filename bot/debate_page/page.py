@@ -19,9 +19,8 @@ from core.debate.evidence import Citation, Source
 from core.debate.state import Debate
 from core.figures import when
 from core.rules.ending import state_words
-from core.transcript.ballots import vote_section
 from core.transcript.cited import link_citations, source_words
-from core.transcript.decision import notes_section, verdict_section
+from core.transcript.decision import notes_section, single_answer_section, verdict_section
 from core.transcript.markdown import PARSER, parse, visible
 from core.transcript.people import asked_section, team_section
 from core.transcript.report import (
@@ -35,7 +34,7 @@ from core.transcript.report import (
     spending_section,
     title_words,
 )
-from core.transcript.single_answer import single_answer_section
+from core.transcript.vote import vote_section
 from core.transcript.words import as_markdown, name_of, nested, quotation
 
 #: Signs of a whole section of a page; it is made beside everything else, and shown often.

@@ -15,7 +15,7 @@ from core.debate.state import Debate
 from core.debate.verdict import DecisionKind
 from core.landing import RecordPlace
 from core.redaction import redact
-from core.transcript.adr import adr, title_of
+from core.transcript.decision import adr, title_of
 
 #: Longest part of a file's name that is made from the title, in characters.
 _MOST_LETTERS = 50

@@ -30,8 +30,8 @@ from core.errors import BadInput, ConfigurationBroken
 from core.landing import Webhook, WebhookEvent
 from core.ports import Clock
 from core.redaction import without_secrets
-from core.transcript.adr import adr
 from core.transcript.cited import decision_line
+from core.transcript.decision import adr
 
 _PREFIX = "whsec_"
 #: Bytes of a secret, at least and at most, as the specification asks.

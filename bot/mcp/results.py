@@ -18,8 +18,8 @@ from core.rules.options import options_of
 from core.transcript.cited import decision_line, link_citations
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
-from core.transcript.options import headline_option
 from core.transcript.people import standing_words
+from core.transcript.vote import headline_option
 from core.transcript.words import name_of
 from core.use_cases.recall import SURE_FROM, RecalledDecision
 from core.use_cases.start import StartedDebate

@@ -24,7 +24,7 @@ from core.debate.turn import Turn
 from core.debate.turn_events import GatePassed, TurnFailed
 from core.errors import StoreError
 from core.ports import Clock, DebateStore
-from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
+from core.transcript.explain import SummaryMetrics, summary_metrics
 
 T = TypeVar("T")
 N = TypeVar("N")

@@ -81,11 +81,11 @@ from core.debate.vote import NextStep
 from core.errors import LogBroken
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.transcript.adr import adr
-from core.transcript.found import task_list
+from core.transcript.decision import adr
 from core.transcript.people import adr_status
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.transcript.review_comment import task_list
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, func, insert, literal_column, select, text
 
 from bot.store.tables import DEBATE_WORDS, WORD_ROWS, Channel, TableUser
-from core.evidence.search import stems
+from core.evidence.passages import stems
 from core.use_cases.find import SearchHit
 
 _WORD = re.compile(r"\w+")

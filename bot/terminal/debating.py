@@ -60,9 +60,9 @@ from core.settings import Settings
 from core.telling import Sinks
 from core.transcript.decision import decision_text
 from core.transcript.markdown import visible
-from core.transcript.models_used import debate_models_words
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.transcript.words import debate_models_words
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import UNBOUNDED
 from core.use_cases.messages import AddNote, AnswerQuestions

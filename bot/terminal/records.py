@@ -35,18 +35,16 @@ from core.figures import duration, money, quantity, when
 from core.opening import ALONE, DebateRequest, open_debate
 from core.ports import DebateEntry, DebateFilter, DebateStore
 from core.rules.ending import ending_sentences, round_reasons, rounds_words, state_of, state_words
-from core.transcript import comparison, evaluation
-from core.transcript.adr import adr, title_of
-from core.transcript.ballots import options_words
+from core.transcript import evaluation
 from core.transcript.cited import decision_line, title_in
-from core.transcript.decision import decision_text
+from core.transcript.decision import adr, decision_text, title_of
 from core.transcript.explain import explanation, turn_explanation
-from core.transcript.found import task_list
 from core.transcript.markdown import visible
-from core.transcript.options import headline_option, moves_section
 from core.transcript.people import adr_status, outcome_words, recalled_title, standing_words
 from core.transcript.record import record_json
 from core.transcript.report import report
+from core.transcript.review_comment import task_list
+from core.transcript.vote import headline_option, moves_section, options_words
 from core.transcript.words import as_markdown, seconds_taken
 from core.use_cases.fact_log import FactLog
 from core.use_cases.recall import SURE_FROM, RecallDecisions, recalled_decision
@@ -280,7 +278,7 @@ async def score(
     loaded = await load_settings(environment, config, plugins=plugins)
     debate = fold(await read_log(debate_id))
     if against_single:
-        comparison.compared_texts(debate)
+        evaluation.compared_texts(debate)
     elif debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
     # A roster found as for a debate: agents of the settings, else built-in roles.
@@ -297,15 +295,15 @@ async def score(
     check_providers(roster, environment, loaded.settings.servers)
     calls = build_calls(environment, loaded.settings, plugins=plugins)
     try:
-        most = comparison.CALLS if against_single else 1
+        most = evaluation.CALLS if against_single else 1
         tell(
             f"{quantity(len(roster.agents), 'evaluator')}, {quantity(most, 'call')} each. Their "
             f"cost comes beside the debate's: {money(debate.usage.cost)}."
         )
         if against_single:
-            compared = await comparison.compare(calls, debate, roster.agents)
+            compared = await evaluation.compare(calls, debate, roster.agents)
             as_json = form == "json"
-            render = comparison.comparison_json if as_json else comparison.comparison_markdown
+            render = evaluation.comparison_json if as_json else evaluation.comparison_markdown
             put_out(render(compared), output)
             return 0 if compared.counting else _PROVIDERS_FAILED
         scores = await evaluation.evaluate(calls, debate, roster.agents)

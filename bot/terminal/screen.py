@@ -43,10 +43,10 @@ from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.formats.review import counted_words, line_of
 from core.rules.gate import in_words
-from core.transcript.ballots import vote_words
 from core.transcript.cited import link_citations, source_words
+from core.transcript.decision import single_answer_words
 from core.transcript.markdown import visible
-from core.transcript.options import (
+from core.transcript.vote import (
     cross_check_line,
     edit_lines,
     headline_option,
@@ -54,8 +54,8 @@ from core.transcript.options import (
     move_lines,
     positions_words,
     shares,
+    vote_words,
 )
-from core.transcript.single_answer import single_answer_words
 from core.transcript.words import act_words, confidence, line_words, name_of, turn_words, work_words
 
 #: Names on the live line; more would not fit.

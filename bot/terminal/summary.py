@@ -18,9 +18,8 @@ from core.rules import casting
 from core.rules.formats import clarifying
 from core.rules.formats.registry import turns_ready
 from core.rules.playbook import standing_questions
-from core.transcript.agent_spending import spending
-from core.transcript.report import spending_section
-from core.transcript.summary_metrics import SummaryMetrics, summary_metrics
+from core.transcript.explain import SummaryMetrics, summary_metrics
+from core.transcript.report import spending, spending_section
 from core.transcript.words import (
     calls_words,
     seconds_taken,

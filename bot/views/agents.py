@@ -20,7 +20,7 @@ from core.rules.formats.review import (
     struck_words,
 )
 from core.transcript.cited import link_citations
-from core.transcript.models_used import model_count_words
+from core.transcript.words import model_count_words
 
 _LIMIT = 1000
 _REASON_LIMIT = 80

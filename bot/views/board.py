@@ -49,7 +49,7 @@ from core.rules.formats.registry import format_of
 from core.rules.history.strategies import summary_rank
 from core.rules.options import options_of
 from core.rules.sealing import SEALED, reveals_at
-from core.transcript.options import cross_check_line
+from core.transcript.vote import cross_check_line
 
 # Room for each part, so that the board stays within a message for any debate.
 _QUESTION_LIMIT = 700

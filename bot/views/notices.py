@@ -36,8 +36,8 @@ from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
 from core.rules.sources import label_of
 from core.transcript.cited import decided_or_asked, decision_line
-from core.transcript.options import edit_lines
 from core.transcript.people import recalled_title
+from core.transcript.vote import edit_lines
 from core.use_cases.share import PageLink
 
 _REASON_LIMIT = 600

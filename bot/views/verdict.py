@@ -64,13 +64,11 @@ from core.transcript.decision import (
     dissent_words,
     earlier_lines,
     notes_section,
+    single_answer_section,
     verdict_sections,
 )
-from core.transcript.few_words import CUT, few_words, shared_words
-from core.transcript.models_used import judge_words
-from core.transcript.options import cross_check_line
-from core.transcript.single_answer import single_answer_section
-from core.transcript.words import listed_names
+from core.transcript.vote import cross_check_line
+from core.transcript.words import CUT, few_words, judge_words, listed_names, shared_words
 
 _DISCLAIMER = (
     "Written by AI agents, who can be wrong. This is their verdict, not yet the team's decision: "

@@ -47,18 +47,20 @@ from core.rules.options import (
     short_names,
 )
 from core.rules.voting import is_people_vote_closed, is_uncounted
-from core.transcript.ballots import (
+from core.transcript.cited import decision_line
+from core.transcript.decision import cost_words, single_answer_words
+from core.transcript.vote import (
     MEAN_PROBABILITY,
     NOBODY_VOTED,
     best_text_words,
     close_words,
     missing_ballots,
+    moves_section,
     option_lines,
+    option_rows,
+    shares,
+    team_vote_lines,
 )
-from core.transcript.cited import decision_line
-from core.transcript.options import moves_section, option_rows, shares
-from core.transcript.people import team_vote_lines
-from core.transcript.single_answer import cost_words, single_answer_words
 
 _NAMES_LIMIT = 1800
 _MOVES_LIMIT = 1400

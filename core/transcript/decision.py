@@ -1,36 +1,48 @@
-"""The verdict as text, decision first: plain for the terminal, Markdown for reports (pure)."""
+"""The verdict as text, decision first: for the terminal, for reports, as an ADR (pure)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from textwrap import shorten
 
 from core.acts.verdict import audit_words, best_holder, decision_doubt, is_doubted
 from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate, Status
 from core.debate.turn import JUDGE
 from core.debate.verdict import LIST_TITLES, OVERTURNED_BY, Relation, Verdict, VerdictSource
-from core.figures import money, percent
+from core.figures import day, money, percent
+from core.rules import shadow
 from core.rules.ending import ending_sentences, round_reasons
 from core.rules.judging import first_turn
 from core.rules.movement import hinge_words
 from core.rules.options import held_by, leading, options_of
 from core.rules.sealing import SEALED
 from core.rules.voting import counted_ballots, preferred_options
-from core.transcript.ballots import vote_lines
-from core.transcript.cited import check_words, cited_verdict, decision_line, source_names
-from core.transcript.found import findings_section
+from core.transcript.cited import (
+    check_words,
+    cited_verdict,
+    decided_or_asked,
+    decision_line,
+    link_citations,
+    source_names,
+    title_in,
+)
 from core.transcript.markdown import inert_line, plain_line, shown_as_is
-from core.transcript.options import criteria_section
-from core.transcript.people import assumptions
-from core.transcript.single_answer import single_answer_section
+from core.transcript.people import adr_status, assumptions, outcome_words, standing_words
+from core.transcript.review_comment import findings_section
+from core.transcript.vote import criteria_section, positions_words, vote_lines
 from core.transcript.words import (
     ResultLine,
     ResultSection,
     as_markdown,
     blocks,
+    body_words,
+    bullets,
     confidence_words,
     letters_words,
     line_words,
     lines_of,
     name_of,
+    nested,
     quotation,
     titled,
     turn_words,
@@ -233,26 +245,17 @@ def dissent_words(debate: Debate, verdict: Verdict) -> str:
 
 
 def against_words(debate: Debate, verdict: Verdict) -> str:
-    """That no agent voted against the verdict, or that the one who dissents did not; else empty."""
+    """That no ballot is against the verdict, or not that of the agent who dissents; else empty."""
     firsts, option = preferred_options(debate), options_of(debate).resolve(verdict.option)
     if firsts is None or not option:
         return ""
-    by = verdict.dissent_by
     if set(firsts.values()) <= {"", option}:
-        if by not in {"", JUDGE, *firsts}:
-            return (
-                f"{name_of(debate, by)} has no ballot that counts; "
-                "none that counts is against the verdict."
-            )
-        if len(firsts) < len(debate.setup.agents):
-            return "No ballot that counts is against the verdict."
-        return "No agent voted against the verdict."
-    if by in {"", JUDGE} or firsts.get(by, "") not in {"", option}:
+        return "No ballot that counts is against the verdict."
+    if firsts.get(verdict.dissent_by) != option:
         return ""
-    how = "held several options level" if by in firsts else "has no ballot that counts"
-    if firsts.get(by):  # named: the line before may be about another option
-        how = f'voted for "{options_of(debate).name(option)}" all the same'
-    return f"{name_of(debate, by)} {how}."
+    # Named: the line before may be about another option.
+    name = options_of(debate).name(option)
+    return f'{name_of(debate, verdict.dissent_by)} voted for "{name}" all the same.'
 
 
 def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[str]:
@@ -269,3 +272,126 @@ def _without_decision(verdict: Verdict) -> str:
     first, _, rest = verdict.solution.strip().partition("\n\n")
     is_said = plain_line(first).rstrip(".") == verdict.decision.rstrip(".")
     return rest if rest.strip() and is_said else verdict.solution
+
+
+def single_answer_words(debate: Debate) -> str:
+    """One sentence: whether it chose the verdict's option, and its decision in its own words.
+
+    Empty before the verdict and where no model answered alone. Plain text, as models wrote it.
+    """
+    alone = debate.shadow
+    if alone is None or debate.verdict is None or shadow.is_sealed(debate):
+        return ""
+    decision = f"“{plain_line(link_citations(alone.decision, alone.citations)).rstrip('.')}”."
+    # The model saw no options: its answer was placed among them afterwards.
+    compared = {
+        True: "That counts as the same option.",
+        False: "That does not count as this option.",
+        None: "Whether that is the same option is not known.",
+    }[shadow.agrees(debate)]
+    return f"One model, asked alone, answered: {decision} {compared}"
+
+
+def cost_words(debate: Debate) -> str:
+    alone = debate.shadow
+    if alone is None or shadow.is_sealed(debate):
+        return ""
+    call = alone.call
+    by = f" of {call.provider}/{call.model}" if call else ""
+    cost = money(shadow.shadow_usage(debate).cost)
+    return f"The single answer{by} cost {cost}, which the debate's total includes."
+
+
+def single_answer_section(debate: Debate, *, level: int = 2) -> str:
+    """The answer as Markdown under a heading of that level.
+
+    Empty while the debate runs and where none was asked for.
+    """
+    alone, title = debate.shadow, "A single answer"
+    if shadow.is_sealed(debate) or debate.setup.shadow_agent is None:
+        return ""
+    if alone is None:
+        why = inert_line(debate.shadow_fault or "It was not there when the debate ended.")
+        return titled(title, f"There is none to compare with. {why.rstrip('.')}.", level=level)
+    citations = alone.citations
+    alone = alone.with_texts(lambda text: link_citations(text, citations))
+    lists = (
+        ("What speaks for it", alone.reasons),
+        ("Risks it named", alone.risks),
+        (OVERTURNED_BY, alone.overturned_by),
+    )
+    return titled(
+        title,
+        inert_line(single_answer_words(debate)),
+        inert_line(cost_words(debate)),
+        nested(alone.solution, level + 1),
+        *(titled(name, bullets(items), level=level + 1) for name, items in lists),
+        level=level,
+    )
+
+
+# --- as an architecture decision record, ready for `docs/decisions/` -----------------------------
+
+_TITLE_MAX_CHARS = 80
+_TITLES = {LIST_TITLES["tradeoffs"]: "Consequences", OVERTURNED_BY: "Revisit when"}
+
+
+def adr(debate: Debate) -> str:
+    verdict = debate.verdict and cited_verdict(debate, debate.verdict)
+    decided, sections = [why_none(debate)], list[str]()
+    if verdict:
+        decided = [*decided_lines(debate, verdict)]
+        for section in verdict_sections(debate, verdict):
+            if section.title in {REASONS, SOLUTION}:
+                decided.append(body_words(section, 2))
+            else:
+                title = _TITLES.get(section.title, section.title)
+                sections.append(as_markdown(replace(section, title=title), 2))
+        sure = confidence_words(verdict).removeprefix("Confidence: ")
+        sections.append(titled("Confidence", sure))
+    document = blocks(
+        f"# {shown_as_is(title_of(debate))}{decision_doubt(debate)}",
+        bullets(_facts(debate)),
+        titled("Context", quotation(debate.setup.question), nested(debate.setup.context, 2)),
+        titled("Sources", bullets(_sources(debate))),
+        titled("Options considered", bullets(positions_words(debate))),
+        titled("Decision", *decided),
+        *sections,
+        titled("How it turned out", inert_line(outcome_words(debate.outcome))),
+        titled("How it was decided", bullets(_how_decided(debate, verdict))),
+    )
+    return f"{document}\n"
+
+
+def _how_decided(debate: Debate, verdict: Verdict | None) -> Iterator[str]:
+    yield f"Agents: {', '.join(f'{agent.name} ({agent.role})' for agent in debate.setup.agents)}."
+    if playbook := debate.setup.playbook:
+        yield f"Playbook: {playbook.title}."
+    yield from (line_words(line).removeprefix("Vote: ") for line in vote_lines(debate, verdict))
+    yield from (*round_reasons(debate), *ending_sentences(debate))
+
+
+def _facts(debate: Debate) -> Iterator[str]:
+    state = standing_words(debate)
+    still = f" ({state})" if state and not debate.decision else ""
+    yield f"Status: {adr_status(debate)}{still}"
+    yield f"Date: {day(debate.ended_at or debate.now)}"
+    if newest := debate.decision:
+        at = debate.times.get(f"decision/{newest.origin}", debate.now)
+        yield f"Decided by: {newest.by.display_name}, {day(at)}"
+        if newest.why.strip():
+            yield f"Why: {newest.why}"
+    yield f"Asked by: {debate.setup.asked_by.display_name}"
+    yield f"Source: Moot debate `{debate.id}`"
+
+
+def _sources(debate: Debate) -> Iterator[str]:
+    for source in debate.evidence:
+        title, address = title_in(debate, source), source.reference.address
+        is_link = address.startswith(("https://", "http://")) and address != source.reference.title
+        yield inert_line(f"{source.id}: {title}" + (f" ({address})" if is_link else ""))
+
+
+def title_of(debate: Debate) -> str:
+    line = decided_or_asked(debate).rstrip(".")
+    return shorten(line, _TITLE_MAX_CHARS, placeholder="…")

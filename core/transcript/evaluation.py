@@ -1,4 +1,10 @@
-"""Scores a finished debate: several evaluators, criteria, averages; JSON, CSV, Markdown."""
+"""Evaluators read a finished debate: they score its decision, or compare it with a single answer.
+
+To compare, both texts are whole, laid out by one function. Each evaluator compares them in both
+orders, and the shorter one with itself, each part said twice. A preference that turns with the
+order is none; an evaluator that prefers the doubled text, or whose maker wrote one of the texts,
+does not count.
+"""
 
 import asyncio
 import csv
@@ -17,24 +23,21 @@ from core.acts.request_for import request_for, terms_for
 from core.debate.agents import Agent
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
-from core.debate.verdict import OVERTURNED_BY, Feedback, Verdict
+from core.debate.verdict import OVERTURNED_BY, Verdict
 from core.errors import BadInput, CallFailed
-from core.figures import money, number
+from core.figures import money, number, quantity
 from core.llm.call import CallOptions, ModelCalls
 from core.request import ModelRequest, Part, PartKind
+from core.rules import shadow
 from core.rules.formats import review
 from core.rules.formats.review import line_of
-from core.transcript.people import feedback_lines
-from core.transcript.words import blocks, bullets, csv_cell, table, titled
+from core.transcript.words import blocks, bullets, csv_cell, quotation, table, titled
 from core.usage import Call, Usage
 from core.values import Value
 
-LOWEST, HIGHEST = 1, 10
-#: Characters of a text that is scored or compared.
-MOST_CHARS = 24_000
-_CUT = "[cut]"
+_LOWEST, _HIGHEST = 1, 10
 #: Only scores of so many makers' models are averaged.
-MOST_MAKERS = 2
+_LEAST_MAKERS = 2
 
 
 class Criterion(StrEnum):
@@ -57,28 +60,30 @@ class Criterion(StrEnum):
         return self.value.replace("_", " ").capitalize()
 
 
-MEANINGS: Mapping[Criterion, str] = {
-    Criterion.FUNCTIONAL_COMPLETENESS: "everything the question asks for is answered.",
-    Criterion.PERFORMANCE_AND_SCALABILITY: "it holds under the load named, and under growth.",
-    Criterion.SECURITY: "threats are named and met; no new ones are opened.",
-    Criterion.MAINTAINABILITY: "this team can run, change and leave it.",
-    Criterion.REGULATORY_COMPLIANCE: "laws and rules that apply are named and kept.",
-    Criterion.TESTABILITY: "one can tell, before and after, whether it works.",
-    Criterion.REQUIREMENTS_FULFILMENT: 'every "must", "shall" and figure of the question is met.',
-    Criterion.FAULTS_FOUND: "faults of weight in the proposal are named where they stand.",
-    Criterion.FALSE_ALARMS: "nothing is called a fault that is none; many false alarms are 1.",
-    Criterion.USEFULNESS: "its author knows what to change, and what first.",
-    Criterion.OVERALL: "would you stake your name on it?",
+_MEANINGS: Mapping[str, str] = {
+    "functional_completeness": "everything the question asks for is answered.",
+    "performance_and_scalability": "it holds under the load named, and under growth.",
+    "security": "threats are named and met; no new ones are opened.",
+    "maintainability": "this team can run, change and leave it.",
+    "regulatory_compliance": "laws and rules that apply are named and kept.",
+    "testability": "one can tell, before and after, whether it works.",
+    "requirements_fulfilment": 'every "must", "shall" and figure of the question is met.',
+    "faults_found": "faults of weight in the proposal are named where they stand.",
+    "false_alarms": "nothing is called a fault that is none; many false alarms are 1.",
+    "usefulness": "its author knows what to change, and what first.",
+    "overall": "would you stake your name on it?",
 }
-_OF_REVIEWS = (
-    *(Criterion.FAULTS_FOUND, Criterion.FALSE_ALARMS, Criterion.USEFULNESS),
-    Criterion.OVERALL,
-)
-_OF_DESIGNS = tuple(criterion for criterion in Criterion if criterion not in _OF_REVIEWS[:-1])
+_OF_REVIEWS = (Criterion.FAULTS_FOUND, Criterion.FALSE_ALARMS, Criterion.USEFULNESS)
 
 
 def criteria_of(debate: Debate) -> Sequence[Criterion]:
-    return _OF_REVIEWS if debate.setup.format == review.NAME else _OF_DESIGNS
+    if debate.setup.format == review.NAME:
+        return (*_OF_REVIEWS, Criterion.OVERALL)
+    return [criterion for criterion in Criterion if criterion not in _OF_REVIEWS]
+
+
+def _risks_title(debate: Debate) -> str:
+    return "Faults found" if debate.setup.format == review.NAME else "Risks and trade-offs"
 
 
 class ScoreReply(BaseModel):
@@ -110,47 +115,58 @@ class Evaluator(Value):
     maker: str
 
 
-def identity(agent: Agent) -> dict[str, Any]:
-    return {
-        "evaluator": agent.id,
-        "name": agent.name,
-        "model": agent.full_name,
-        "maker": agent.maker,
-    }
+def _identity(agent: Agent) -> dict[str, Any]:
+    names = {"evaluator": agent.id, "name": agent.name}
+    return {**names, "model": agent.full_name, "maker": agent.maker}
+
+
+def _makers(evaluators: Sequence[Evaluator]) -> Sequence[str]:
+    return sorted({evaluator.maker for evaluator in evaluators})
 
 
 class Marks(Evaluator):
     marks: Mapping[Criterion, CriterionScore]
     call: Call
 
+    @property
+    def reasons(self) -> Sequence[str]:
+        marks = self.marks.items()
+        return [f"{criterion.words} ({mark.score}): {mark.reason}" for criterion, mark in marks]
 
-class EvaluatorFailure(Value):
-    evaluator: str
-    name: str
+
+class EvaluatorFailure(Evaluator):
     reason: str
     usage: Usage = Usage()
 
 
-class Evaluation(Value):
+class _Result(Value):
     debate_id: str
     question: str
-    marks: tuple[Marks, ...]
-    failed: tuple[EvaluatorFailure, ...] = ()
-    #: What people thought of the decision; no part of the averages.
-    feedback: tuple[Feedback, ...] = ()
     #: Spent by the debate itself, in US dollars; None: a price is unknown.
     debate_cost: Decimal | None = None
+
+    def as_json(self, **more: object) -> str:
+        values = {**self.model_dump(mode="json"), **more}
+        return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
+
+    def cost_words(self, usage: Usage) -> str:
+        cost, debate_cost = money(usage.cost), money(self.debate_cost)
+        return f"Cost: {cost}, beside the {debate_cost} of the debate itself."
+
+
+class Evaluation(_Result):
+    marks: tuple[Marks, ...]
+    failed: tuple[EvaluatorFailure, ...] = ()
     #: Who made the models that wrote the decision.
     written_by: tuple[str, ...] = ()
 
     @property
     def averages(self) -> Mapping[Criterion, float]:
         """The mean per criterion over the evaluators that answered, where several makers did."""
-        if len({mark.maker for mark in self.marks}) < MOST_MAKERS:
+        if len(_makers(self.marks)) < _LEAST_MAKERS:
             return {}
-        count = len(self.marks)
         return {
-            criterion: sum(mark.marks[criterion].score for mark in self.marks) / count
+            criterion: sum(mark.marks[criterion].score for mark in self.marks) / len(self.marks)
             for criterion in self.marks[0].marks
         }
 
@@ -163,19 +179,15 @@ class Evaluation(Value):
 async def evaluate(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Evaluation:
     if debate.verdict is None:
         raise BadInput(f"Debate {debate.id} has no decision that could be scored.")
-    if not evaluators:
-        raise BadInput("Nobody is named who could score the debate.")
+    writers = (*debate.setup.agents, debate.setup.judge)
     results = await asyncio.gather(*(_score(calls, debate, agent) for agent in evaluators))
     return Evaluation(
         debate_id=debate.id,
         question=debate.setup.question,
         marks=tuple(result for result in results if isinstance(result, Marks)),
         failed=tuple(result for result in results if isinstance(result, EvaluatorFailure)),
-        feedback=tuple(debate.feedback.values()),
         debate_cost=debate.usage.cost,
-        written_by=tuple(
-            sorted({agent.maker for agent in (*debate.setup.agents, debate.setup.judge)})
-        ),
+        written_by=tuple(sorted({agent.maker for agent in writers})),
     )
 
 
@@ -187,15 +199,11 @@ def verdict_text(debate: Debate, verdict: Verdict) -> str:
         ("Implementation", [verdict.implementation]),
         *((section.title, [section.text]) for section in verdict.sections),
         ("Reasons", verdict.reasons),
-        (risks_title(debate), [*map(line_of, verdict.findings), *verdict.tradeoffs]),
+        (_risks_title(debate), [*map(line_of, verdict.findings), *verdict.tradeoffs]),
         (OVERTURNED_BY, verdict.overturned_by),
         ("Recommendations", verdict.recommendations),
         ("Open questions", verdict.open_questions),
     )
-
-
-def risks_title(debate: Debate) -> str:
-    return "Faults found" if debate.setup.format == review.NAME else "Risks and trade-offs"
 
 
 def laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
@@ -207,29 +215,26 @@ def laid_out(decision: str, *sections: tuple[str, Sequence[str]]) -> str:
             parts.append(f"{title}:\n\n{lines[0]}")
         elif lines:
             parts.append("\n".join([f"{title}:", *(f"- {line}" for line in lines)]))
-    text = "\n\n".join(parts)
-    return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS].rstrip()} {_CUT}"
-
-
-def cost_words(usage: Usage, debate_cost: Decimal | None) -> str:
-    return f"Cost: {money(usage.cost)}, beside the {money(debate_cost)} of the debate itself."
+    return "\n\n".join(parts)
 
 
 def reply_fault(reply: EvaluationReply, criteria: Sequence[Criterion]) -> str | None:
     """What is wrong with the scores, as a sentence for the model; None if nothing is."""
-    named = sorted(score.criterion for score in reply.scores)
-    if named != sorted(criteria):
-        return f"There must be exactly one score for each of: {', '.join(criteria)}."
-    outside = [s.criterion.value for s in reply.scores if not LOWEST <= s.score <= HIGHEST]
+    outside = [s.criterion.value for s in reply.scores if not _LOWEST <= s.score <= _HIGHEST]
     if outside:
-        return f"Scores go from {LOWEST} to {HIGHEST}; these do not: {', '.join(outside)}."
-    return None
+        return f"Scores go from {_LOWEST} to {_HIGHEST}; these do not: {', '.join(outside)}."
+    return _incomplete("score", [score.criterion for score in reply.scores], criteria)
+
+
+def _incomplete(what: str, named: list[Criterion], criteria: Sequence[Criterion]) -> str | None:
+    if sorted(named) == sorted(criteria):
+        return None
+    return f"There must be exactly one {what} for each of: {', '.join(criteria)}."
 
 
 def as_json(evaluation: Evaluation) -> str:
-    values = evaluation.model_dump(mode="json")
     averages = {name.value: round(mean, 2) for name, mean in evaluation.averages.items()}
-    return json.dumps({**values, "averages": averages}, ensure_ascii=False, indent=2) + "\n"
+    return evaluation.as_json(averages=averages)
 
 
 def as_csv(evaluation: Evaluation) -> str:
@@ -248,51 +253,42 @@ def as_csv(evaluation: Evaluation) -> str:
 
 def as_markdown(evaluation: Evaluation) -> str:
     marks, averages = evaluation.marks, evaluation.averages
+    head = ["Criterion", *(f"{item.name} ({item.model})" for item in marks)]
     rows = [
-        (
-            criterion.words,
-            *(item.marks[criterion].score for item in marks),
-            *([number(averages[criterion])] if averages else []),
-        )
+        [criterion.words, *(item.marks[criterion].score for item in marks)]
         for criterion in (marks[0].marks if marks else ())
     ]
-    reasons = {
-        f"{item.name} ({item.model})": [
-            f"{criterion.words} ({mark.score}): {mark.reason}"
-            for criterion, mark in item.marks.items()
-        ]
-        for item in marks
-    }
-    head = ("Criterion", *(f"{item.name} ({item.model})" for item in marks))
+    for row, mean in zip(rows, averages.values(), strict=False):
+        row.append(number(mean))
+    if averages:
+        head.append("Average")
     failed = [f"{failure.name}: {failure.reason}" for failure in evaluation.failed]
     document = blocks(
         f"# Evaluation of debate {evaluation.debate_id}",
         f"> {' '.join(evaluation.question.split())}",
         *(_reservations(evaluation) if marks else ()),
-        table((*head, "Average") if averages else head, rows)
-        or "No evaluator could be heard: there are no scores.",
-        *(titled(name, bullets(texts)) for name, texts in reasons.items()),
-        titled("What people thought of the decision", bullets(feedback_lines(evaluation.feedback))),
+        table(head, rows) or "No evaluator could be heard: there are no scores.",
+        *(titled(f"{item.name} ({item.model})", bullets(item.reasons)) for item in marks),
         titled("Evaluators that failed", bullets(failed)),
-        cost_words(evaluation.usage, evaluation.debate_cost),
+        evaluation.cost_words(evaluation.usage),
     )
     return f"{document}\n"
 
 
 def _reservations(evaluation: Evaluation) -> Iterator[str]:
-    makers = sorted({marks.maker for marks in evaluation.marks})
-    if len(makers) < MOST_MAKERS:
+    makers = _makers(evaluation.marks)
+    if len(makers) < _LEAST_MAKERS:
         yield f"All evaluators are of {makers[0]}: one maker's taste, without an average."
     if own := [maker for maker in makers if maker in evaluation.written_by]:
         yield f"Models of {' and '.join(own)} wrote the decision, too."
 
 
-def evaluation_call(
+def _evaluation_call(
     debate: Debate, agent: Agent, act: Act, texts: Sequence[Part]
 ) -> tuple[ModelRequest, CallOptions]:
     """What an evaluator is asked: the question, people's answers, the sources, the texts."""
     turn = Turn(act=act, round=0, agent=agent.id)
-    criteria = [{"name": name.value, "meaning": MEANINGS[name]} for name in criteria_of(debate)]
+    criteria = [{"name": name.value, "meaning": _MEANINGS[name]} for name in criteria_of(debate)]
     parts, values = (*parts_for(debate, turn), *texts), {"words": 0, "criteria": criteria}
     request = request_for(debate, turn, agent, parts=parts, values=values)
     return request, replace(terms_for(debate, turn, agent), fallbacks=(), patient=False)
@@ -301,7 +297,7 @@ def evaluation_call(
 async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | EvaluatorFailure:
     text = verdict_text(debate, debate.verdict) if debate.verdict else ""
     decision = Part(kind=PartKind.POSITION, label="The decision", text=text)
-    request, options = evaluation_call(debate, agent, Act.EVALUATION, [decision])
+    request, options = _evaluation_call(debate, agent, Act.EVALUATION, [decision])
     criteria = criteria_of(debate)
     try:
         reply, call = await calls.ask_for(
@@ -312,12 +308,193 @@ async def _score(calls: ModelCalls, debate: Debate, agent: Agent) -> Marks | Eva
             options=options,
         )
     except CallFailed as error:
-        return EvaluatorFailure(
-            evaluator=agent.id, name=agent.name, reason=str(error), usage=error.usage
-        )
+        return EvaluatorFailure(**_identity(agent), reason=str(error), usage=error.usage)
     scores = {score.criterion: score for score in reply.scores}
     marks = {
         name: CriterionScore(score=scores[name].score, reason=scores[name].reason.strip())
         for name in criteria
     }
-    return Marks(**identity(agent), marks=marks, call=call)
+    return Marks(**_identity(agent), marks=marks, call=call)
+
+
+# --- beside a single answer -----------------------------------------------------------------------
+
+#: Calls per evaluator: both orders of the texts, both orders of the doubled text.
+CALLS = 4
+
+
+class Better(StrEnum):
+    """Which text is better, by its label."""
+
+    FIRST = "p1"
+    SECOND = "p2"
+    NEITHER = "neither"
+
+
+class CriterionChoice(BaseModel):
+    """What an evaluator answers for one criterion."""
+
+    criterion: Criterion
+    reason: str
+    better: Better
+
+
+class ComparisonReply(BaseModel):
+    """What an evaluator answers."""
+
+    choices: list[CriterionChoice]
+
+
+class Side(StrEnum):
+    DEBATE = "debate"
+    SINGLE = "single"
+    NEITHER = "neither"
+
+
+#: A side counts that was preferred where it stood first and where it stood second.
+_SIDES = {
+    (Better.FIRST, Better.SECOND): Side.DEBATE,
+    (Better.SECOND, Better.FIRST): Side.SINGLE,
+}
+
+
+class Preferences(Evaluator):
+    sides: Mapping[Criterion, Side] = {}
+    #: Why they do not count; empty: they do.
+    fault: str = ""
+    usage: Usage = Usage()
+
+
+class Comparison(_Result):
+    preferences: tuple[Preferences, ...]
+    lengths: Mapping[Side, int]
+
+    @property
+    def counting(self) -> Sequence[Preferences]:
+        return [preference for preference in self.preferences if not preference.fault]
+
+    @property
+    def usage(self) -> Usage:
+        return sum((preference.usage for preference in self.preferences), start=Usage())
+
+
+async def compare(calls: ModelCalls, debate: Debate, evaluators: Sequence[Agent]) -> Comparison:
+    texts = compared_texts(debate)
+    preferences = await asyncio.gather(
+        *(_prefers(calls, debate, evaluator, texts) for evaluator in evaluators)
+    )
+    return Comparison(
+        debate_id=debate.id,
+        question=debate.setup.question,
+        preferences=tuple(preferences),
+        lengths={side: len(text.split()) for side, text in texts.items()},
+        debate_cost=debate.usage.cost,
+    )
+
+
+def compared_texts(debate: Debate) -> Mapping[Side, str]:
+    """Both texts as evaluators read them; raises `BadInput` if one is missing."""
+    verdict, alone = debate.verdict, debate.shadow
+    if verdict is None or shadow.is_sealed(debate):
+        raise BadInput(f"Debate {debate.id} has no decision that could be compared.")
+    if alone is None:
+        raise BadInput(
+            f"Debate {debate.id} has no single answer to compare with. "
+            "`moot debate --shadow` asks for one beside the debate."
+        )
+    return {
+        Side.DEBATE: verdict_text(debate, verdict),
+        Side.SINGLE: laid_out(
+            alone.decision,
+            ("Solution", [alone.solution]),
+            ("Reasons", alone.reasons),
+            (_risks_title(debate), alone.risks),
+            (OVERTURNED_BY, alone.overturned_by),
+        ),
+    }
+
+
+def comparison_json(comparison: Comparison) -> str:
+    return comparison.as_json(finding=finding_words(comparison))
+
+
+def comparison_markdown(comparison: Comparison) -> str:
+    verdict, single = (
+        quantity(comparison.lengths[side], "word") for side in (Side.DEBATE, Side.SINGLE)
+    )
+    parts = [
+        f"# Debate {comparison.debate_id} and a single answer",
+        quotation(comparison.question),
+        f"Shown: {verdict} of the debate's verdict, {single} of the single answer.",
+    ]
+    if counting := comparison.counting:
+        head = ["Better by", *(f"{it.name} ({it.maker})" for it in counting)]
+        rows = [[name.words, *(it.sides[name] for it in counting)] for name in counting[0].sides]
+        if len(_makers(counting)) < _LEAST_MAKERS:
+            maker = f"All that counts is of {counting[0].maker}"
+            parts.append(f"{maker}: one maker's taste, not counted together.")
+        parts.append(table(head, rows))
+    faulty = [f"{it.name}: {it.fault}" for it in comparison.preferences if it.fault]
+    parts.append(titled("Not counted", bullets(faulty)))
+    parts += [comparison.cost_words(comparison.usage), finding_words(comparison)]
+    return f"{blocks(*parts)}\n"
+
+
+def finding_words(comparison: Comparison) -> str:
+    counting = comparison.counting
+    sides = {preferences.sides[Criterion.OVERALL] for preferences in counting}
+    if not counting:
+        return "No difference is shown: no evaluator counts."
+    if len(_makers(counting)) < _LEAST_MAKERS:
+        return "No difference is shown: that takes evaluators of two makers."
+    if len(sides) > 1 or sides == {Side.NEITHER}:
+        return "No difference is shown: the evaluators do not agree on one text."
+    text = "debate's verdict" if sides == {Side.DEBATE} else "single answer"
+    return f"All {quantity(len(counting), 'evaluator')} prefer the {text}, in either order."
+
+
+async def _prefers(
+    calls: ModelCalls, debate: Debate, agent: Agent, texts: Mapping[Side, str]
+) -> Preferences:
+    """The preferences of one evaluator; a failure is reported as its fault."""
+    who, setup = _identity(agent), debate.setup
+    writers = (*setup.agents, setup.judge, *([setup.shadow_agent] if setup.shadow_agent else []))
+    if agent.maker in {writer.maker for writer in writers}:
+        return Preferences(**who, fault=f"{agent.maker} made one of the texts.")
+    shorter = min(texts.values(), key=len)
+    doubled = "\n\n".join(part for part in shorter.split("\n\n") for _ in range(2))
+    usage, choices = Usage(), list[Mapping[Criterion, Better]]()
+    for pair in ((texts[Side.DEBATE], texts[Side.SINGLE]), (doubled, shorter)):
+        for ordered in (pair, pair[::-1]):
+            try:
+                choice, call = await _choose(calls, debate, agent, ordered)
+            except CallFailed as error:
+                return Preferences(**who, fault=str(error), usage=usage + error.usage)
+            choices.append(choice)
+            usage += call.usage
+    of_texts, of_doubled = (
+        {name: _SIDES.get((forth[name], back[name]), Side.NEITHER) for name in forth}
+        for forth, back in (choices[:2], choices[2:])
+    )
+    fault = ""
+    if of_doubled[Criterion.OVERALL] is Side.DEBATE:
+        fault = "It prefers the same text with every part said twice: length alone decides."
+    return Preferences(**who, sides=of_texts, fault=fault, usage=usage)
+
+
+async def _choose(
+    calls: ModelCalls, debate: Debate, agent: Agent, pair: Sequence[str]
+) -> tuple[Mapping[Criterion, Better], Call]:
+    texts = [
+        Part(kind=PartKind.CANDIDATE, label=label, text=text, trim_priority=1)
+        for label, text in zip((Better.FIRST.value, Better.SECOND.value), pair, strict=True)
+    ]
+    criteria = criteria_of(debate)
+
+    def fault(reply: ComparisonReply) -> str | None:
+        return _incomplete("choice", [choice.criterion for choice in reply.choices], criteria)
+
+    request, options = _evaluation_call(debate, agent, Act.COMPARISON, texts)
+    reply, call = await calls.ask_for(request, agent, ComparisonReply, check=fault, options=options)
+    choices = {choice.criterion: choice.better for choice in reply.choices}
+    return {criterion: choices[criterion] for criterion in criteria}, call

@@ -1,18 +1,15 @@
-"""What people made of a debate, as Markdown: ballots, decisions, outcomes, feedback."""
+"""What people made of a debate, as Markdown: decisions, outcomes, answers, feedback (pure)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
 from core.debate.contributions import Clarification
 from core.debate.state import Debate
 from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
-from core.figures import day, quantity
+from core.figures import day
 from core.rules.formats.review import left_to_text, questions_to_people
-from core.rules.options import is_listed, options_of
-from core.rules.voting import count_people
 from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line
-from core.transcript.options import gap_line
-from core.transcript.words import ResultLine, bullets, name_of, nested, quotation, table, titled
+from core.transcript.words import bullets, name_of, nested, quotation, table, titled
 
 _STATUS = {
     DecisionKind.ACCEPT: "accepted",
@@ -63,18 +60,20 @@ def team_section(debate: Debate) -> str:
     rows = [
         (decision.by.display_name, _words(decision), decision.why) for decision in debate.decisions
     ]
-    after = inert_line(outcome_words(debate.outcome)) if debate.outcome else ""
+    turned_out = inert_line(outcome_words(debate.outcome))
     return titled(
         "The team's decision",
         table(("Who", "Decision", "Why"), rows),
-        f"How it turned out: {after}" if after else "",
+        f"How it turned out: {turned_out}" if turned_out else "",
         bullets(feedback_lines(debate.feedback.values())),
     )
 
 
-def outcome_words(outcome: DecisionOutcome) -> str:
-    why = f" {' '.join(outcome.why.split())}" if outcome.why.strip() else ""
-    return f"{OUTCOMES[outcome.kind]}, says {outcome.by.display_name}.{why}"
+def outcome_words(outcome: DecisionOutcome | None) -> str:
+    """`held, says Dana. It runs well.`; empty: nobody has said."""
+    if outcome is None:
+        return ""
+    return f"{OUTCOMES[outcome.kind]}, says {outcome.by.display_name}. {outcome.why}".strip()
 
 
 def assumptions(debate: Debate) -> Sequence[str]:
@@ -107,45 +106,6 @@ def asked_section(debate: Debate) -> str:
         title = f"{question.by.display_name} asked"
         parts.append(titled(title, quotation(question.text), why, nested(text, 3), level=3))
     return titled("Asked after the verdict", *parts)
-
-
-def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
-    count, options = count_people(debate), options_of(debate)
-    cast = len(count.voters)
-    if not cast:
-        return
-    # How many ballots are not their voter's first.
-    changed = 0
-    for voter in count.voters:
-        first = f"people-ballot/{voter}"
-        changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
-    again = f", {changed} changed" if changed else ""
-    scores = ", ".join(
-        f"{options.name(score.option)} {score.first_choices} of {cast}"
-        for score in count.scores
-        if is_listed(options, score.option, score.first_choices)
-    )
-    label = f"The team's vote ({quantity(cast, 'ballot')}{again})"
-    yield ResultLine(label=label, text=f"{scores}.")
-    if gap := gap_line(debate):
-        yield gap
-    if since := [
-        f"{options.name(score.option)} {score.first_choices}"
-        for score in count_people(debate, late=True).scores
-        if score.first_choices
-    ]:
-        yield ResultLine(text=f"Since the reveal, counted apart: {', '.join(since)}.")
-
-
-def people_ballots(debate: Debate) -> str:
-    options, lines = options_of(debate), list[str]()
-    for ballot in debate.people_ballots.values():
-        # Options merged after the ballot are named once.
-        ranking = dict.fromkeys(options.resolve(option) for option in ballot.options)
-        ranked = [options.name(option) for option in ranking if option]
-        ranked = ranked or [name_of(debate, position) for position in ballot.ranking]
-        lines.append(f"{ballot.by.display_name}: {'; '.join(ranked)}")
-    return titled("People's ballots, best first", bullets(lines), level=3)
 
 
 def _words(decision: Decision) -> str:

@@ -1,6 +1,6 @@
 """The whole record of a debate as JSON; `docs/record.md` has every key."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_json
@@ -10,16 +10,14 @@ from core.debate.message_events import ClarificationAnswered, NoteAdded, NoteCha
 from core.debate.state import Debate
 from core.debate.turn_events import ShadowAnswered, ShadowPlaced
 from core.debate.verdict import ShadowAnswer
-from core.rules import schedule, voting
+from core.rules import schedule, shadow, voting
 from core.rules.confidence import Confidence
 from core.rules.ending import ending_sentences, round_reasons, tie_break, was_skipped
 from core.rules.formats.review import standing
 from core.rules.movement import mind_changes
 from core.rules.options import by_option, held_by, options_of, stance_in
-from core.rules.shadow import is_sealed
 from core.rules.voting import count_people
-from core.transcript.agent_spending import spending
-from core.transcript.single_answer import single_answer_record
+from core.transcript.report import spending
 from core.transcript.words import seconds_taken
 
 #: Version of the record's outer form; the events have their own, tolerant one.
@@ -39,7 +37,7 @@ def record_json(log: Sequence[RecordedEvent]) -> str:
                 "seq": recorded.seq,
                 "at": recorded.at.isoformat(),
                 "key": recorded.event.key,
-                "event": shown_in(recorded.event, debate).model_dump(mode="json"),
+                "event": _shown(recorded.event, debate).model_dump(mode="json"),
             }
             for recorded in log
         ],
@@ -54,7 +52,7 @@ SEALED = "Sealed until the verdict."
 WITHDRAWN = "Deleted by its author."
 
 
-def shown_in(event: Event, debate: Debate) -> Event:
+def _shown(event: Event, debate: Debate) -> Event:
     """The event as it may be read now: without a sealed single answer and withdrawn texts.
 
     An answer whose message was deleted stays if agents may have read it.
@@ -70,15 +68,12 @@ def shown_in(event: Event, debate: Debate) -> Event:
             and answer.text
             and answer != debate.answers.get(answer.number)
         ):
-            return event.model_copy(
-                update={"answer": answer.model_copy(update={"text": WITHDRAWN})}
-            )
-        case _ if not is_sealed(debate):
-            return event
-        case ShadowAnswered(shadow=alone):
+            blank = answer.model_copy(update={"text": WITHDRAWN})
+            return event.model_copy(update={"answer": blank})
+        case ShadowAnswered(shadow=alone) if shadow.is_sealed(debate):
             sealed = ShadowAnswer(turn=alone.turn, decision=SEALED, call=alone.call)
             return ShadowAnswered(shadow=sealed)
-        case ShadowPlaced(choice=choice):
+        case ShadowPlaced(choice=choice) if shadow.is_sealed(debate):
             return ShadowPlaced(choice=choice.model_copy(update={"option": ""}))
         case _:
             return event
@@ -86,10 +81,6 @@ def shown_in(event: Event, debate: Debate) -> Event:
 
 def outcome(debate: Debate) -> Mapping[str, Any]:
     verdict, tally, options = debate.verdict, debate.tally, options_of(debate)
-    shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
-    stances = {
-        key: stance_in(debate, contribution) for key, contribution in debate.contributions.items()
-    }
     turned_out, word = debate.outcome, None
     if verdict and verdict.confidence is not None and verdict.rests_on:
         word = Confidence(percent=verdict.confidence, rests_on=verdict.rests_on).word
@@ -97,11 +88,11 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "playbook": debate.setup.playbook.name if debate.setup.playbook else None,
         "option": options.resolve(verdict.option) if verdict else "",
         "question_kind": debate.options.question_kind.value if debate.options else None,
-        "options": _options(debate),
+        "options": [*_options(debate)],
         "merged_options": dict(options.merged),
         "vote_leads": list(voting.winning_options(tally.options)) if tally else [],
         "tie_break": tie_break(debate),
-        "held": _rounded(shares_by_agent),
+        "held": _rounded({agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}),
         "moved": [
             {
                 "agent": change.voter,
@@ -112,7 +103,9 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             }
             for change in mind_changes(debate)
         ],
-        "stances": _rounded(stances),
+        "stances": _rounded(
+            {key: stance_in(debate, speech) for key, speech in debate.contributions.items()}
+        ),
         "was_skipped": was_skipped(debate) and not debate.wanted_by,
         "why_held": list(round_reasons(debate)),
         "how_it_ended": list(ending_sentences(debate)),
@@ -128,7 +121,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
             }
             for finding in (verdict.findings if verdict else standing(debate))
         ],
-        "single_answer": single_answer_record(debate),
+        "single_answer": _single_answer(debate),
         "turned_out": turned_out
         and {
             "kind": turned_out.kind.value,
@@ -139,22 +132,20 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
     }
 
 
-def _options(debate: Debate) -> Sequence[Mapping[str, Any]]:
+def _options(debate: Debate) -> Iterator[Mapping[str, Any]]:
     stands = by_option(debate)
     people = {score.option: score.first_choices for score in count_people(debate).scores}
     scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
-    return [
-        {
+    for item in options_of(debate).items:
+        score = scores.get(item.id)
+        yield {
             "id": item.id,
             "name": item.name,
             "positions_of": list(stands.get(item.id, ())),
-            "first_choices": score.first_choices if score else None,
-            "mean_probability": score.mean_probability if score else None,
+            "first_choices": score and score.first_choices,
+            "mean_probability": score and score.mean_probability,
             "people_first": people.get(item.id, 0),
         }
-        for item in options_of(debate).items
-        for score in [scores.get(item.id)]
-    ]
 
 
 def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
@@ -162,6 +153,18 @@ def _rounded(by_key: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[
         key: {option: round(share, 4) for option, share in shares.items()}
         for key, shares in by_key.items()
         if shares
+    }
+
+
+def _single_answer(debate: Debate) -> Mapping[str, Any] | None:
+    alone, choice = debate.shadow, debate.shadow_choice
+    if alone is None or debate.verdict is None or shadow.is_sealed(debate):
+        return None
+    return {
+        "option": options_of(debate).resolve(choice.option) if choice else "",
+        "agrees": shadow.agrees(debate),
+        "decision": alone.decision,
+        "cost": shadow.shadow_usage(debate).model_dump(mode="json")["cost"],
     }
 
 

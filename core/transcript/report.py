@@ -1,32 +1,33 @@
 """The Markdown report of a debate: what was decided, why, by whom and at what cost (pure)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from core.debate.contributions import Contribution
 from core.debate.setup import Forecast
 from core.debate.state import Debate
-from core.debate.turn import Act, Turn
+from core.debate.turn import Act
 from core.debate.vote import Guidance
-from core.figures import duration, money, number, when
+from core.figures import duration, money, number, percent, quantity, roughly, when
 from core.rules.ending import answering, fallback_words, rounds_words, state_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
 from core.rules.formats.review import left_to_text
-from core.transcript.agent_spending import forecast_words, spending
-from core.transcript.ballots import vote_section
 from core.transcript.cited import link_citations, sources_section
-from core.transcript.decision import notes_section, verdict_section
-from core.transcript.few_words import few_words, new_sentences
+from core.transcript.decision import notes_section, single_answer_section, verdict_section
 from core.transcript.markdown import code_block, inert_line
-from core.transcript.models_used import debate_models_words, judge_words
-from core.transcript.options import holds_words
 from core.transcript.people import asked_section, team_section, unanswered_words
-from core.transcript.single_answer import single_answer_section
+from core.transcript.vote import holds_words, vote_section
 from core.transcript.words import (
     as_markdown,
     blocks,
     bullets,
+    calls_words,
+    debate_models_words,
+    few_words,
+    judge_words,
     name_of,
+    new_sentences,
     quotation,
     seconds_taken,
     table,
@@ -129,13 +130,13 @@ def _rounds(debate: Debate) -> str:
     Contributions carried over are left out; sentences are said once, points only of last texts.
     """
     ends = {position.turn.key for position in format_of(debate).positions(debate).values()}
-    rounds, sentences, first = list[str](), set[str](), dict[str, Turn]()
+    rounds, sentences = list[str](), set[str]()
     for at, contributions in by_round(debate).items():
         lines = list[str]()
         for contribution in contributions:
             if contribution.carried_from:
                 continue
-            lines.append(_in_short(debate, contribution, sentences, first))
+            lines.append(_in_short(debate, contribution, sentences))
             points = contribution.points[:_MOST_POINTS] if contribution.turn.key in ends else ()
             new = filter(None, [new_sentences(point, sentences) for point in points])
             lines += [f"  - {inert_line(point)}" for point in new]
@@ -146,31 +147,20 @@ def _rounds(debate: Debate) -> str:
     return titled("Rounds", _WHERE_WHOLE, *rounds) if rounds else ""
 
 
-def _in_short(
-    debate: Debate, contribution: Contribution, sentences: set[str], first: dict[str, Turn]
-) -> str:
-    """A contribution in a line, without sentences that are in `sentences`; new ones are added.
-
-    `first` holds on which turn each text was said first; where it is no new one, that is named.
-    """
+def _in_short(debate: Debate, contribution: Contribution, sentences: set[str]) -> str:
+    """A contribution in a line, without sentences that are in `sentences`; new ones are added."""
     whole = contribution.answer or few_words(
         link_citations(contribution.text, contribution.citations), _SPEECH_WORDS
     )
-    said = " ".join(whole.split())
-    text = inert_line(new_sentences(said, sentences))
-    if not text:
-        before = first.get(said)
-        text = f"As {turn_words(debate, before)}." if before else "All of it is said above."
-    first.setdefault(said, contribution.turn)
+    text = inert_line(new_sentences(" ".join(whole.split()), sentences))
     if is_solution(debate, contribution):
         text = "The solution in the decision above."
     minds = holds_words(debate, contribution)
     holds = f" *Now holds: {inert_line(minds)}*" if minds else ""
-    return f"- **{title_words(debate, contribution)}:** {text}{holds}"
+    return f"- **{title_words(debate, contribution)}:** {text or 'As above.'}{holds}"
 
 
 def _warnings(debate: Debate) -> str:
-    verdict_warnings = debate.verdict.warnings if debate.verdict else ()
     warnings = [*debate.setup.warnings, *(debate.options.warnings if debate.options else ())]
     for item in (*debate.summaries.values(), *debate.questions.values()):
         warnings += [f"{turn_words(debate, item.turn)}: {warning}" for warning in item.warnings]
@@ -178,8 +168,57 @@ def _warnings(debate: Debate) -> str:
         warnings += card.warnings
     warnings += debate.findings.warnings if debate.findings else ()
     warnings += fallback_words(debate.calls)
-    others = [warning for warning in dict.fromkeys(warnings) if warning not in verdict_warnings]
+    above = debate.verdict.warnings if debate.verdict else ()
+    others = [warning for warning in dict.fromkeys(warnings) if warning not in above]
     return titled("Warnings", bullets(others))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSpending:
+    agent: str
+    name: str
+    usage: Usage
+    #: Calls that led to something in the log; `usage.attempts` counts all requests made.
+    calls: int
+    latency_ms: int
+    models: tuple[str, ...]
+    prompt_sources: tuple[str, ...]
+
+
+def spending(debate: Debate) -> Sequence[AgentSpending]:
+    roster = [agent.id for agent in debate.setup.agents]
+    entries: list[AgentSpending] = []
+    for agent in dict.fromkeys([*roster, *(item.agent for item in debate.spent if item.agent)]):
+        own = [expense for expense in debate.spent if expense.agent == agent]
+        calls = [expense.call for expense in own if expense.call]
+        entries.append(
+            AgentSpending(
+                agent=agent,
+                name=name_of(debate, agent),
+                usage=sum((expense.usage for expense in own), start=Usage()),
+                calls=len(calls),
+                latency_ms=sum(call.latency_ms for call in calls),
+                models=tuple(dict.fromkeys(f"{call.provider}/{call.model}" for call in calls)),
+                prompt_sources=tuple(dict.fromkeys(call.prompt_source for call in calls)),
+            )
+        )
+    return entries
+
+
+def _forecast_words(debate: Debate, forecast: Forecast | None) -> str:
+    """How far off the estimate was; empty where there is none, or none of a model."""
+    if forecast is None or not forecast.calls:
+        return ""  # no model was to be asked
+    text = (
+        f"Estimated before: {quantity(forecast.calls, 'call')}, {money(forecast.cost)}, "
+        f"{roughly(forecast.seconds)}. It took {calls_words(debate)}, "
+        f"{duration(seconds_taken(debate))}"
+    )
+    if not forecast.cost or debate.usage.cost is None:
+        return f"{text}."
+    off = debate.usage.cost / forecast.cost - 1
+    how = "more than" if off > 0 else "less than"
+    return f"{text}: {percent(float(abs(off)))} {how} the cost estimated."
 
 
 def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
@@ -204,7 +243,7 @@ def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
         "verdict that was written again."
     )
     figures = table((*head, "Waited", "Cost"), rows)
-    compared = forecast_words(debate, forecast or debate.setup.forecast)
+    compared = _forecast_words(debate, forecast or debate.setup.forecast)
     return titled("Usage and cost", figures, note, compared)
 
 

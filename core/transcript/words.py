@@ -6,19 +6,20 @@ Texts of sections are Markdown as models and people wrote it: whoever shows it m
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from core.debate.agents import OFFLINE
+from core.debate.agents import EXAMPLE, OFFLINE, Agent, ModelChoice
 from core.debate.contributions import Contribution, Summary
 from core.debate.evidence import SourceKind
 from core.debate.people import Person
+from core.debate.setup import Setup
 from core.debate.state import Debate
 from core.debate.turn import ENGINE, PLAYBOOK, RESERVED_IDS, Act, Turn
 from core.debate.verdict import Verdict
 from core.debate.vote import Ballot
-from core.figures import money, number, quantity, tenths
+from core.figures import money, number, quantity
 from core.rules.confidence import Confidence
 from core.rules.history.material import reads_letters
+from core.settings import Settings
 from core.transcript.markdown import inert, inert_line
 from core.usage import Usage
 
@@ -28,31 +29,9 @@ _READINGS = {
     SourceKind.REGISTER: "Search for earlier decisions",
     SourceKind.DECISION: "Reading of an earlier decision",
 }
-#: As prompts name positions, and what an agent said: "Position B", "B's critique". A letter alone
-#: may be anything: an article, a language, an option.
-_POSITION = re.compile(r"\b[Pp]osition ([A-Z])(?![\w+#&]|[-/]\w)")
-_POSITIONS = re.compile(
-    r"\b[Pp]osition(?:s|en) ([A-Z](?:(?:,|,? and|,? or| und| oder) [A-Z]\b){1,25})"
-)
-#: What may stand before a letter that is nobody else's: else it is "vendor B's proposal".
-_BEFORE = (
-    "about|accept|accepted|accepts|after|against|also|and|answer|answers|as|because|both|but|by|"
-    "concede|conceded|contradicts|for|from|if|in|like|met|of|on|or|reject|rejected|rejects|see|"
-    "since|support|supports|take|than|that|to|under|when|where|while|with"
-)
-#: What agents are told that a text is: from `Act.noun`.
-_NOUNS = "answer|critique|facts|plan|position|proposal|rebuttal|statement"
-_SPOKEN = re.compile(
-    rf"(?:^\W{{0,20}}|[.,;:!?()\[\]\"“”*—–]\s?|\b(?i:{_BEFORE})\s)"
-    rf"([A-Z]['’]s(?:(?:,|,? and|,? or) [A-Z]['’]s){{0,25}}) (?:[a-z]+ )?(?:{_NOUNS})s?\b",
-    re.MULTILINE,
-)
-#: A letter that a sentence of a summary is about: "A: …", "A and C lean", "B moved"; not "A date".
-_SUBJECT = re.compile(
-    r"(?:^\W{0,6}|[.;:!?]\s+)(?:[A-Z](?=[:,]| \(| (?:and|und) [A-Z]\b)|[B-HJ-Z](?= [a-z]))",
-    re.MULTILINE,
-)
-_ALONE = re.compile(r"(?<![\w'’+#&-])[A-Z](?![\w+#&-])")
+#: As prompts call agents: "Position B", "B's critique"; a summary's prompt has letters alone.
+_LETTER = re.compile(r"\b[Pp]osition(?:s|en)? [A-Z]\b|(?<![\w'’])[A-Z]['’]s\b")
+_LETTER_ALONE = re.compile(r"(?<![\w'’+#&-])(?:[B-HJ-Z]|A(?=[:,]|['’]s))(?![\w+#&-])")
 
 
 def listed_names(names: Sequence[str]) -> str:
@@ -70,38 +49,18 @@ def name_of(debate: Debate, agent: str) -> str:
 
 
 def letters_words(debate: Debate, texts: Iterable[Spoken]) -> str:
-    """A key to the letters that texts use for agents: `B is Security, C is Legal.`; else "".
+    """A key to agents' letters, where a text has one: `A is Security, B is Legal.`; else "".
 
-    A letter counts only in the words in which prompts use it, and only where the prompt did; in a
-    summary, whose prompt calls every agent by a letter, also where one begins a sentence.
+    Texts whose author was shown no letters are passed over.
     """
-    texts = [*texts]
-    named = "".join(
-        match[1]
-        for text in texts
-        if isinstance(text, Summary | Verdict | Ballot) or reads_letters(debate, text.turn)
-        for form in (_POSITION, _POSITIONS, _SPOKEN)
-        for match in form.finditer(_words_in(text))
-    )
     for text in texts:
-        if isinstance(text, Summary) and _SUBJECT.search(text.text):
-            named += "".join(_ALONE.findall(text.text))
-    letters = {debate.setup.letter(agent.id): agent.name for agent in debate.setup.agents}
-    used = [f"{letter} is {name}" for letter, name in letters.items() if letter in named]
-    return ", ".join(used) + "." if used else ""
-
-
-def _words_in(text: Spoken) -> str:
-    """A text with its short form; the reasons of a ballot; what the judge says of agents."""
-    match text:
-        case Contribution():
-            return "\n".join((text.text, text.answer, *text.points))
-        case Ballot():
-            return "\n".join((*text.reasons.values(), text.why_moved))
-        case Verdict():
-            return "\n".join((*text.reasons, text.solution, text.dissent))
-        case Summary():
-            return text.text
+        if isinstance(text, Contribution) and not reads_letters(debate, text.turn):
+            continue
+        pattern = _LETTER_ALONE if isinstance(text, Summary) else _LETTER
+        if pattern.search(text.model_dump_json(exclude={"call"}).replace("\\n", " ")):
+            agents = debate.setup.agents
+            return f"{', '.join(f'{debate.setup.letter(it.id)} is {it.name}' for it in agents)}."
+    return ""
 
 
 def act_words(turn: Turn) -> str:
@@ -145,11 +104,6 @@ def turn_words(debate: Debate, turn: Turn) -> str:
         what += f" of {name_of(debate, turn.target or '')}"
     who = "Auditor" if turn.act is Act.AUDIT else name_of(debate, turn.agent)
     return f"{who}: {what}, {turn.when}"
-
-
-def after(debate: Debate, at: datetime) -> str:
-    """How long after its start: `+12.5 s`."""
-    return f"+{tenths((at - debate.started_at).total_seconds())} s"
 
 
 def seconds_taken(debate: Debate) -> float:
@@ -272,3 +226,145 @@ def body_words(section: ResultSection, level: int) -> str:
         table(section.head, section.rows),
         section.note,
     )
+
+
+_AFTER_SENTENCE = re.compile(r"(?<=[.!?…]) ")
+#: Where a text can be cut: not after "am 3." or "approx.".
+_CUT = re.compile(r"(?<=[^\W\d][.!?…]|[)”%][.!?…]) (?=[A-ZÀ-Þ“(*])")
+_PAIRS = ("“”", "()")
+#: Ends a text that is cut after a sentence.
+CUT = " …"
+#: What may stand around a sentence that is the same.
+_MARKS = "*_ -•.!?…"
+#: Words from which on a sentence is not said again.
+_LONG_ENOUGH = 6
+
+
+def few_words(text: str, most: int) -> str:
+    """The text in at most so many words, on one line; what is cut ends with an ellipsis.
+
+    It is cut after a sentence where one fits. Else a quote, or text in brackets, is left out rather
+    than cut.
+    """
+    words = text.split()
+    if len(words) <= most:
+        return text
+    if sentences := whole_sentences(text, most):
+        return sentences
+    short = " ".join(words[: max(0, most)])
+    for opening, closing in _PAIRS:
+        if short.count(opening) > short.count(closing):
+            short = short.rpartition(opening)[0]
+    short = short.rstrip(" ~.,:;–(")
+    return f"{short}…" if short else ""
+
+
+def whole_sentences(text: str, most: int) -> str:
+    """The sentences that begin a text, in at most so many words; empty: not even the first fits."""
+    words = text.split()
+    if len(words) <= most:
+        return text
+    # The ellipsis counts as a word.
+    room = " ".join(words[: max(0, most - 1)])
+    sentences = [room[: cut.start()] for cut in _CUT.finditer(f"{room} A")]
+    whole = [text for text in sentences if all(text.count(a) == text.count(b) for a, b in _PAIRS)]
+    return f"{whole[-1]}{CUT}" if whole else ""
+
+
+def new_sentences(text: str, earlier: set[str]) -> str:
+    """The sentences of the text that are not in `earlier`, to which they are added.
+
+    Short ones, such as "Yes.", are always kept.
+    """
+    new = list[str]()
+    for sentence in _AFTER_SENTENCE.split(text):
+        bare = sentence.strip(_MARKS).casefold()
+        if bare and bare not in earlier:
+            new.append(sentence)
+        if len(bare.split()) >= _LONG_ENOUGH:
+            earlier.add(bare)
+    return " ".join(new)
+
+
+def shared_words(texts: Sequence[str], most: int) -> Sequence[str]:
+    """The sentences that begin each text, in at most so many words together.
+
+    Longer texts get what short ones leave; one whose first sentence does not fit becomes empty.
+    """
+    shares, remaining = [0] * len(texts), most
+    lengths = [len(text.split()) for text in texts]
+    for place, index in enumerate(sorted(range(len(texts)), key=lengths.__getitem__)):
+        shares[index] = min(lengths[index], remaining // (len(texts) - place))
+        remaining -= shares[index]
+    return [whole_sentences(text, share) for text, share in zip(texts, shares, strict=True)]
+
+
+NO_MODEL = (
+    "NO MODEL IS SET UP: the offline engine answers from checklists, and no AI is asked. Set "
+    "ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENROUTER_API_KEY or MOONSHOT_API_KEY, start Ollama, or "
+    "name a model of your own server as `default_model` in the settings file."
+)
+#: Instead of models, where a debate is played from what is written down.
+EXAMPLE_WORDS = "none: this debate was written by hand, as an example. No AI model was asked."
+
+
+def usual_models_words(settings: Settings) -> str:
+    own = [agent for agent in settings.agents if agent.enabled]
+    judges = settings.judge_models or (settings.judge or settings.judge_model,)
+    agents = own or settings.mixed_models or (settings.agent_model,)
+    if all(choice.provider == OFFLINE for choice in (*agents, *judges)):
+        return NO_MODEL
+    names = _names(agents)
+    # Who has which.
+    who = "for every agent"
+    if len(names) > 1:
+        who = "as the settings give them to the agents" if own else "dealt to the agents in turn"
+    texts = [f"{' and '.join(names)}, {who}"]
+    if settings.judge_models:
+        texts.append("one whose maker's agents did not win judges")
+    else:
+        texts.append(f"{judges[0].full_name} judges")
+    background = settings.background_model({choice.provider for choice in (*agents, *judges)})
+    if background:
+        texts.append(f"{background.full_name} sums up and chooses agents")
+    return f"Models: {'; '.join(texts)}."
+
+
+def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
+    """Who thinks with which model in this debate; loudly that none is asked.
+
+    `to_be_cast`: a model has still to choose the agents.
+    """
+    if all(agent.provider == OFFLINE for agent in (*setup.agents, setup.judge)):
+        return NO_MODEL
+    if all(agent.provider == EXAMPLE for agent in setup.agents):
+        return EXAMPLE_WORDS
+    judge = "of a maker whose agents did not win" if setup.judge_models else setup.judge.full_name
+    parts = [f"judge: {judge}"]
+    if setup.summarizer:
+        parts.append(f"summaries: {setup.summarizer.full_name}")
+    if setup.shadow_agent:
+        parts.append(f"alone, unseen until the verdict: {setup.shadow_agent.full_name}")
+    if to_be_cast and setup.casting:
+        dealt = _names(setup.casting.models)
+        turn = ", dealt to the agents in turn" if len(dealt) > 1 else ""
+        return f"{'; '.join([' and '.join(dealt) + turn, *parts])}."
+    agents = ", ".join(f"{agent.name}: {agent.full_name}" for agent in setup.agents)
+    return f"{'; '.join([agents, *parts])}. {model_count_words(setup.agents)}".strip()
+
+
+def judge_words(debate: Debate) -> str:
+    """Which model judged; empty if none has."""
+    call = debate.verdict.call if debate.verdict else None
+    return f"{call.provider}/{call.model}" if call else ""
+
+
+def model_count_words(agents: Iterable[Agent]) -> str:
+    """`3 points of view, 1 model.` where several agents share one model; else empty."""
+    agents = tuple(agents)
+    shared = len(_names(agents)) == 1 and agents[0].provider != OFFLINE
+    return f"{len(agents)} points of view, 1 model." if shared and len(agents) > 1 else ""
+
+
+def _names(choices: Iterable[ModelChoice]) -> list[str]:
+    return list(dict.fromkeys(choice.full_name for choice in choices))

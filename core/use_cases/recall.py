@@ -13,7 +13,7 @@ from core.debate.log import RecordedEvent, fold
 from core.debate.state import Debate, Status
 from core.errors import ProviderError, reading
 from core.evidence.earlier import decision_words
-from core.evidence.search import best_of, stems, terms
+from core.evidence.passages import best_of, stems, terms
 from core.evidence.words import words_of
 from core.opening import check_length
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory

@@ -31,8 +31,7 @@ from core.debate.vote import Abstention, Ballot, OptionChange
 from core.rules.confidence import confidence_of
 from core.rules.options import options_of
 from core.testing import a_setup
-from core.transcript.adr import adr
-from core.transcript.decision import decision_text
+from core.transcript.decision import adr, decision_text
 from core.transcript.report import report
 from core.usage import Call, Usage
 from tests.core.dice import Luck, Play, lucks

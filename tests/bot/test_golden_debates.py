@@ -14,8 +14,7 @@ from core.debate.log import fold
 from core.debate.turn import JUDGE, Act, Turn
 from core.request import ModelRequest
 from core.rules.schedule import ready
-from core.transcript.adr import adr
-from core.transcript.decision import decision_text
+from core.transcript.decision import adr, decision_text
 from core.transcript.report import report
 from tests.bot.golden_debates import (
     NAMES,

@@ -25,8 +25,7 @@ from core.debate.people import Person
 from core.debate.people_events import DebateWanted
 from core.debate.state import Debate, Status
 from core.debate.turn import JUDGE, Act, Turn
-from core.transcript.adr import adr
-from core.transcript.decision import decision_text
+from core.transcript.decision import adr, decision_text
 from core.transcript.report import report
 from tests.bot.golden_debates import log_in
 from tests.core.transcript.splits import skipped_log
@@ -82,7 +81,11 @@ def surface_text(name: str, surface: str) -> str:
         ("poisoned", "report", 'First answers differ, most about "Buy NordVault": 75 points'),
         # In few words the reasons stand whole, and the option is not named twice.
         ("panel", "verdict", "• A firm date moves the laggards; a soft one does not.\n"),
-        ("panel", "verdict", "gave the option 65 %. No agent voted against the verdict.\n"),
+        (
+            "panel",
+            "verdict",
+            "65 %. No ballot that counts is against the verdict.\n",
+        ),
         ("panel", "verdict", "*Keep it running*: 0 of 3, mean 18%; 1 more option"),
         ("panel", "verdict", 'All agreed at once on "Turn it off on 31 March"; the debate was'),
         ("panel", "verdict", "first answers gave it 65% to 80%; no source was given"),

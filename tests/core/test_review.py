@@ -34,8 +34,8 @@ from core.testing import (
 )
 from core.transcript.decision import decision_text
 from core.transcript.explain import explanation
-from core.transcript.found import task_list
 from core.transcript.report import report
+from core.transcript.review_comment import task_list
 
 DANA = Person(id="U1", name="Dana")
 REVIEW = "dabc2345"

@@ -19,12 +19,10 @@ from core.request import PartKind
 from core.rules import shadow
 from core.settings import Settings
 from core.testing import ScriptedProvider, a_setup, plausible_reply
-from core.transcript.adr import adr
-from core.transcript.decision import decision_text
+from core.transcript.decision import adr, decision_text, single_answer_words
 from core.transcript.explain import explanation
 from core.transcript.record import SEALED, record_json
 from core.transcript.report import report
-from core.transcript.single_answer import single_answer_words
 from core.use_cases.choices import Choices, with_choices
 from tests.core.bench import DEBATE, Bench
 

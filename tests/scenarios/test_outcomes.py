@@ -20,7 +20,7 @@ from core.debate.people_events import OutcomeGiven
 from core.debate.state import Debate
 from core.debate.verdict import OutcomeKind
 from core.testing import ManualClock
-from core.transcript.adr import adr
+from core.transcript.decision import adr
 from core.transcript.report import report
 from core.use_cases.remind import RemindPeople
 from slack_on_loopback import PersonRefusal, run_workspace

@@ -19,10 +19,9 @@ from core.debate.turn import Act
 from core.request import ModelRequest
 from core.rules.sealing import TELLING_EVENTS
 from core.testing import InMemoryStore, ScriptedProvider, a_setup, on_own_models, plausible_reply
-from core.transcript.explain import explanation
+from core.transcript.explain import explanation, timeline
 from core.transcript.record import record_json
 from core.transcript.report import report
-from core.transcript.timeline import timeline
 from core.use_cases.choices import ChannelChoices, Choices
 from tests.bot.mcp.test_over_http import Served, served
 from tests.core.bench import DEBATE, Bench

@@ -50,13 +50,12 @@ from core.llm.structured import read_answer, repair_parts
 from core.request import Part, PartKind
 from core.settings import Settings
 from core.testing import a_setup, log_of
-from core.transcript import few_words
-from core.transcript.adr import adr
 from core.transcript.cited import link_citations
+from core.transcript.decision import adr
 from core.transcript.evaluation import laid_out
 from core.transcript.markdown import misleads
 from core.transcript.report import report
-from core.transcript.words import nested, titled
+from core.transcript.words import few_words, nested, new_sentences, titled, whole_sentences
 from core.use_cases.choices import cost_cap
 from core.use_cases.reply_parsing import parse_reply
 
@@ -521,12 +520,12 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "core.opening.check_question": lambda text: opening.check_question(f"a{text}", 10**9),
     "core.opening.find_agent": _tolerant(lambda text: opening.find_agent(text, Settings())),
     "core.opening.find_playbook": _tolerant(lambda text: opening.find_playbook(text, Settings())),
-    "core.transcript.adr.adr": _of_debate(lambda debate, _: adr(debate)),
+    "core.transcript.decision.adr": _of_debate(lambda debate, _: adr(debate)),
     "core.transcript.cited.link_citations": lambda text: link_citations(text, ()),
     "core.transcript.evaluation.laid_out": lambda text: laid_out(text, ("Risks", [text, text])),
-    "core.transcript.few_words.few_words": lambda text: few_words.few_words(text, 40),
-    "core.transcript.few_words.new_sentences": lambda text: few_words.new_sentences(text, set()),
-    "core.transcript.few_words.whole_sentences": lambda text: few_words.whole_sentences(text, 40),
+    "core.transcript.words.few_words": lambda text: few_words(text, 40),
+    "core.transcript.words.new_sentences": lambda text: new_sentences(text, set()),
+    "core.transcript.words.whole_sentences": lambda text: whole_sentences(text, 40),
     "core.transcript.markdown.misleads": lambda text: misleads(text, "https://a.example/"),
     "core.transcript.report.report": _of_debate(lambda debate, _: report(debate)),
     "core.transcript.words.nested": lambda text: nested(text, 2),

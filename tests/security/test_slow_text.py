@@ -36,7 +36,6 @@ MADE_WHILE_RUNNING = {
     "core.evidence.citations",
     "core.evidence.formats",
     "core.evidence.office",
-    "core.evidence.word_numbers",
     "core.evidence.words",
     "core.llm.providers.openai",
     "core.llm.quoting",

@@ -12,7 +12,7 @@ from core.debate.people import Person, Place
 from core.debate.rules import Clarifying
 from core.debate.turn import Act
 from core.testing import ScriptedProvider
-from core.transcript.adr import adr
+from core.transcript.decision import adr
 from core.transcript.report import report
 from tests.bot.mcp.at_work import QUESTION, HastyClock, WaitingProvider, asking, editor, text_of
 

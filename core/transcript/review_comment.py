@@ -1,12 +1,12 @@
 """Findings of a review as Markdown: a table for reports, a task list for a pull request (pure)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from core.debate.agents import OFFLINE
 from core.debate.contributions import FindingStatus, ReviewFinding
-from core.debate.state import Debate, Status
+from core.debate.state import Debate
 from core.errors import BadInput
 from core.evidence.citations import RawCitation, render_citations
 from core.figures import quantity
@@ -19,7 +19,6 @@ from core.transcript.words import ResultSection, blocks, name_of
 #: A comment on GitHub takes 65,536 characters; of a field so many are shown.
 _COMMENT_MAX_CHARS = 60_000
 _FIELD_MAX_CHARS = 600
-#: Who wrote it, and how far to trust it.
 _BY_MODELS = "Written by AI agents, who can be wrong: check what matters."
 _BY_NOBODY = (
     "No AI model was asked, so nothing was looked for: that no finding is here says nothing."
@@ -76,30 +75,35 @@ def task_list(debate: Debate) -> str:
         raise BadInput(f"Debate {debate.id} is no review: only reviews can be written so.")
     verdict = debate.verdict
     names = {source.id: source.reference.title for source in debate.evidence}
-    headline = "no verdict yet" if debate.status is Status.RUNNING else "no verdict"
-    about = ", ".join(in_text(reference.title) for reference in references(debate))
+    decision = decision_line(verdict) if verdict else "no verdict"
+    reasons = verdict.reasons if verdict else ()
     text = blocks(
-        f"### Review: {in_text(decision_line(verdict) if verdict else headline)}",
-        f"Of {about}.",
-        "\n".join(f"- {in_text(reason, names)}" for reason in (verdict.reasons if verdict else ())),
+        f"### Review: {in_text(decision)}",
+        f"Of {', '.join(in_text(reference.title) for reference in references(debate))}.",
+        "\n".join(f"- {in_text(reason, names)}" for reason in reasons),
         struck_words(debate),
         *(f"> **Note:** {in_text(it)}" for it in (verdict.warnings if verdict else ())),
     )
+    by, none = _BY_MODELS, "No findings." if verdict else "No findings yet."
+    if all(agent.provider == OFFLINE for agent in (*debate.setup.agents, debate.setup.judge)):
+        by, none = _BY_NOBODY, ""
     findings = verdict.findings if verdict else standing(debate)
+    tasks = _tasks(findings, names, _COMMENT_MAX_CHARS - len(text))
+    return blocks(text, tasks or none, f"{by} Moot review `{debate.id}`.") + "\n"
+
+
+def _tasks(findings: Sequence[ReviewFinding], names: Mapping[str, str], room: int) -> str:
+    """A task for each finding, the open ones first, in so many characters; the rest is counted."""
     tasks, left_out = list[str](), 0
     for finding in sorted(findings, key=lambda finding: not finding.is_open):
         task = "\n".join(_task(finding, names))
-        if len(text) + sum(map(len, tasks)) + len(task) < _COMMENT_MAX_CHARS:
-            tasks.append(task)
-        else:
+        if len(task) > room:
             left_out += 1
+        else:
+            tasks.append(task)
+            room -= len(task)
     more = f"{quantity(left_out, 'more finding')}: see the report." if left_out else ""
-    is_read = verdict or review.FORMAT.positions(debate)
-    none, by = "No findings." if is_read else "Nobody has reviewed it.", _BY_MODELS
-    if all(agent.provider == OFFLINE for agent in (*debate.setup.agents, debate.setup.judge)):
-        none, by = "", _BY_NOBODY
-    foot = f"{by} Moot review `{debate.id}`."
-    return blocks(text, "\n".join(tasks) or none, more, foot) + "\n"
+    return blocks("\n".join(tasks), more)
 
 
 def in_text(text: str, names: Mapping[str, str] = MappingProxyType({})) -> str:

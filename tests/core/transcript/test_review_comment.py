@@ -17,7 +17,7 @@ from core.debate.turn_events import VerdictReached
 from core.debate.verdict import Verdict
 from core.errors import BadInput
 from core.testing import a_setup, log_of
-from core.transcript.found import as_code, in_text, task_list
+from core.transcript.review_comment import as_code, in_text, task_list
 
 DANA = Person(id="U1", name="Dana")
 HOSTILE = (

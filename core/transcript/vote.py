@@ -1,0 +1,428 @@
+"""The vote by option, whose text was ranked best, every ballot, who moved (pure)."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from core.debate.contributions import Contribution
+from core.debate.state import Debate
+from core.debate.turn import Act
+from core.debate.verdict import Verdict
+from core.debate.vote import Ballot, OptionChange, OptionScore, Tally
+from core.figures import number, percent
+from core.figures import quantity as count_words
+from core.rules.ending import tie_break
+from core.rules.formats import review
+from core.rules.movement import cause_words, mind_changes, mover
+from core.rules.options import (
+    NAMES_A_VERDICT,
+    after_edits,
+    by_option,
+    drafted_by,
+    held_by,
+    is_listed,
+    leading,
+    listed_scores,
+    named_options,
+    option_of,
+    options_of,
+    stance_in,
+)
+from core.rules.voting import (
+    OWN_TEXT,
+    count_people,
+    counted_ballots,
+    is_close,
+    is_uncounted,
+    winning_options,
+)
+from core.transcript.markdown import inert_line
+from core.transcript.words import (
+    ResultLine,
+    ResultSection,
+    as_markdown,
+    bullets,
+    line_words,
+    listed_names,
+    name_of,
+    table,
+    titled,
+)
+
+MEAN_PROBABILITY = (
+    "Mean probability: how likely the counted ballots hold an option to be the best, on average."
+)
+NOBODY_VOTED = "No ballot could be counted."
+
+
+# --- options --------------------------------------------------------------------------------------
+
+
+def headline_option(debate: Debate) -> str:
+    """What the debate has led to: the option decided for, else the vote's; empty without options.
+
+    Where the vote is tied, all that lead.
+    """
+    options = options_of(debate)
+    if debate.verdict:
+        # Declining to decide is no option.
+        return options.name(debate.verdict.option)
+    scores = debate.tally.options if debate.tally else ()
+    return " / ".join(options.name(option) for option in winning_options(scores))
+
+
+def shares(debate: Debate, stance: Mapping[str, float]) -> str:
+    """Probabilities as people read them, likeliest first: `PostgreSQL 80%; Kafka 20%`."""
+    options = options_of(debate)
+    ranked = sorted(options.probabilities(stance).items(), key=lambda item: -item[1])
+    return "; ".join(
+        f"{options.name(option)} {percent(share)}"
+        for option, share in ranked
+        if is_listed(options, option, share)
+    )
+
+
+def holds_words(debate: Debate, contribution: Contribution) -> str:
+    """The author's shares by option in words, of a reviewer the verdict; empty: none stated."""
+    stance = stance_in(debate, contribution)
+    if contribution.turn.act in NAMES_A_VERDICT:
+        return options_of(debate).name(leading(stance))
+    return shares(debate, stance)
+
+
+def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[str]]]:
+    """The head of a table, and by the options' ids who began and holds where, the best first."""
+    options, people = options_of(debate), count_people(debate)
+    scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
+    firsts = {score.option: score.first_choices for score in people.scores}
+    holders, drafters = dict[str, list[str]](), dict[str, list[str]]()
+    for agent in debate.setup.agents:
+        early = " (before the vote)" if is_uncounted(debate, agent.id) else ""
+        held = leading(held_by(debate, agent.id))
+        holders.setdefault(held, []).append(f"{agent.name}{early}")
+        # A draft can argue for another option than its author holds likeliest.
+        drafted = drafted_by(debate, agent.id) or option_of(debate, agent.id)
+        drafters.setdefault(drafted, []).append(agent.name)
+    order = [score.option for score in listed_scores(options, scores.values())]
+    rows, width = dict[str, Sequence[str]](), 5 if people.voters else 4
+    for item in sorted(options.items, key=lambda item: [*order, item.id].index(item.id)):
+        score, first = scores.get(item.id), firsts.get(item.id, 0)
+        holding, drafting = holders.get(item.id, ()), drafters.get(item.id, ())
+        mean = score.mean_probability if score else 0.0
+        if is_listed(options, item.id, len(drafting), len(holding), mean, first):
+            agents = (", ".join(names) or "nobody" for names in (holding, drafting))
+            rows[item.id] = [item.name, percent(mean) if score else "", *agents, str(first)][:width]
+    # A narrow screen shows the first columns.
+    head = ["Option", "Mean probability", "Held best by", "First position of"]
+    return [*head, "People's first choice"][:width], rows
+
+
+def options_words(debate: Debate) -> str:
+    head, options = option_rows(debate)
+    if debate.is_sealed:
+        return bullets(name for name, *_ in options.values())
+    return table(head, options.values())
+
+
+def positions_words(debate: Debate) -> Iterator[str]:
+    options = options_of(debate)
+    for option, agents in by_option(debate).items():
+        if is_listed(options, option, len(agents)):
+            names = ", ".join(name_of(debate, agent) for agent in agents)
+            names = names or ("sealed" if debate.is_sealed else "no agent favours it")
+            yield f"{options.name(option)}: {names}"
+
+
+def edit_lines(debate: Debate) -> Sequence[ResultLine]:
+    named, lines = named_options(debate), list[ResultLine]()
+    for at, edit in enumerate(debate.option_edits):
+        before = after_edits(named, debate.option_edits[:at])
+        old, into = before.name(edit.option), before.name(edit.into)
+        match edit.change:
+            case OptionChange.ADD:
+                text = f'added the option "{edit.name}".'
+            case OptionChange.RENAME if old:
+                text = f'renamed "{old}" to "{edit.name}".'
+            case OptionChange.MERGE if old and into:
+                text = f'merged "{old}" into "{into}": they count as one.'
+            case _:
+                text = "changed an option that was there no more, so nothing changed."
+        lines.append(ResultLine(by=edit.by, text=text))
+    return lines
+
+
+def criteria_section(debate: Debate, verdict: Verdict) -> ResultSection:
+    """How each option does by each criterion, in the judge's words.
+
+    Of a review it is the subject that is judged, in the row of the verdict it got.
+    """
+    options = options_of(debate)
+    cells: dict[str, dict[str, str]] = {}
+    for criterion in verdict.criteria:
+        if option := options.resolve(criterion.option):
+            row = cells.setdefault(option, {})
+            # Options that people merged had a cell each.
+            words = filter(None, (row.get(criterion.criterion), criterion.words))
+            row[criterion.criterion] = "; ".join(words)
+    criteria = list(dict.fromkeys(name for row in cells.values() for name in row))
+    rows = [
+        [options.name(option), *(row.get(name, "") for name in criteria)]
+        for option, row in cells.items()
+    ]
+    title, of_what = "Options by criterion", "Option"
+    if debate.setup.format == review.NAME:
+        title, of_what = "The subject by criterion", "Verdict"
+    return ResultSection(title=title, head=(of_what, *criteria), rows=rows)
+
+
+# --- the vote -------------------------------------------------------------------------------------
+
+
+def vote_words(debate: Debate) -> str:
+    tally = debate.tally
+    if tally is None or not tally.voters:
+        return "There was no vote." if tally is None else NOBODY_VOTED
+    counts = "; ".join(map(line_words, option_lines(debate, tally, short=True)))
+    noted = debate.verdict.warnings if debate.verdict else ()
+    best = best_text_words(debate, tally, noted)
+    texts = (f"{counts}." if counts else "", close_words(debate, tally), best)
+    return inert_line(" ".join(filter(None, texts)))
+
+
+def option_lines(debate: Debate, tally: Tally, *, short: bool = False) -> Sequence[ResultLine]:
+    """The vote by option, best first: `PostgreSQL`, `3 of 3 agents, mean probability 84%`.
+
+    In short lines after the first one are as `0 of 3, mean 16%`.
+    """
+    options, lines = options_of(debate), list[ResultLine]()
+    ballots = [
+        options.probabilities(ballot.probabilities) for ballot in counted_ballots(debate, tally)
+    ]
+    votes = [ballot for ballot in ballots if ballot]
+    agents = count_words(len(votes), "agent")
+    if len(votes) < len(debate.setup.agents):
+        agents += " with a ballot that counts"
+    for score in listed_scores(options, tally.options):
+        first = sum(leading(vote) == score.option for vote in votes)
+        weight = number(score.first_choices)
+        weighed = "" if first == score.first_choices else f", {weight} by their weights"
+        mean = percent(score.mean_probability)
+        text = f"{first} of {agents}{weighed}, mean probability {mean}"
+        if short and lines:
+            text = f"{first} of {len(votes)}{weighed}, mean {mean}"
+        lines.append(ResultLine(label=options.name(score.option) or score.option, text=text))
+    return lines
+
+
+def vote_lines(debate: Debate, verdict: Verdict | None) -> Iterator[ResultLine]:
+    yield ResultLine(label="Vote", text=vote_words(debate))
+    options, tally = options_of(debate), debate.tally
+    if tally and tally.options:
+        yield ResultLine(text=MEAN_PROBABILITY)
+    decided = options.resolve(verdict.option) if verdict else ""
+    leads = winning_options(tally.options) if tally else ()
+    if verdict and decided and leads and decided not in leads:
+        first = " and ".join(options.name(option) for option in leads)
+        text = f"The judge decided for {options.name(decided)}"
+        if review.NOT_READY in verdict.warnings:
+            text = f"Open findings make it {options.name(decided)}"
+        yield ResultLine(text=f"{text}, the vote puts {first} first.")
+    yield from filter(None, (cross_check_line(debate, verdict), gap_line(debate)))
+
+
+def close_words(debate: Debate, tally: Tally) -> str:
+    options, scores = options_of(debate), tally.options
+
+    def names_of(scores: Sequence[OptionScore]) -> str:
+        return listed_names([options.name(score.option) or score.option for score in scores])
+
+    if (tied := len(winning_options(scores))) > 1:
+        return f"A tie that no rule breaks: {names_of(scores[:tied])}."
+    level = [score for score in scores if score.first_choices == scores[0].first_choices > 0]
+    if len(level) > 1:
+        best = names_of(scores[:1])
+        return f"Level on first choices: {names_of(level)}; {best} has the higher mean probability."
+    if scores and tally.controversial:
+        near = [score for score in scores[1:] if is_close((scores[0], score))]
+        return f"Close: {names_of((scores[0], *near))} are within 10 points of probability."
+    return ""
+
+
+def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -> str:
+    """Whose text was ranked best, and the option it stands for where another one leads.
+
+    How level points were decided is left out where it is among the notes.
+    """
+    names = [name_of(debate, winner) for winner in tally.winners]
+    points = ", ".join(f"{name_of(debate, s.position)} {number(s.points)}" for s in tally.scores)
+    option, *others = {option_behind(debate, winner) for winner in tally.winners}
+    leads = options_of(debate).name(tally.options[0].option) if tally.options else option
+    stands_for = "" if others or option == leads else f", for {option},"
+    texts = (
+        f"{names[0]}'s text{stands_for} was"
+        if len(names) == 1
+        else (f"The texts of {listed_names(names)}{stands_for} were")
+    )
+    tie = "" if tie_break(debate) in noted else tie_break(debate)
+    return f"{tie} {texts} ranked best (points: {points}).".lstrip()
+
+
+def option_behind(debate: Debate, agent: str) -> str:
+    return options_of(debate).name(option_of(debate, agent))
+
+
+def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | None:
+    """What the judge chose with the positions in the opposite order; None if it was not asked."""
+    check, options = debate.cross_check, options_of(debate)
+    if check is None:
+        return None
+    if verdict and options.resolve(check.option) == options.resolve(verdict.option):
+        same = "Asked again with the positions in the opposite order, the judge chose the same."
+        return ResultLine(text=same)
+    name = options.name(check.option) or "none of the options"
+    reason = f" (“{check.reason.strip()}”)" if check.reason.strip() else ""
+    text = f"Asked with the positions in the opposite order, the judge chose {name}{reason}"
+    warning = ": the order decided, so check this verdict before you follow it" if verdict else ""
+    return ResultLine(text=f"{text}{warning}.", is_warning=bool(verdict))
+
+
+def gap_line(debate: Debate) -> ResultLine | None:
+    """How the team's choice and the agents' differ; None where nobody compares."""
+    people, tally, options = count_people(debate), debate.tally, options_of(debate)
+    agents = winning_options(tally.options) if tally else ()
+    if not people.voters or not agents:
+        return None
+    team, theirs = (
+        " and ".join(map(options.name, winners)) for winners in (people.winners, agents)
+    )
+    if set(people.winners) == set(agents):
+        return ResultLine(text=f"Team and agents agree: {team}.")
+    first = next((s.first_choices for s in people.scores if s.option == agents[0]), 0)
+    counts = f"which {first} of {len(people.voters)} in the team put first"
+    text = f"Team and agents differ: the team is for {team}, the agents are for {theirs}, {counts}."
+    return ResultLine(text=text, is_warning=True)
+
+
+def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
+    count, options = count_people(debate), options_of(debate)
+    if not count.voters:
+        return
+    scores = ", ".join(
+        f"{options.name(score.option)} {score.first_choices} of {len(count.voters)}"
+        for score in count.scores
+        if is_listed(options, score.option, score.first_choices)
+    )
+    label = f"The team's vote ({count_words(len(count.voters), 'ballot')})"
+    yield ResultLine(label=label, text=f"{scores}.")
+    if gap := gap_line(debate):
+        yield gap
+    if since := [
+        f"{options.name(score.option)} {score.first_choices}"
+        for score in count_people(debate, late=True).scores
+        if score.first_choices
+    ]:
+        yield ResultLine(text=f"Since the reveal, counted apart: {', '.join(since)}.")
+
+
+def missing_ballots(debate: Debate) -> Mapping[str, str]:
+    voters = debate.tally.voters if debate.tally else ()
+    missed = [
+        outcome
+        for outcome in (*debate.failures.values(), *debate.abstentions.values())
+        if outcome.turn.act is Act.BALLOT and outcome.turn.agent not in voters
+    ]
+    missed.sort(key=lambda outcome: outcome.turn.round)
+    return {outcome.turn.agent: outcome.reason for outcome in missed}
+
+
+def moves_section(debate: Debate) -> ResultSection:
+    """Who holds another option best than before the debate, what moved them, and who stayed.
+
+    Empty where nobody voted before and after it, and in debates of older versions.
+    """
+    blind, final = (
+        {
+            ballot.voter
+            for ballot in debate.ballots.values()
+            if ballot.probabilities and (ballot.turn.round > 0) is is_final
+        }
+        for is_final in (False, True)
+    )
+    if not blind or not final:
+        return ResultSection(title="")
+    lines = [*move_lines(debate)]
+    moved = {change.voter for change in mind_changes(debate)}
+    stayed = [a.name for a in debate.setup.agents if a.id in (blind & final) - moved]
+    if stayed:
+        text = f"Put the same option first at the start and the end: {', '.join(stayed)}."
+        lines.append(ResultLine(text=text))
+    return ResultSection(title="Who changed their mind", lines=lines)
+
+
+def move_lines(debate: Debate) -> Iterator[ResultLine]:
+    options = options_of(debate)
+    for change in mind_changes(debate):
+        before, after = (
+            f"{options.name(option)} ({percent(vote.get(option, 0.0))})"
+            for option, vote in ((change.before, change.first), (change.after, change.final))
+        )
+        cause = mover(debate, change)
+        yield ResultLine(
+            label=name_of(debate, change.voter),
+            text=f"from {before} to {after}{cause_words(debate, change)}",
+            turn=cause.turn if isinstance(cause, Contribution) else None,
+        )
+
+
+def vote_section(debate: Debate) -> str:
+    minds, tally = options_words(debate), debate.tally
+    if not (minds or tally or debate.ballots or debate.people_ballots):
+        return ""
+    counted = list[str]()
+    if tally:
+        # With a verdict they stand beside it.
+        counted += [] if debate.verdict else map(line_words, vote_lines(debate, None))
+        rows = [
+            (
+                name_of(debate, score.position),
+                option_behind(debate, score.position) or "–",
+                number(score.points),
+                score.first_places,
+            )
+            for score in tally.scores
+        ]
+        counted.append(table(("Text of", "Its author favours", "Points", "First places"), rows))
+        counted += [OWN_TEXT] if debate.setup.vote.exclude_self else []
+        counted += [_ballot(debate, ballot) for ballot in counted_ballots(debate, tally)]
+    missing = [f"{name_of(debate, it)}: {why}" for it, why in missing_ballots(debate).items()]
+    return titled(
+        "Options and vote" if minds else "Vote",
+        minds,
+        bullets(map(line_words, edit_lines(debate))),
+        *counted,
+        titled("Without a ballot", bullets(missing), level=3),
+        as_markdown(moves_section(debate), 3),
+        titled("People's ballots, best first", bullets(_people_ballots(debate)), level=3),
+    )
+
+
+def _ballot(debate: Debate, ballot: Ballot) -> str:
+    title = ": ".join(
+        filter(None, (name_of(debate, ballot.voter), shares(debate, ballot.probabilities)))
+    )
+    lines = (
+        f"{place}. {name_of(debate, position)}: "
+        + inert_line(ballot.reasons.get(position, "no reason given"))
+        for place, position in enumerate(ballot.ranking, start=1)
+    )
+    return titled(inert_line(title), "\n".join(lines), level=3)
+
+
+def _people_ballots(debate: Debate) -> Iterator[str]:
+    options = options_of(debate)
+    for ballot in debate.people_ballots.values():
+        # Options merged after the ballot are named once.
+        ranking = dict.fromkeys(map(options.resolve, ballot.options))
+        # Older versions took ballots on agents' texts.
+        names = [options.name(option) for option in ranking if option] or [
+            name_of(debate, position) for position in ballot.ranking
+        ]
+        yield f"{ballot.by.display_name}: {'; '.join(names)}"
