@@ -8,7 +8,7 @@ disagree about careless Markdown agree about the result.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
@@ -65,7 +65,7 @@ _RULER = re.compile(r"[\s>*+.):0-9|-]+")
 #: that are deeper.
 _DEEPEST = int(PARSER.options["maxNesting"]) - 1
 _DEEPEST_HEADING = 6
-#: Columns of a tab. So much space before a line means code.
+#: So much space before a line means code.
 _TAB = 4
 
 _LISTS = ("bullet_list", "ordered_list")
@@ -87,13 +87,9 @@ _BLOCK_SIGN = re.compile(
     r"|(?:#(?=#{0,5}(?:\s|$))|>|[-+*](?=\s|$)|[=|:-](?=[=|:\s-]*$)|[*_](?=(?:\s*[*_]){2,}\s*$)))"
 )
 _RUNS = re.compile(r"`+|~+")
-_LAST_SIGN_OF_HEADING = re.compile(r"(?<!\\)#$")
 _PARENTHESIS = re.compile(r"[()]")
-_OPENING = re.compile(r"(`{3,})[^`]*|(~{3,}).*", re.DOTALL)
 #: A line across the page, which items that begin in one line may look like.
 _ACROSS = re.compile(r"^([-*])(?:[ \t]*\1){2,}[ \t]*$")
-#: What begins a quotation or an item.
-_MARKER = re.compile(r">|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]|$)")
 #: The signs of quotations and items that begin a line; readers drop what is far deeper.
 _SIGNS = re.compile(r"(?:(?:>|(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))[ \t]*){0,6}")
 #: A name of at most so many labels, none longer than DNS allows.
@@ -101,9 +97,6 @@ _HOST = re.compile(
     r"(?<![\w-])(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost",
     re.IGNORECASE,
 )
-#: Blocks of code in items that are completed; each costs a parse.
-_MOST_COMPLETED = 8
-
 _Node = SyntaxTreeNode
 
 
@@ -178,7 +171,7 @@ def inert(text: str, level: int = 0) -> str:
     Text that is no formatting becomes a block of code. All headings lie below those of `level`.
     """
     text = clean(text)
-    tokens = _completed(text)
+    tokens = parse(text, _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
     if tokens is None:
         return code_block(text)
     depths = [int(token.tag[1:]) for token in tokens if token.type == "heading_open"]
@@ -213,57 +206,6 @@ def misleads(label: str, url: str) -> bool:
     return bool(named - {host.casefold().removeprefix("www.")})
 
 
-# --- careless code --------------------------------------------------------------------------------
-
-
-def _completed(text: str) -> list[Token] | None:
-    """The text's tokens, in which code of an item goes on to its own end.
-
-    Many write code at the margin in an item. It ends there by the rules, and its closing sign would
-    make code of all that follows.
-    """
-    lines = text.split("\n")
-    tokens = parse(text, _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
-    for _ in range(_MOST_COMPLETED):
-        broken = next((code for token in tokens or () if (code := _broken_off(token, lines))), None)
-        if broken is None:
-            break
-        begin, end, columns = broken
-        moved = [*lines[begin : end - 1], lines[end - 1].strip()]
-        lines[begin:end] = [f"{' ' * columns}{line}" if line else "" for line in moved]
-        tokens = parse("\n".join(lines), _MOST_SIGNS_OF_DOCUMENTS, _KEEPING)
-    return tokens
-
-
-def _broken_off(token: Token, lines: Sequence[str]) -> tuple[int, int, int] | None:
-    """The lines of an item's code that stand left of it, and its column; None where there are none.
-
-    Its end comes before any other fence, and before an item or a quotation that begins left of the
-    code; where code stands before those lines, before an empty line, too.
-    """
-    if token.type != "fence" or not token.level or not token.map:
-        return None
-    opened, begin = token.map
-    if begin - opened > 1 and _ends(token.markup, lines[begin - 1].strip()):
-        return None
-    before = lines[opened].expandtabs(_TAB).partition(token.markup)[0]
-    if ">" in before:
-        return None
-    for number in range(begin, len(lines)):
-        bare = lines[number].strip()
-        space = len(lines[number].expandtabs(_TAB)) - len(lines[number].expandtabs(_TAB).lstrip())
-        if _OPENING.fullmatch(_SIGNS.sub("", bare, count=1)):
-            return (begin, number + 1, len(before)) if _ends(token.markup, bare) else None
-        if (not bare and token.content.strip()) or (_MARKER.match(bare) and space < len(before)):
-            return None
-    return None
-
-
-def _ends(fence: str, line: str) -> bool:
-    """Whether the line, white space at its ends taken off, closes a block of code."""
-    return line.startswith(fence) and not line.strip(fence[0])
-
-
 # --- blocks ---------------------------------------------------------------------------------------
 
 
@@ -280,8 +222,6 @@ def _blocks(parent: _Node, shift: int, *, is_tight: bool = False) -> list[str]:
 
 def _heading(node: _Node, shift: int) -> list[str]:
     words = " ".join(_lines(node.children[0])) if node.children else ""
-    if _LAST_SIGN_OF_HEADING.search(words):
-        words = f"{words[:-1]}\\#"
     return [f"{'#' * min(_DEEPEST_HEADING, int(node.tag[1:]) + shift)} {words}".rstrip()]
 
 
@@ -307,11 +247,6 @@ def _list(node: _Node, shift: int) -> list[str]:
 
 def _code(node: _Node, _: int) -> list[str]:
     lines = node.content.rstrip("\n").split("\n")
-    opening = _OPENING.fullmatch(lines[0].strip())
-    sign = (opening[1] or opening[2]) if opening else ""
-    if len(lines) > 1 and sign and _ends(sign, lines[-1].strip()):
-        # So far to the right it is a fence to people, and to some readers.
-        return _fence(sign, "", "\n".join(lines[1:-1])).split("\n")
     before = node.previous_sibling
     if before and before.type in _LISTS:  # it would be the last item's
         return [_literal(line.strip()) for line in lines if line.strip()]

@@ -8,7 +8,7 @@ from html import unescape
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -22,8 +22,7 @@ from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade, TurnFailed
 from core.debate.verdict import Verdict
 from core.testing import a_setup, log_of
-from core.transcript.adr import adr
-from core.transcript.decision import decision_text
+from core.transcript.decision import adr, decision_text
 from core.transcript.explain import explanation
 from core.transcript.markdown import inert, inert_line, visible
 from core.transcript.record import record_json
@@ -167,20 +166,6 @@ def code(text: str) -> Sequence[str]:
 @example("   -     b\n    ```")
 @example("- - \n    - \n    ```")
 def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: str) -> None:
-    tokens, lines = PARSER.parse(text), text.split("\n")
-    signs = [("```" in line or "~~~" in line) for line in lines]
-    if sum(signs) > 1:
-        # A fence far to the right is one to people, and to some readers, where another closes it.
-        assume("code_block" not in {token.type for token in tokens})
-        content = "\n".join(token.content for token in tokens if token.type in {"inline", "fence"})
-        assume("```" not in content)
-        assume("~~~" not in content)
-    for begin, end in (token.map for token in tokens if token.type == "fence" and token.map):
-        # Where its own fence comes after the end of the item, people mean one block.
-        is_closed = end - begin > 1 and signs[end - 1]
-        at_item = end < len(lines) and BEGINS_ITEM.match(lines[end])
-        assume(is_closed or at_item or not any(signs[end:]))
-
     assert code(inert(text)) == code(text)
 
 
@@ -198,26 +183,6 @@ def test_what_is_code_in_a_list_is_code_in_a_document_and_nothing_else_is(text: 
 )
 def test_a_fence_in_a_list_stands_in_its_item_and_is_closed_there(text: str, output: str) -> None:
     assert inert(text) == output
-
-
-@pytest.mark.parametrize(
-    ("text", "blocks"),
-    [
-        ("- a\n  ```py\nx = 1\n  ```\nb\n\nc", ["x = 1"]),
-        ("- a\n  ```py\nx = 1\n```\nb\n\nc", ["x = 1"]),
-        ("1. a\n   ```\nif x:\n  y\n\nz\n   ```\n   b\n2. c", ["if x:\n  y\n\nz"]),
-        ("- a\n  - ~~~\n    x\n  y\nz\n    ~~~\nb", ["x\n  y\nz"]),
-        ("- a\n  ```\n  x\n\nb\n\n```\ny\n```\nc", ["x", "y"]),
-        ("- a\n  ```\nx\n- b\n  ```\n  y\n  ```\nc", ["", "y"]),
-        ("- a\n  ```\nx\n  ```py\ny\n  ```\nc", ["", "y"]),
-        ("- a\n\n      ```\n      x\n\n      y\n      ```\nb", ["x\n\ny"]),
-        ("a\n\n    ```\nb\n\n```\ny\n```\nc", ["y"]),
-    ],
-)
-def test_code_goes_on_to_its_own_fence_wherever_its_lines_begin(
-    text: str, blocks: Sequence[str]
-) -> None:
-    assert code(inert(text)) == blocks
 
 
 def test_an_item_after_text_that_left_its_list_stays_an_item() -> None:
