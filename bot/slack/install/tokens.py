@@ -17,15 +17,14 @@ from typing import Any, NamedTuple
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.errors import SlackTokenRotationError
-from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 from slack_sdk.oauth.installation_store.models.bot import Bot
 from slack_sdk.oauth.installation_store.models.installation import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import AsyncSQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import AsyncSQLAlchemyOAuthStateStore
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 from slack_sdk.web.async_client import AsyncWebClient
-from sqlalchemy import MetaData, RowMapping, Table, Text, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import MetaData, Table, Text, select
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.log import logger
 from bot.slack.access import UNREACHED
@@ -114,17 +113,6 @@ class _WorkspaceIds(NamedTuple):
     team: str | None
 
 
-class _WideTokens(AsyncSQLAlchemyInstallationStore):
-    """The SDK's store, with room for encrypted tokens: they are longer than its 200 characters."""
-
-    @classmethod
-    def build_bots_table(cls, metadata: MetaData, table_name: str) -> Table:
-        table = super().build_bots_table(metadata, table_name)
-        for name in _SECRETS:
-            table.c[name].type = Text()
-        return table
-
-
 class States(AsyncSQLAlchemyOAuthStateStore):
     """The SDK's store of what is between the install page and Slack's redirect.
 
@@ -139,22 +127,31 @@ class States(AsyncSQLAlchemyOAuthStateStore):
                 await connection.execute(table.delete().where(expired))
 
 
-class Tokens(AsyncInstallationStore):
+class Tokens(AsyncSQLAlchemyInstallationStore):
     """The tokens of all workspaces and organisations. Every method may raise `StoreError`.
 
     The SDK's OAuth flow saves here what somebody installs; `WorkspaceClients` for all others.
     """
 
+    @classmethod
+    def build_bots_table(cls, metadata: MetaData, table_name: str) -> Table:
+        """With room for encrypted tokens: they are longer than the SDK's 200 characters."""
+        table = super().build_bots_table(metadata, table_name)
+        for name in _SECRETS:
+            table.c[name].type = Text()
+        return table
+
     def __init__(
         self,
-        inner: AsyncSQLAlchemyInstallationStore,
+        client_id: str,
+        engine: AsyncEngine,
         *,
         organisations: Organisations,
         cipher: Cipher,
         rotator: AsyncTokenRotator,
         client: Callable[[str], AsyncWebClient],
     ) -> None:
-        self._inner = inner
+        super().__init__(client_id, engine)
         self._cipher = cipher
         self._rotator = rotator
         self._client = client
@@ -213,9 +210,9 @@ class Tokens(AsyncInstallationStore):
 
         Of an organisation that has the app as a whole, those are known that it was used in.
         """
-        table = self._inner.bots
-        with translated_errors(self._inner.engine):
-            async with self._inner.engine.connect() as connection:
+        table = self.bots
+        with translated_errors(self.engine):
+            async with self.engine.connect() as connection:
                 query = select(table.c.team_id, table.c.enterprise_id).distinct()
                 rows = (await connection.execute(query)).all()
         own = {row.team_id for row in rows if row.team_id}
@@ -223,7 +220,8 @@ class Tokens(AsyncInstallationStore):
         return sorted(own.union(await self._organisations.workspaces_of(whole)))
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
-        await self.async_delete_all(enterprise_id=enterprise_id, team_id=team_id)
+        with translated_errors(self.engine):
+            await self.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
         self._cached, self._clients = {}, {}
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
 
@@ -295,8 +293,8 @@ class Tokens(AsyncInstallationStore):
         await self.async_save_bot(installation.to_bot())
 
     async def async_save_bot(self, bot: Bot) -> None:
-        with translated_errors(self._inner.engine):
-            await self._inner.async_save_bot(_with_secrets(bot, self._cipher.encrypt))
+        with translated_errors(self.engine):
+            await super().async_save_bot(_with_secrets(bot, self._cipher.encrypt))
 
     async def async_find_bot(
         self,
@@ -306,41 +304,26 @@ class Tokens(AsyncInstallationStore):
         is_enterprise_install: bool | None = False,
     ) -> Bot | None:
         """Raises `TokenUnreadable` where its key is not here any more."""
-        with translated_errors(self._inner.engine):
-            bot = await self._inner.async_find_bot(
+        with translated_errors(self.engine):
+            bot = await super().async_find_bot(
                 enterprise_id=enterprise_id,
                 team_id=team_id,
                 is_enterprise_install=is_enterprise_install,
             )
         return _with_secrets(bot, self._cipher.decrypt) if bot else None
 
-    async def async_delete_bot(self, *, enterprise_id: str | None, team_id: str | None) -> None:
-        with translated_errors(self._inner.engine):
-            await self._inner.async_delete_bot(enterprise_id=enterprise_id, team_id=team_id)
-
-    async def async_delete_installation(
-        self, *, enterprise_id: str | None, team_id: str | None, user_id: str | None = None
-    ) -> None:
-        """Do nothing: people's tokens are not kept."""
-
     async def renew(self) -> None:
         """Encrypt every token with the newest key, so that the older ones can be retired."""
-        table = self._inner.bots
-        with translated_errors(self._inner.engine):
-            async with self._inner.engine.begin() as connection:
-                # In order: replicas that start together must not lock rows crosswise.
-                stored = await connection.execute(table.select().order_by(table.c.id))
-                for row in stored.mappings().all():
-                    await self._renew(connection, row)
-
-    async def _renew(self, connection: AsyncConnection, row: RowMapping) -> None:
-        """Encrypt the tokens of a row anew, unless another replica has rotated them since."""
-        renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
-        if all(row[name] == token for name, token in renewed.items()):
-            return
-        table = self._inner.bots
-        unchanged = (table.c.id == row["id"]) & (table.c.bot_token == row["bot_token"])
-        await connection.execute(table.update().where(unchanged).values(renewed))
+        table = self.bots
+        async with self.engine.begin() as connection:
+            # In order: replicas that start together must not lock rows crosswise.
+            stored = await connection.execute(table.select().order_by(table.c.id))
+            for row in stored.mappings().all():
+                renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
+                # Unless another replica has rotated them since.
+                is_same = (table.c.id == row["id"]) & (table.c.bot_token == row["bot_token"])
+                if any(row[name] != token for name, token in renewed.items()):
+                    await connection.execute(table.update().where(is_same).values(renewed))
 
 
 @asynccontextmanager
@@ -356,16 +339,20 @@ async def token_tables(
     """Open the tables of installations and of states; raises `StoreError`."""
     engine = sdk_engine(url)
     try:
-        bots = _WideTokens(client_id, engine)
+        tokens = Tokens(
+            client_id,
+            engine,
+            organisations=organisations,
+            cipher=cipher,
+            rotator=rotator,
+            client=client,
+        )
         states = States(STATE_SECONDS, engine)
         with translated_errors(engine):
             async with engine.begin() as connection:
-                await connection.run_sync(bots.metadata.create_all, tables=[bots.bots])
+                await connection.run_sync(tokens.metadata.create_all, tables=[tokens.bots])
                 await connection.run_sync(states.metadata.create_all)
-        tokens = Tokens(
-            bots, organisations=organisations, cipher=cipher, rotator=rotator, client=client
-        )
-        await tokens.renew()
+            await tokens.renew()
         yield tokens, states
         await tokens.close()
     finally:
