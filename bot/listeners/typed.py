@@ -13,7 +13,7 @@ from core.debate.rules import When
 from core.opening import DebateRequest
 
 #: Fewer words are no question; two letters of a script without spaces are a word.
-LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2
+_LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2
 #: A longer text is a question, whatever it begins with.
 MOST_ORDER_CHARS = 300
 #: How like a subcommand the first word of a short text must be to be offered.
@@ -190,7 +190,7 @@ def read(text: str) -> Reading:
             arguments = match.groupdict()
             return Order(row, arguments.get("id", "").lower(), arguments.get("words", ""))
     is_short = len(text) <= MOST_ORDER_CHARS
-    if is_short and (words[0].lower() in _WORDS or word_count(text) < LEAST_WORDS):
+    if is_short and (words[0].lower() in _WORDS or _word_count(text) < _LEAST_WORDS):
         return _asked_back(text, words)
     return question
 
@@ -227,7 +227,7 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     return AskBack(text, row, command if is_whole else "", is_like=bool(close))
 
 
-def word_count(text: str) -> int:
+def _word_count(text: str) -> int:
     """Words with a letter in them; of a script without spaces, two letters are a word."""
     text = _EMOJI_CODE.sub(" ", text)
     spaced = sum(any(map(str.isalpha, word)) for word in text.split())

@@ -14,9 +14,7 @@ from bot.listeners.typed import (
     UnknownOption,
     is_greeted,
     read,
-    says_nothing,
     steering,
-    word_count,
 )
 from bot.slack.payloads import plain
 from bot.slack.typed_text import readable, told_bot
@@ -168,17 +166,6 @@ def test_a_mention_is_read_by_the_same_card(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        *((text, True) for text in ("", " ", ":+1::skin-tone-3:", "👍🏽 :tada:", "…", "🇩🇪", "— !")),
-        *((text, False) for text in ("ok", "1", ":thumbsup: ok", "为")),
-    ],
-)
-def test_emoji_and_marks_say_nothing(text: str, *, expected: bool) -> None:
-    assert says_nothing(text) is expected
-
-
-@pytest.mark.parametrize(
     ("text", "order", "rest"),
     [
         ("  Stop ", Steering.STOP, ""),
@@ -195,13 +182,6 @@ def test_emoji_and_marks_say_nothing(text: str, *, expected: bool) -> None:
 )
 def test_a_line_of_its_own_steers_the_debate(text: str, order: Steering | None, rest: str) -> None:
     assert steering(text) == (order, rest)
-
-
-@pytest.mark.parametrize(
-    ("text", "count"), [("Kafka, 1 2", 1), ("a b c", 3), ("是否应该使用", 3), ("👍 ok", 1)]
-)
-def test_words_are_counted_in_scripts_without_spaces_too(text: str, count: int) -> None:
-    assert word_count(text) == count
 
 
 @given(st.text(max_size=400))

@@ -183,22 +183,6 @@ async def test_with_the_whole_text_reasons_and_record_come_redacted(
     assert data["record"].startswith("# Use PostgreSQL")
 
 
-@pytest.mark.parametrize(
-    ("decision", "words"),
-    [
-        ('Set pwd:tulips47" and go.', 'Set pwd:[redacted]" and go.'),
-        ("Rotate it:\nsk-abcdefghij1234567890", "Rotate it: [redacted]"),
-        ('-----BEGIN PRIVATE KEY-----\nMIIE"', '[redacted]"'),
-    ],
-)
-async def test_a_secret_beside_quotes_or_line_ends_goes_and_the_message_stays_json(
-    shop: Shop, office: Office, decision: str, words: str
-) -> None:
-    await office.debated(decision=decision)
-    await office.settle()
-    assert json.loads(shop.seen[-1][1])["data"]["verdict"] == words
-
-
 async def test_only_chosen_events_and_channels_are_told(shop: Shop, location: str) -> None:
     elsewhere = a_webhook(shop.url, name="elsewhere", channels=("C9",))
     few = a_webhook(shop.url, events=(WebhookEvent.SUPERSEDED, WebhookEvent.REJECTED))
@@ -244,22 +228,6 @@ async def test_who_says_gone_is_sent_nothing_until_somebody_asks(
     await office.queue.retry()
     await office.settle()
     assert shop.types == ["debate.started", "debate.decided", "debate.accepted"]
-
-
-async def test_a_slow_receiver_holds_up_nobody_else_and_is_tried_again(
-    shop: Shop, location: str
-) -> None:
-    slow = receiver(a_webhook(shop.url, seconds=0.2))
-    async with open_shop() as other:
-        quick = receiver(a_webhook(other.url, name="quick"))
-        async with open_office([slow, quick], location) as office:
-            shop.awake.clear()
-            await office.debated()
-            await office.until("failed")
-            shop.awake.set()
-            await office.settle()
-
-    assert other.types == shop.types[-2:] == ["debate.started", "debate.decided"]
 
 
 async def test_an_answer_without_an_end_is_not_waited_for(shop: Shop, office: Office) -> None:

@@ -152,18 +152,3 @@ async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
     answers = [bursts.refusal(make()) for _ in range(5)]
     assert [answer is None for answer in answers] == [True, True, True, False, False]
     await bursts.close()
-
-
-async def test_who_is_left_out_is_told_once_in_a_while_though_telling_fails_once() -> None:
-    notices = Notices()
-    bursts = Bursts(notices.tell, AtOnce(), now=lambda: notices.now)
-    for seconds in (0, 9.9, 0.2):
-        notices.now += seconds
-        for _ in range(AtOnce().events * 2):
-            bursts.refusal(event())
-        await asyncio.sleep(0)
-    assert len(notices.told) == 2
-    bursts.refusal(event(thread_ts="1.2"))  # in another thread nobody has told them
-    await asyncio.sleep(0)
-    assert len(notices.told) == 3
-    await bursts.close()
