@@ -17,7 +17,7 @@ from bot.slack.access import SlackSilent
 from bot.slack.evidence import file_references
 from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
 from bot.slack.origins import DELETED
-from bot.slack.payloads import ChangeEvent, ChangeOfMessage, MessageEvent, PostedMessage
+from bot.slack.payloads import ChangeOfMessage, MessageEvent, PostedMessage
 from bot.slack.typed_text import (
     has_words,
     links_in,
@@ -152,7 +152,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def take_message(context: ListenerContext, body: Body) -> None:
-    event = ChangeEvent.model_validate(body)
+    event = MessageEvent.model_validate(body)
     edited, deleted = event.change.edit, event.change.deletion
     if not edited and (root := _root_deleted(event.change)):
         # The board is edited no more; its thread says how the debate can be stopped.
@@ -161,8 +161,7 @@ async def take_message(context: ListenerContext, body: Body) -> None:
         if debate_id and (row := await context.posts.row_by_key(board_key(debate_id))):
             await context.outbox.lose_post(row)
         return
-    posted = edited or deleted or MessageEvent.model_validate(body).message
-    message = IncomingMessage(context, event.team_id, posted)
+    message = IncomingMessage(context, event.team_id, event.posted)
     async with message.log_failures():
         if edited:
             await take_edit(message)
@@ -346,10 +345,8 @@ async def say_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> Non
 
     Messages outside of debates' threads are ignored.
     """
-    event = ChangeEvent.model_validate(body)
-    changed = event.change.edit or event.change.deletion
-    posted = changed or MessageEvent.model_validate(body).message
-    message = IncomingMessage(context, event.team_id, posted)
+    event = MessageEvent.model_validate(body)
+    posted, message = event.posted, IncomingMessage(context, event.team_id, event.posted)
     if not posted.is_reply or not await message.is_by_person():
         return
     if debate_id := await message.debate_id():

@@ -203,12 +203,6 @@ class PostedMessage(Payload):
         return self.may_be_of_person and bool(self.thread_ts) and self.thread_ts != self.ts
 
 
-class MessageEvent(Delivery):
-    """A `message` or `app_mention` event. Source: https://docs.slack.dev/apis/events-api."""
-
-    message: PostedMessage = _at("event", default=...)
-
-
 class SessionStopped(Delivery):
     """Somebody pressed the Stop that Slack itself shows: an `agent_session_stopped` event.
 
@@ -257,8 +251,17 @@ class ChangeOfMessage(Payload):
         return before.model_copy(update={"channel": self.channel})
 
 
-class ChangeEvent(Delivery):
+class MessageEvent(Delivery):
+    """A `message` or `app_mention` event. Source: https://docs.slack.dev/apis/events-api."""
+
+    message: PostedMessage = _at("event", default=...)
+    #: The same, where it tells that a message was changed.
     change: ChangeOfMessage = _at("event", default=...)
+
+    @property
+    def posted(self) -> PostedMessage:
+        """The message that it is about, as it is now or was before it was deleted."""
+        return self.change.edit or self.change.deletion or self.message
 
 
 class FormValues(Interaction):
