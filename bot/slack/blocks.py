@@ -13,6 +13,14 @@ from bot.slack.mrkdwn import literal
 
 #: One block or element as JSON.
 Block = Mapping[str, Any]
+READ_ALL = "Read it all"
+#: Begins the `block_id` of a fold; the rest says what is folded away.
+FOLD = "fold/"
+#: Begins the `block_id` of a plan; the rest is done/total, so that it changes as Slack asks for.
+PLAN = "progress/"
+#: What Slack says where it does not know a block.
+REFUSAL = "invalid_blocks"
+_PLAN_WIDTH = 20
 
 
 def plain_text(words: str) -> Block:
@@ -70,25 +78,10 @@ def row(block: str, elements: Sequence[Block]) -> list[Block]:
     return [actions(block, *elements)] if elements else []
 
 
-READ_ALL = "Read it all"
-#: Begins the `block_id` of a fold; the rest says what is folded away.
-FOLD = "fold/"
-#: Begins the `block_id` of a plan; the rest is done/total, so that it changes as Slack asks for.
-PLAN = "progress/"
-#: Begins the `block_id` of a chart; the rest says what its values are.
-CHART = "chart/"
-#: What a chart's values are.
-PERCENT = "percent"
-#: What Slack says where it does not know a block.
-REFUSAL = "invalid_blocks"
-_BUTTON = "read-all"
-_PLAN_WIDTH = 20
-
-
 def read_all_button(value: str) -> Block:
     """Return the button that shows everything; its value says of what."""
     reading = button(READ_ALL, ActionId.READ_ALL, value, label=f"{READ_ALL} of this post")
-    return actions(_BUTTON, reading)
+    return actions("read-all", reading)
 
 
 def without_newer(payload: Mapping[str, Any]) -> Mapping[str, Any]:

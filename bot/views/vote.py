@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from bot.slack.blocks import CHART, PERCENT, Block, actions, button, confirmation
+from bot.slack.blocks import Block, actions, button, confirmation
 from bot.slack.ids import ActionId, CallbackId, FieldId, name_field, rank_field
 from bot.slack.limits import CHART_BARS, CHART_LABEL, OPTION_TEXT
 from bot.slack.mrkdwn import bare, bare_gist, gist, split
@@ -206,14 +206,14 @@ def _chart(labels: Sequence[str], values: Sequence[int]) -> list[Block]:
     """A bar for each label; none where all are empty, or labels alike."""
     if not any(values) or len(set(labels)) < len(labels):
         return []
-    labels, unit = list(labels[:CHART_BARS]), PERCENT.capitalize()
+    labels, unit = list(labels[:CHART_BARS]), "Percent"
     data = [{"label": label, "value": value} for label, value in zip(labels, values, strict=False)]
     axes = {"categories": labels, "y_label": unit}
     chart = {"type": "bar", "series": [{"name": unit, "data": data}], "axis_config": axes}
     return [
         {
             "type": "data_visualization",
-            "block_id": f"{CHART}{PERCENT}",
+            "block_id": "chart/percent",
             "title": "How likely agents hold each option the best",
             "chart": chart,
         }
