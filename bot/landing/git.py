@@ -91,12 +91,7 @@ class Git:
     author: tuple[str, str] = ("Moot", "moot@localhost")
 
     async def __call__(self, *arguments: str, stdin: bytes = b"") -> str:
-        """Run git; return its standard output. No argument is a secret.
-
-        Raises:
-            GitFailed: It ended with an error.
-            LandingFailed: It is not installed.
-        """
+        """Run git; return its standard output. No argument is a secret. May raise `GitFailed`."""
         return (await self.run(*arguments, stdin=stdin))[0]
 
     async def run(self, *arguments: str, stdin: bytes = b"") -> tuple[str, str]:

@@ -58,7 +58,10 @@ class LandedRecord:
 
 
 class Receiver(Protocol):
-    """A place outside Slack. Gets what it wants one after the other, each at least once."""
+    """A place outside Slack. Gets what it wants one after the other, each at least once.
+
+    Where it cannot be reached, or nobody knows, methods raise `LandingFailed`.
+    """
 
     @property
     def name(self) -> str: ...
@@ -73,17 +76,9 @@ class Receiver(Protocol):
         ...
 
     async def check(self) -> str:
-        """Look whether it can be reached, sending nothing; words about what was seen.
-
-        Raises:
-            LandingFailed: It cannot.
-        """
+        """Look whether it can be reached, sending nothing; words about what was seen."""
         ...
 
     async def deliver(self, landing: Landing) -> LandedRecord:
-        """Send it; what arrived already by an earlier attempt is not to count twice.
-
-        Raises:
-            LandingFailed: It did not arrive, or nobody knows.
-        """
+        """Send it; what arrived already by an earlier attempt is not to count twice."""
         ...

@@ -207,13 +207,7 @@ class CatchUp:
     async def _pages(
         self, team: str, method: str, values: Mapping[str, Any]
     ) -> AsyncGenerator[Page]:
-        """The pages of a method's answer; waits where Slack limits the rate.
-
-        Raises:
-            NotInstalled: Moot is not installed there.
-            StoreError: The database does not answer.
-            SlackApiError: Slack refuses the call; an OSError if it cannot be reached.
-        """
+        """The pages of a method's answer; waits where Slack limits the rate."""
         client = (await self._context.clients.of(team)).client
         arguments, clock = {"limit": PAGE, **values}, self._context.clock
         while True:

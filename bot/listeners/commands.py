@@ -111,12 +111,7 @@ async def answer_in_time(
 async def answer_to(
     context: ListenerContext, command: Command, reading: Reading
 ) -> MessageView | None:
-    """Do what was typed; return the answer, or None where a form opened.
-
-    Raises:
-        BadInput: It cannot be done; says why.
-        StoreError: The database does not answer.
-    """
+    """Do what was typed; return the answer, or None where a form opened."""
     match reading:
         case Order(subcommand=subcommand) if about := _ABOUT.get(subcommand.form):
             return await about(context, command, await context.debate(reading.debate_id, command))

@@ -1,6 +1,7 @@
 """What every listener works with: use cases, Slack's side, clicks, forms and events.
 
-Each is recorded, then acknowledged; refusals are said only to who did it.
+Each is recorded, then acknowledged. What cannot be done raises `BadInput`, whose words are said
+only to who did it.
 """
 
 import asyncio
@@ -187,19 +188,11 @@ class ListenerContext:
     on_unrecorded: Callable[[], None] = lambda: None
 
     async def debate(self, debate_id: str, act: Interaction) -> Debate:
-        """Return a debate of a channel that the acting person is in.
-
-        Raises:
-            BadInput: There is none; the same words whether it exists or not.
-        """
+        """A debate of a channel that somebody is in; refused alike whether it exists or not."""
         return await self.acts.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
 
     async def check_taking_part(self, person_id: str, place: Place) -> None:
-        """Make sure that somebody may start debates and answer in a channel.
-
-        Raises:
-            BadInput: They are of another organisation, or Slack does not say of which.
-        """
+        """Refuse who may not start debates and answer in a channel: people of others, mostly."""
         own = (await self.records.channels.get(place)).open_to_others
         is_open = place.workspace in self.operator.open_workspaces if own is None else own
         if not is_open:
@@ -220,11 +213,7 @@ class ListenerContext:
             raise BadInput(NOT_A_MEMBER)
 
     async def open(self, act: Opener, form: Form) -> None:
-        """Open a form for who typed or clicked.
-
-        Raises:
-            BadInput: Slack does not open it any more: it does so for three seconds only.
-        """
+        """Open a form for who typed or clicked; Slack does so for three seconds only."""
         try:
             client = (await self.clients.of(act.team_id)).client
             await client.views_open(trigger_id=act.trigger_id, view=dict(form))
@@ -238,10 +227,7 @@ class ListenerContext:
         return identity.link_to(here.channel, ts, thread)
 
     async def is_repeated(self, kind: str, delivery_id: str) -> bool:
-        """Return whether this delivery was answered before.
-
-        Ask after its fact is recorded, never before: a crash in between then costs nothing.
-        """
+        """Whether this delivery was answered before; asked after its fact is recorded, only."""
         return await self.records.deliveries.seen(kind, delivery_id, self.clock.now())
 
 

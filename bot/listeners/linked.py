@@ -47,10 +47,6 @@ async def start_with_links(
 
     `text` is as Slack sent it; `origin`, the command, message or form, starts one debate; `thread`
     is the first message of the thread it was written in.
-
-    Raises:
-        DuplicateQuestion: Somebody else asked the same in the channel a moment ago.
-        BadInput: The question cannot be used, too many debates run, or the person may start none.
     """
     here, by = request.place, request.asked_by
     await context.check_taking_part(by.id, here)

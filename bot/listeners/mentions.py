@@ -118,11 +118,7 @@ async def _as_command(
 async def _debate(
     message: IncomingMessage, question: TypedQuestion, by: Person, *, typed: str
 ) -> MessageView | None:
-    """Start the debate a mention asks for, or answer what was decided.
-
-    Returns:
-        The answer to the person; None: a debate begins, and its board says so.
-    """
+    """Start the debate a mention asks for (None: its board says so), or answer what was decided."""
     context, team, posted = message.context, message.team, message.posted
     if decided := await decisions_asked_for(context, question, by.id, team):
         return decided

@@ -230,11 +230,7 @@ async def _may_take_part(message: IncomingMessage, debate_id: str) -> bool:
 
 
 async def _take(message: IncomingMessage, debate_id: str) -> bool:
-    """Record a message of a debate's thread; tell its author what they need to know.
-
-    Returns:
-        False if it was refused.
-    """
+    """Record a message of a thread, and tell its author what they need; False: it was refused."""
     (to, text), by = await asyncio.gather(message.words(), message.author())
     reply = PersonsReply(
         debate_id=debate_id,
@@ -314,11 +310,7 @@ async def _take_evidence(message: IncomingMessage, debate_id: str, *, has_links:
 
 
 async def _steer(message: IncomingMessage, order: Steering, debate_id: str) -> bool:
-    """Do what a line in a running debate's thread says, as the board's button of that name does.
-
-    Returns:
-        Whether the debate ran when it came.
-    """
+    """Do what a line of a thread says, as the board's button does; False: the debate has ended."""
     key, acts = f"{message.origin}/steer", message.context.acts
     if await message.context.posts.row_by_key(key):
         return True  # delivered again

@@ -164,11 +164,7 @@ async def open_for_message(context: ListenerContext, used: MessageShortcut) -> N
 
 
 async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
-    """The question of the debate that a message of the bot's own is about; empty: of none.
-
-    Raises:
-        BadInput: Whoever used the shortcut may not see that debate.
-    """
+    """The question of the debate that a message of the bot's own is about; empty: of none."""
     message, here = used.message, Channel(used.team_id, used.channel_id)
     # Only the bot's own posts have rows; one in an agent's name has no user.
     debate_id = await context.posts.debate_of_post(here, message.ts)
@@ -181,11 +177,7 @@ async def _question_of(context: ListenerContext, used: MessageShortcut) -> str:
 
 
 async def show_estimate(context: ListenerContext, click: Click) -> None:
-    """Update the estimate of an open form; fill in the fields of a chosen playbook.
-
-    Raises:
-        BadInput: The playbook is gone.
-    """
+    """Update the estimate of an open form; fill in the fields of a chosen playbook."""
     if click.callback_id != CallbackId.START_FORM:
         return  # the same menus are in the form for a channel's settings
     draft, here = draft_of(click), place(click.team_id, channel_of(click))
@@ -277,11 +269,7 @@ def draft_of(form: FormValues) -> FormDraft:
 
 
 def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | None) -> FormDraft:
-    """Return what is in the form, ready to start.
-
-    Raises:
-        FieldWrong: Something in it cannot be used.
-    """
+    """Return what is in the form, ready to start; `FieldWrong` where it cannot be used."""
     draft = draft_of(form)
     checked_choices(form, most_cost, clarify=draft.choices.clarify)
     try:
@@ -294,11 +282,7 @@ def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | N
 def checked_choices(
     form: FormValues, most_cost: Decimal | None, *, clarify: bool | None
 ) -> Choices:
-    """Return the choices of either form.
-
-    Raises:
-        FieldWrong: A single agent is chosen, or the cost cap is no sensible amount.
-    """
+    """Return the choices of either form; `FieldWrong` of a single agent or a senseless cap."""
     if len(form.choices(FieldId.AGENTS)) == 1:
         raise FieldWrong(FieldId.AGENTS, "Choose at least two: one alone cannot debate.")
     try:

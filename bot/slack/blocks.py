@@ -42,11 +42,8 @@ def button(
     style: str = "",
     confirm: Block | None = None,
 ) -> Block:
-    """A button; `label` is for screen readers, `style` is `primary` or `danger`.
-
-    Raises:
-        ValueError: The value is too long: cut, it would name something else.
-    """
+    """A button; `label` is for screen readers, `style` is `primary` or `danger`."""
+    # Cut, it would name something else.
     if len(value) > BUTTON_VALUE:
         raise ValueError(f"a button keeps {BUTTON_VALUE} characters, not {len(value)}")
     return {

@@ -108,10 +108,7 @@ class WrittenLinks:
 def linked_references(typed: str, bounds: LinkBounds) -> tuple[SourceReference, ...]:
     """Return what somebody pasted links to: messages with their threads, files, pages.
 
-    `typed` has spaces or line breaks between the links.
-
-    Raises:
-        BadInput: One cannot be a source; says which and why.
+    `typed` has spaces or line breaks between the links; `BadInput` says which is no source, and why.
     """
     targets = [_linked_reference(word, bounds) for word in typed.split()]
     references = {reference.fetch: reference for reference in targets}
@@ -278,11 +275,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
 
 
 async def patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
-    """Slack's answer, asked for again when Slack asks for patience.
-
-    Raises:
-        BadInput: Slack refuses, or does not answer.
-    """
+    """Slack's answer, asked for again when Slack asks for patience; else raises `BadInput`."""
     words = ""
     for _ in range(_TRIES):
         try:

@@ -45,12 +45,7 @@ _ONCE = RetryPolicy(tries=1, first_wait=0.0, longest_wait=0.0)
 
 
 async def identify(client: AsyncWebClient, retries: RetryPolicy = _ONCE) -> Identity:
-    """Return who the bot is with this token.
-
-    Raises:
-        ConfigurationBroken: Slack refuses the token.
-        MootError: Slack cannot be reached.
-    """
+    """Return who the bot is with this token; `ConfigurationBroken` where Slack refuses that."""
     call = lambda: client.auth_test()  # noqa: E731, PLW0108 - the SDK leaves its type open
     return Identity.model_validate(await _answer(client, call, _WE_ARE_REFUSED, retries))
 

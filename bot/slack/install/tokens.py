@@ -185,9 +185,6 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
         Slack is not asked: everything was kept when the app was installed. What Bolt hears from
         here as a refusal of Slack's, it acknowledges, and Slack never sends it again.
         Where the app is installed for a whole organisation, an event may name no workspace.
-
-        Raises:
-            TokenUnreadable: Its key is not here.
         """
         try:
             bot = await self._bot(_WorkspaceIds(enterprise_id, team_id))
