@@ -17,7 +17,6 @@ from bot.listeners.context import (
     json_values,
     on_click,
     on_form,
-    person,
     recorded,
 )
 from bot.listeners.linked import take_links
@@ -101,7 +100,7 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
 
 
 async def open_ballot(context: ListenerContext, click: Click, debate: Debate) -> None:
-    context.acts.decide.check_ballot(debate, person(click))
+    context.acts.decide.check_ballot(debate, click.person)
     await context.open(click, ballot_form(debate, click.user_id))
 
 
@@ -114,7 +113,7 @@ async def take_ballot(context: ListenerContext, form: FormSubmission, debate: De
         if place == 0 and not option:
             raise FieldWrong(rank_field(place), answers.NO_CHOICE)
         options += [option] if option else []
-    ballot = PeopleBallot(by=person(form), options=tuple(options), origin=form.view_id)
+    ballot = PeopleBallot(by=form.person, options=tuple(options), origin=form.view_id)
     await context.acts.decide.vote(debate, ballot)
 
 
@@ -168,7 +167,7 @@ async def take_decision(
             raise FieldWrong(FieldId.DATE, answers.PAST_DATE)
     decision = Decision(
         kind=kind,
-        by=person(form),
+        by=form.person,
         why=form.text_of(FieldId.WHY),
         revisit_on=day,
         superseded_by=newer or None,
@@ -193,7 +192,7 @@ def _turned_out(kind: OutcomeKind) -> OnClick:
     """Return the listener that records an outcome, then opens the form for its reason."""
 
     async def clicked(context: ListenerContext, click: Click, debate: Debate) -> MessageView | None:
-        outcome = DecisionOutcome(kind=kind, by=person(click), origin=click.trigger_id)
+        outcome = DecisionOutcome(kind=kind, by=click.person, origin=click.trigger_id)
         current = await context.acts.decide.say_outcome(debate, outcome)
         try:
             await open_outcome(context, click, debate, current)
@@ -223,25 +222,25 @@ async def take_outcome(context: ListenerContext, form: FormSubmission, debate: D
     except ValueError:
         raise FieldWrong(FieldId.OUTCOME, answers.NO_OUTCOME) from None
     outcome = DecisionOutcome(
-        kind=kind, by=person(form), why=form.text_of(FieldId.WHY), origin=form.view_id
+        kind=kind, by=form.person, why=form.text_of(FieldId.WHY), origin=form.view_id
     )
     await context.acts.decide.give_outcome(debate, outcome)
 
 
 async def take_feedback(context: ListenerContext, click: Click, debate: Debate) -> MessageView:
-    feedback = Feedback(by=person(click), helpful=click.detail == "good", origin=click.trigger_id)
+    feedback = Feedback(by=click.person, helpful=click.detail == "good", origin=click.trigger_id)
     await context.acts.decide.say_helpful(debate, feedback)
     return thanks(debate, feedback)
 
 
 async def open_comment(context: ListenerContext, click: Click, debate: Debate) -> None:
-    feedback = context.acts.decide.feedback_of(debate, person(click))
+    feedback = context.acts.decide.feedback_of(debate, click.person)
     await context.open(click, comment_form(debate, feedback))
 
 
 async def take_comment(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     feedback = Feedback(
-        by=person(form),
+        by=form.person,
         helpful=form.metadata.get("helpful") == "yes",
         comment=form.text_of(FieldId.WHY),
         origin=form.view_id,
@@ -264,14 +263,14 @@ async def ask_what_was_written(context: ListenerContext, click: Click) -> Messag
     debate = await context.debate(offer["debate"], click)
     await context.check_taking_part(click.user_id, debate.setup.place)
     await context.acts.ask.ask(
-        debate.id, question_id=offer["message"], by=person(click), text=offer["text"]
+        debate.id, question_id=offer["message"], by=click.person, text=offer["text"]
     )
     return notice("The judge answers in the thread.")
 
 
 async def take_question(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     await context.acts.ask.ask(
-        debate.id, question_id=form.view_id, by=person(form), text=form.text_of(FieldId.QUESTION)
+        debate.id, question_id=form.view_id, by=form.person, text=form.text_of(FieldId.QUESTION)
     )
 
 
@@ -300,32 +299,32 @@ async def read_all(context: ListenerContext, click: Click, debate: Debate) -> No
 
 def _steering(steer: Callable[[Debate, Person], Awaitable[None]]) -> OnClick:
     async def clicked(_context: ListenerContext, click: Click, debate: Debate) -> None:
-        await steer(debate, person(click))
+        await steer(debate, click.person)
 
     return about(clicked)
 
 
 async def open_context_form(context: ListenerContext, click: Click, debate: Debate) -> None:
-    await context.acts.steer.check_context(debate, person(click))
+    await context.acts.steer.check_context(debate, click.person)
     await context.open(click, context_form(debate))
 
 
 async def take_context(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     text = form.text_of(FieldId.CONTEXT)
-    await context.acts.steer.add_context(debate, person(form), text, origin=form.view_id)
-    await take_links(context, debate, text, person(form), note=form.view_id + LINKS)
+    await context.acts.steer.add_context(debate, form.person, text, origin=form.view_id)
+    await take_links(context, debate, text, form.person, note=form.view_id + LINKS)
 
 
 async def open_options(context: ListenerContext, click: Click, debate: Debate) -> None:
-    await context.acts.steer.check_options(debate, person(click))
+    await context.acts.steer.check_options(debate, click.person)
     await context.open(click, options_form(debate))
 
 
 async def take_options(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     """Record what the form changes, once however often it arrives; a fault is said at its field."""
-    edits = edits_in(debate, form, person(form))
+    edits = edits_in(debate, form, form.person)
     try:
-        await context.acts.steer.edit_options(debate, person(form), edits)
+        await context.acts.steer.edit_options(debate, form.person, edits)
     except EditRefused as refused:
         raise FieldWrong(field_of(refused.edit), str(refused)) from None
 
@@ -359,7 +358,7 @@ async def skip(context: ListenerContext, click: Click, debate: Debate) -> None:
     numbers = [number for number in open_numbers(debate) if click.detail in {"", str(number)}]
     if not numbers:
         raise BadInput(answers.QUESTIONS_CLOSED)
-    await context.acts.answer.skip(debate.id, numbers, person(click), click.trigger_id)
+    await context.acts.answer.skip(debate.id, numbers, click.person, click.trigger_id)
 
 
 async def choose_question(context: ListenerContext, click: Click, debate: Debate) -> MessageView:
@@ -384,8 +383,8 @@ async def take_answers(
     if form.choices(FieldId.REST):
         empty = [number for number in open_numbers(debate) if not typed.get(number)]
         new_answers += [GivenAnswer(number, "") for number in empty]
-    reply = PersonsReply(debate_id=debate.id, by=person(form), origin=form.view_id)
+    reply = PersonsReply(debate_id=debate.id, by=form.person, origin=form.view_id)
     late = await context.acts.answer.form(reply, new_answers)
     said_in_all = "\n".join(typed.values())
-    await take_links(context, debate, said_in_all, person(form), note=form.view_id + LINKS)
+    await take_links(context, debate, said_in_all, form.person, note=form.view_id + LINKS)
     return message_form("Answers", answers.too_late(late)) if late else None

@@ -13,7 +13,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 
 from bot.listeners import answers
 from bot.listeners.buttons import open_outcome, share_page, withdraw_page
-from bot.listeners.context import ListenerContext, json_values, on_click, person, place
+from bot.listeners.context import ListenerContext, json_values, on_click, place
 from bot.listeners.linked import start_with_links
 from bot.listeners.start import open_settings, open_start_form
 from bot.listeners.typed import (
@@ -146,7 +146,7 @@ async def decisions_asked_for(
 async def _start(context: ListenerContext, command: Command, typed: TypedQuestion) -> MessageView:
     here = place(command.team_id, command.channel_id)
     await context.check_channel(here)
-    request, origin = typed.request(person(command), here), command.trigger_id
+    request, origin = typed.request(command.person, here), command.trigger_id
     begun = await begin(context, request, command.text, origin=origin, typed=command.words)
     if isinstance(begun, MessageView):
         return begun
@@ -188,7 +188,7 @@ async def debate_it(context: ListenerContext, click: Click) -> MessageView:
     anew, reading = "anew" in typed, read(text)
     # With its options if a new debate was requested; else as plain text.
     question = reading if anew and isinstance(reading, TypedQuestion) else TypedQuestion(text)
-    request = replace(question.request(person(click), here), anew=anew)
+    request = replace(question.request(click.person, here), anew=anew)
     if thread:
         request = await in_thread(context, request, Mention(message=ts, thread=thread))
     try:
@@ -214,7 +214,7 @@ def command_of(text: str, by: Person, here: Place, trigger_id: str) -> Command:
 
 async def run_command(context: ListenerContext, click: Click) -> MessageView | None:
     here = place(click.team_id, click.channel_id)
-    command = command_of(click.value, person(click), here, click.trigger_id)
+    command = command_of(click.value, click.person, here, click.trigger_id)
     answer, is_done = await answer_in_time(context, command, read(click.value))
     if answer and not is_done:
         raise BadInput(answer.text)
@@ -253,7 +253,7 @@ async def _show(_context: ListenerContext, _command: Command, debate: Debate) ->
 
 
 async def _stop(context: ListenerContext, command: Command, debate: Debate) -> MessageView:
-    await context.acts.steer.stop(debate, person(command))
+    await context.acts.steer.stop(debate, command.person)
     return notice(f"Debate `{debate.id}` stops; the judge decides on what is there.")
 
 

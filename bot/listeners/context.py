@@ -46,7 +46,7 @@ from bot.views.lists import (
 )
 from bot.views.message import Form, MessageView, message_form, notice
 from bot.views.notices import decision_matches
-from core.debate.people import Person, Place
+from core.debate.people import Place
 from core.debate.state import Debate
 from core.errors import BadInput, LogBroken, MootError, StoreError, reading
 from core.ports import Clock
@@ -192,7 +192,7 @@ class ListenerContext:
         return await self.acts.find.visible(debate_id, person=act.user_id, workspace=act.team_id)
 
     async def check_taking_part(self, person_id: str, place: Place) -> None:
-        """Refuse who may not start debates and answer in a channel: people of others, mostly."""
+        """Refuse people of other organisations where they may not start debates and answer."""
         own = (await self.records.channels.get(place)).open_to_others
         is_open = place.workspace in self.operator.open_workspaces if own is None else own
         if not is_open:
@@ -233,10 +233,6 @@ class ListenerContext:
 
 def place(team_id: str, channel_id: str) -> Place:
     return Place(surface=SLACK, workspace=team_id, channel=channel_id)
-
-
-def person(act: Interaction) -> Person:
-    return Person(id=act.user_id, name=act.user_name)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.errors import SlackClientError
 
 from bot.listeners import answers
-from bot.listeners.context import FieldWrong, ListenerContext, on_click, on_form, person, place
+from bot.listeners.context import FieldWrong, ListenerContext, on_click, on_form, place
 from bot.listeners.linked import link_bounds, start_with_links
 from bot.log import logger
 from bot.queue.rows import NewPost
@@ -84,7 +84,7 @@ async def open_to_go_on(context: ListenerContext, click: Click) -> None:
     context.acts.decide.check_decision(debate)
     here = debate.setup.place
     address = await context.link_to(here, click.message_ts, click.thread_ts)
-    decision = decision_reference(debate, person(click), address)
+    decision = decision_reference(debate, click.person, address)
     target = FormTarget(channel=here.channel, references=(decision,), continues=debate.id)
     await open_start_form(context, click, target, text=debate.setup.question)
 
@@ -105,7 +105,7 @@ async def open_start_form(
     first, *more = in_fields("" if question == text.strip() else text)
     usual = await context.acts.start.usual(here, playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
-    await context.open(act, await _form_with_estimate(context, draft, target, here, by=person(act)))
+    await context.open(act, await _form_with_estimate(context, draft, target, here, by=act.person))
 
 
 async def _form_with_estimate(
@@ -153,7 +153,7 @@ async def open_for_message(context: ListenerContext, used: MessageShortcut) -> N
             source=link,
             message=used.message_ts,
             thread=message.thread_ts,
-            references=file_references(message.files, person(used))[:_MOST_REMEMBERED],
+            references=file_references(message.files, used.person)[:_MOST_REMEMBERED],
         )
     try:
         text = await _question_of(context, used) or named
@@ -185,7 +185,7 @@ async def show_estimate(context: ListenerContext, click: Click) -> None:
         says = await context.acts.start.usual(here, draft.choices.playbook)
         filled = {name: getattr(says, name) for name in ("format", "rounds", "agents")}
         draft = draft.model_copy(update={"choices": draft.choices.model_copy(update=filled)})
-    view = await _form_with_estimate(context, draft, target_of(click), here, by=person(click))
+    view = await _form_with_estimate(context, draft, target_of(click), here, by=click.person)
     try:
         client = (await context.clients.of(click.team_id)).client
         await client.views_update(view_id=click.view_id, view=dict(view))
@@ -211,7 +211,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
     # The context of a review can be what is reviewed: a link alone is nothing to review.
     is_review = draft.choices.format == REVIEW
     source = f"Asked about: {target.source}" if target.source and not is_review else ""
-    references, by = target.references, person(form)
+    references, by = target.references, form.person
     if target.message and form.choices(FieldId.THREAD):
         root = target.thread or target.message
         without, address = target.message, target.source
@@ -342,7 +342,7 @@ async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
         workspace=here.workspace,
         channel=here.channel,
         method="post",
-        payload=settings_line(person(form)).payload,
+        payload=settings_line(form.person).payload,
     )
     await context.outbox.post([post])
 

@@ -108,7 +108,7 @@ class WrittenLinks:
 def linked_references(typed: str, bounds: LinkBounds) -> tuple[SourceReference, ...]:
     """Return what somebody pasted links to: messages with their threads, files, pages.
 
-    `typed` has spaces or line breaks between the links; `BadInput` says which is no source, and why.
+    `typed` has spaces or line breaks between the links; `BadInput` says which is none, and why.
     """
     targets = [_linked_reference(word, bounds) for word in typed.split()]
     references = {reference.fetch: reference for reference in targets}

@@ -33,6 +33,7 @@ from bot.slack.origins import (
     value_at,
     words_of,
 )
+from core.debate.people import Person
 
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
@@ -90,6 +91,10 @@ class Delivery(Payload):
 class Interaction(Delivery):
     user_id: str
     user_name: str = ""
+
+    @property
+    def person(self) -> Person:
+        return Person(id=self.user_id, name=self.user_name)
 
     @model_validator(mode="before")
     @classmethod
