@@ -99,16 +99,10 @@ _WORDS: Mapping[str, str] = {
     "msg_too_long": "Slack says that the message is too long.",
     "msg_blocks_too_long": "Slack says that the message is too long.",
     "too_many_pins": "This channel has 100 pins, the most that Slack allows.",
-    "message_not_found": "The message was deleted.",
-    "thread_not_found": "The thread was deleted.",
-    "cant_update_message": "Slack does not let Moot edit this message.",
     "edit_window_closed": "This workspace does not allow late edits.",
-    "restricted_action": "The workspace's settings do not let Moot post here.",
-    "restricted_action_read_only_channel": "Only some people may post in this channel.",
-    "restricted_action_thread_locked": "This thread is locked.",
-    "restricted_action_thread_only_channel": "This channel allows replies only.",
-    "restricted_action_non_threadable_channel": "This channel allows no threads.",
-    "user_not_in_channel": "The person is not in this channel.",
+    **dict.fromkeys(
+        CLOSED_TO_POSTS, "The settings of this channel or thread do not let Moot post here."
+    ),
 }
 
 
