@@ -14,7 +14,6 @@ from core.debate.contributions import Contribution
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.request import Part, PartKind
-from core.rules.formats.registry import format_of
 from core.rules.history.material import (
     META_ROUNDS,
     as_text,
@@ -42,14 +41,11 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
 
 
 def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """The turns on which rounds that are over are summed up, if they are not done.
+    """The turns on which rounds that are over are summed up, but for those that are done.
 
-    After the last round the vote and the verdict come at once. Where the format itself ends its
-    rounds nobody knows yet which is the last: a facilitator still has to say so. The first round
-    may be over before another one may be held.
+    The first one may be over before another one may be held.
     """
-    last = max(1, rounds) if format_of(debate).ends_itself else rounds - 1
-    turns = debate.open_turns(map(round_turn, range(1, last + 1)))
+    turns = debate.open_turns(map(round_turn, range(1, max(1, rounds) + 1)))
     return [turn for turn in turns if is_complete(debate, turn.round)]
 
 

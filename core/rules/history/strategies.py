@@ -57,8 +57,8 @@ def ready(debate: Debate, rounds_open: int) -> Sequence[Turn]:
 def _for_people(debate: Debate, rounds_open: int) -> Sequence[Turn]:
     """The running summary on the board, in every format and with every strategy.
 
-    The first answers are summed up as soon as all are there, then each round, but for
-    the last one where that is known; a format that has only one round, phase by phase.
+    The first answers are summed up as soon as all are there, then each round that is over, the last
+    one too; a format that has only one round, phase by phase.
     """
     form = format_of(debate)
     acts = {it.turn.act for it in debate.contributions.values() if it.turn.round == 1}

@@ -279,7 +279,7 @@ def test_records_can_be_listed_shown_explained_and_exported(moot: Moot) -> None:
     text = moot("show", debate_id, "--metrics").stdout
     assert f"Debate {debate_id}: concluded" in text
     assert "| Architect | offline/offline-checklists |" in text
-    assert "Summaries: 1, " in text
+    assert "Summaries: 2, " in text
     assert "[r1/critique/architect/security]" in moot("explain", debate_id).stdout
     explanation = moot("explain", debate_id, "r1/critique/architect/security").stdout
     assert explanation.count("[r1/") == 1
