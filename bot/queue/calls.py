@@ -25,7 +25,7 @@ from bot.slack.outcomes import NOT_FOR_THIS_APP, PLACE_GONE, Outcome, Rejection,
 _log = logger(__name__)
 
 _NO_ROOT = Rejection("the message it belongs to was never posted", "root_missing")
-_FAILS = Rejection("Slack keeps failing with it.", "keeps_failing")
+_FAILS = Rejection("It keeps failing.", "keeps_failing")
 #: What a bare text lacks.
 _EXTRAS = frozenset({"blocks", "username", "icon_emoji", "files"})
 _MOST_CHARACTERS = UPDATE_TEXT - 100
@@ -86,6 +86,8 @@ class FirstCalls:
         living = [post for post in (row, target) if post and post.post]
         rendered = await outgoing.rendered(living)
         if rendered is None:
+            if outgoing.keeps_failing(row.key):  # what stands behind it must not wait for ever
+                await self._refuse(row, _FAILS)
             return
         call, version = await self._made_call(row, target, rendered)
         if call is None:
