@@ -71,7 +71,7 @@ async def test_an_author_answers_hands_in_a_change_and_gets_a_verdict() -> None:
         top = "\n".join(seen_in([team.thread(board)[0]], opened=True))
         posts = len(team.replies(board))
 
-    assert "1 finding from the agents" in card_text
+    assert "1 finding" in card_text
     assert f"blocker: “{LOST}” (e1, line 3)" in card_text
     assert "attach it to a reply" in card_text
     assert "Root may do all" not in card_text
