@@ -79,11 +79,12 @@ class FirstCalls:
             else:
                 await self._refuse(row, _NO_ROOT)
             return
-        # The message of ours that its files hang on.
+        # The message of ours that it reacts to, or that its files hang on.
         key = row.payload.get("target_key")
         target = await posts.row_by_key(key) if key else None
-        target = target if target and target.ts and target.post else None
-        living = [post for post in (row, target) if post and post.post]
+        living = [row] if row.post else []
+        if row.method == "upload" and target and target.ts and target.post:
+            living.append(target)
         rendered = await outgoing.rendered(living)
         if rendered is None:
             if outgoing.keeps_failing(row.key):  # what stands behind it must not wait for ever
@@ -112,7 +113,7 @@ class FirstCalls:
         if row.key in self._bare:
             row, content = replace(row, method="post"), _bare(content)
             version = (UNKNOWN, None) if version else None  # an edit adds the rest
-        elif target:
+        elif target and target.key in rendered.contents:
             beneath = rendered.contents[target.key]
             beneath, _ = await outgoing.with_addresses(target, beneath, url, seq)
             content = {**content, UNDER: beneath["text"], "blocks": beneath.get("blocks")}

@@ -34,7 +34,7 @@ class SlackCall:
     client: AsyncWebClient
     row: PostRow
     content: Mapping[str, Any]
-    #: Timestamp of the message of ours that files hang on.
+    #: Timestamp of the message of ours that it reacts to, or that files hang on.
     target_ts: str | None = None
 
     @property
@@ -61,7 +61,7 @@ async def _post(call: SlackCall) -> str:
 
 
 async def _react(call: SlackCall) -> None:
-    timestamp = call.content["target_ts"]
+    timestamp = call.target_ts or call.content["target_ts"]
     await call.client.reactions_add(channel=call.row.channel, timestamp=timestamp, **call.arguments)
 
 
