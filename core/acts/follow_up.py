@@ -68,11 +68,10 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> FollowUpAnswe
     """
     follow_up = debate.follow_ups[int(turn.target or 1) - 1]
     entries = record_of(debate)
-    if debate.verdict is None:
-        return _from_passages(turn, follow_up, entries, _NO_VERDICT)
     judge = judge_of(debate)
-    if judge.provider in {OFFLINE, EXAMPLE}:
-        return _from_passages(turn, follow_up, entries, _NO_MODEL)
+    if debate.verdict is None or judge.provider in {OFFLINE, EXAMPLE}:
+        why = _NO_VERDICT if debate.verdict is None else _NO_MODEL
+        return _from_passages(turn, follow_up, entries, why)
     parts = await asyncio.to_thread(_parts, debate, turn, follow_up, entries)
     request = request_for(debate, turn, judge, parts=parts)
     try:

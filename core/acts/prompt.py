@@ -68,8 +68,7 @@ def system(act: Act | None = None) -> str:
         act: Of an act outside the debate nothing is said of one; of one that only sorts or sums up
             what others said, nothing of how to argue.
     """
-    template = _environment.get_template("system.md.j2")
-    return template.render(alone=act in _OUTSIDE, brief=act in _SORTING).strip()
+    return rendered("system", alone=act in _OUTSIDE, brief=act in _SORTING)
 
 
 @cache
@@ -108,22 +107,18 @@ def task(act: Act, agent: Agent, **values: object) -> str:
 
 def short_form(act: Act, **values: object) -> str:
     options = "" if values.get("first") else values.get("options")
-    template = _environment.get_template("short_form.md.j2")
-    return template.render(
+    return rendered(
+        "short_form",
         is_criticism=act in _CRITICISMS,
         is_first=values.get("raises"),
         was_asked=values.get("was_asked"),
         most_raised=MOST_RAISED,
         options=options,
-    ).strip()
-
-
-def citing(*, is_judge: bool, may_look_up: bool, has_register: bool) -> str:
-    return (
-        _environment.get_template("citing.md.j2")
-        .render(is_judge=is_judge, may_look_up=may_look_up, has_register=has_register)
-        .strip()
     )
+
+
+def rendered(name: str, **values: object) -> str:
+    return _environment.get_template(f"{name}.md.j2").render(values).strip()
 
 
 def source(act: Act, agent: Agent) -> str:

@@ -98,7 +98,8 @@ def request_for(
     # Questions say "until March". A call that is repeated asks the same: the last outcome's day.
     text = f"Today is {day(debate.now)}.\n\n{render.task(turn.act, agent, **all_values)}"
     if is_to_cite(debate, turn):
-        text += "\n\n" + render.citing(
+        text += "\n\n" + render.rendered(
+            "citing",
             is_judge=turn.act is Act.SYNTHESIS,
             may_look_up=may_look_up(debate, turn),
             has_register=any(source.reference.kind in _DECIDED for source in debate.evidence),

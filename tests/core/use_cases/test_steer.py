@@ -9,7 +9,6 @@ from core.debate.debate_events import DebateConcluded, DebateFailed
 from core.debate.log import Event
 from core.debate.people import Person, Place, Stop
 from core.debate.people_events import DecisionRecorded, StopRequested
-from core.debate.state import Status
 from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import BallotCast, ContributionMade, GatePassed, OptionsMerged
 from core.debate.verdict import Decision, DecisionKind
@@ -161,24 +160,6 @@ async def test_options_have_a_bound_a_beginning_and_an_end(
     many = [edit(OptionChange.ADD, f"V{n}", name=f"Way {n}") for n in range(count)]
     with pytest.raises(BadInput, match=words):
         await steering(log).edit_options(debate, DANA, many)
-
-
-@pytest.mark.parametrize("before", [skipped(), ended()])
-async def test_what_was_skipped_is_wanted_once(before: list[Event]) -> None:
-    log = Recording()
-    debate = await log.begin(*before)
-    await steering(log).want(debate, DANA)
-    await steering(log).want(debate, DANA)  # a second click, on what was seen then
-    await steering(log).want(await log.debate(), DANA)
-    await log.store.append(DEBATE, DebateConcluded(), at=log.clock.now())  # of the first edition
-
-    debate = await log.debate()
-    assert (debate.wanted_by, debate.edition, debate.status) == (DANA, 2, Status.RUNNING)
-    assert debate.verdict is None
-    assert list(debate.times).count("debate-wanted") == 1
-    assert await log.store.unfinished_ids() == [DEBATE]
-    await steering(log).give_up(DEBATE, "The channel is gone.")
-    assert (await log.debate()).status is Status.FAILED
 
 
 @pytest.mark.parametrize(
