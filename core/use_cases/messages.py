@@ -246,7 +246,8 @@ class AnswerQuestions:
             debate = await self.facts.debate(debate.id)
         if debate.edits.get(reply.origin, "") < reply.edited and debate.status is Status.RUNNING:
             # It changed nothing; an older edit that comes later is ignored all the same.
-            event = NoteChanged(note=reply.origin, text=text if noted else "", change=reply.edited)
+            words = noted.text if noted else ""
+            event = NoteChanged(note=reply.origin, text=words, change=reply.edited)
             await self.facts.record(debate.id, event)
         return True
 
