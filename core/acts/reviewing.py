@@ -122,11 +122,9 @@ async def review(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionM
     read = subject(debate)
     form = review_reply(tuple(source.id for source in read))
     reply, call = await ask_model(calls, debate, turn, form)
-
-    def checked_reply() -> Contribution:
-        return _findings_text(debate, turn, reply, _findings_in(reply.findings, read), call=call)
-
-    return ContributionMade(contribution=await asyncio.to_thread(checked_reply))
+    findings = await asyncio.to_thread(_findings_in, reply.findings, read)
+    text = await asyncio.to_thread(_findings_text, debate, turn, reply, findings, call=call)
+    return ContributionMade(contribution=text)
 
 
 async def look_again(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMade:
