@@ -85,9 +85,8 @@ from core.store.debates import SqlDebateStore
 from core.store.upkeep import probe
 from core.telling import Sinks
 from core.transcript.words import usual_models_words
-from core.use_cases.ask import AskAboutDebate
 from core.use_cases.choices import ModelSet
-from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.decide import AskAboutDebate, DecideOnVerdict
 from core.use_cases.fact_log import FactLog
 from core.use_cases.find import FindDebates
 from core.use_cases.messages import AddNote, AnswerQuestions

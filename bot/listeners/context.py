@@ -50,9 +50,8 @@ from core.debate.people import Place
 from core.debate.state import Debate
 from core.errors import BadInput, LogBroken, MootError, StoreError, reading
 from core.ports import Clock
-from core.use_cases.ask import AskAboutDebate
 from core.use_cases.choices import ChannelChoicesStore
-from core.use_cases.decide import DecideOnVerdict
+from core.use_cases.decide import AskAboutDebate, DecideOnVerdict
 from core.use_cases.find import NOT_A_MEMBER, FindDebates, FoundDebate
 from core.use_cases.messages import AnswerQuestions
 from core.use_cases.recall import SURE_FROM, CountOutcomes, RecallDecisions, RecalledDecision

@@ -9,7 +9,6 @@ from core.acts import (  # noqa: F401 - each declares its acts
     ballot,
     cast,
     compare,
-    facilitate,
     follow_up,
     judge,
     question,

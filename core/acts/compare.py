@@ -1,24 +1,29 @@
-"""What is compared: the options of a debate, and whether another round is worth holding."""
+"""What is compared: the options of a debate, and whether another round is worth holding.
+
+In a panel the facilitator decides after each round: go on, ask people, or vote.
+"""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from core.acts.act import ACTS, ActSpec, always, side_act
 from core.acts.context import candidates
-from core.acts.replies import first_sentence, narrowed, one_of
+from core.acts.replies import first_sentence, label_in, narrowed, one_of
 from core.acts.request_for import ask_model
+from core.debate.contributions import Question
+from core.debate.rules import Ending
 from core.debate.state import Debate
 from core.debate.turn import Act, Turn
-from core.debate.turn_events import GatePassed, OptionsMerged
-from core.debate.vote import Option, Options, QuestionKind
+from core.debate.turn_events import FacilitatorDecided, GatePassed, OptionsMerged
+from core.debate.vote import Guidance, NextStep, Option, Options, QuestionKind
 from core.errors import CallFailed
 from core.llm.call import ModelCalls
-from core.request import Part, PartKind
+from core.request import Effort, Part, PartKind
 from core.rules import gate
-from core.rules.formats import review
+from core.rules.formats import panel, review
 from core.rules.options import MOST_OPTIONS, merge_by_rules, short_names, with_none_of_these
 
 _BY_WORDS = (
@@ -38,6 +43,7 @@ QUESTION_KINDS: Mapping[str, QuestionKind] = {
     QuestionKind.DESIGN.value: QuestionKind.DESIGN,
     QuestionKind.ESTIMATE.value: QuestionKind.ESTIMATE,
 }
+_STEPS = [step.value for step in NextStep]
 
 
 class OptionsReply(BaseModel):
@@ -149,3 +155,55 @@ ACTS[Act.OPTIONS] = side_act(
 )
 
 ACTS[Act.GATE] = ActSpec(asks_model=False, is_posted=False, perform=weigh)
+
+
+class FacilitationReply(BaseModel):
+    focus: str
+    question: str
+    assumption: str
+    #: Every step, also where the prompt says that one is not open: a vendor's cache is another one
+    #: for each form.
+    decision: Annotated[
+        NextStep,
+        BeforeValidator(partial(label_in, labels=_STEPS)),
+        WithJsonSchema({"type": "string", "enum": _STEPS}),
+    ]
+
+
+async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:
+    steps = panel.steps_open(debate, turn)
+    weighed = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
+    if weighed and weighed.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:
+        # There is nothing for a facilitator to decide: it costs no call.
+        by_rule = Guidance(turn=turn, next_step=NextStep.VOTE, closing=True, gate=weighed)
+        return FacilitatorDecided(guidance=by_rule)
+    reply, call = await ask_model(calls, debate, turn, FacilitationReply)
+    question = Question(text=reply.question.strip(), assumption=reply.assumption.strip())
+    step = reply.decision
+    if step not in steps or (step is NextStep.ASK and not question.text):
+        step = NextStep.GO_ON
+    guidance = Guidance(
+        turn=turn,
+        next_step=step,
+        focus=reply.focus.strip(),
+        question=question if step is NextStep.ASK else None,
+        closing=step is NextStep.VOTE,
+        call=call,
+    )
+    return FacilitatorDecided(guidance=guidance)
+
+
+ACTS[Act.FACILITATION] = ActSpec(
+    max_tokens=512,
+    effort=Effort.LOW,
+    sees_history=True,
+    values=lambda debate, turn: {
+        "round": turn.round,
+        "left": panel.rounds_left(debate, turn.round),
+        "may_vote": NextStep.VOTE in panel.steps_open(debate, turn),
+        "may_ask": panel.questions_left(debate),
+    },
+    # Of several choices each goes on as the one before.
+    is_alone=lambda debate: debate.setup.rounds <= panel.LEAST_ROUNDS,
+    perform=guide,
+)

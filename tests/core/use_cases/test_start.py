@@ -19,8 +19,8 @@ from core.ports import DebateFilter
 from core.settings import AllLimits, Caps, Settings
 from core.testing import InMemoryChannelChoices, InMemoryStore, ManualClock, a_setup
 from core.usage import Usage
-from core.use_cases.ask import AskAboutDebate
 from core.use_cases.choices import NO_PLAYBOOK, ChannelChoices, Choices
+from core.use_cases.decide import AskAboutDebate
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds
 from core.use_cases.start import StartDebate
