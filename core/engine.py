@@ -205,8 +205,10 @@ class _Run:
         ending = schedule.conclusion(debate)
         overdue = schedule.overdue(debate, self._clock.now())
         if ending and self._working:
-            await self._bound_summaries()
-        elif ending:
+            self._ending_since = self._ending_since or self._clock.now()
+            return
+        self._ending_since = None
+        if ending:
             await self._append(ending)
         elif overdue:
             await self._append(ClarificationsClosed(which=overdue))
@@ -394,8 +396,6 @@ class _Run:
         # waits for; these wake this loop.
         if due and debate.status is Status.RUNNING and not self._in_foreground():
             waits.append((due - now).total_seconds())
-        if self._ending_since:
-            waits.append(self._summary_grace - (now - self._ending_since).total_seconds())
         waits += [(waiting.until - now).total_seconds() for waiting in self._waiting_turns()]
         try:
             longest = debate.setup.limits.turn_seconds
@@ -424,11 +424,14 @@ class _Run:
             yield limits.debate_seconds - debate.worked - since, TimeRanOut()
         for turn in (entry.turn for entry in (*self._in_foreground(), *self._waiting_turns())):
             # Questions, vote and verdict do not count against a round's time.
-            if not turn.round or turn.agent == ENGINE or schedule.is_ending(turn):
-                continue
-            remaining = limits.round_seconds - schedule.worked_on(debate, turn.round) - since
-            late = Failure(turn=turn, reason="The round's time was up.", usage=Usage())
-            yield remaining, TurnFailed(failure=late)
+            if turn.round and turn.agent != ENGINE and not schedule.is_ending(turn):
+                remaining = limits.round_seconds - schedule.worked_on(debate, turn.round) - since
+                yield remaining, _late(turn, "The round's time was up.")
+        if self._ending_since:  # only summaries and the shadow answer keep it from its end
+            remaining = self._summary_grace - (now - self._ending_since).total_seconds()
+            late = f"It was not there {duration(self._summary_grace)} after all else was done."
+            for work in self._working.values():
+                yield remaining, _late(work.turn, late)
 
     async def _enforce_limits(self, debate: Debate) -> None:
         events = [event for seconds, event in self._limits(debate) if seconds <= 0]
@@ -439,19 +442,6 @@ class _Run:
         await self._drop([key for key in late if key in self._working])
         for event in events:
             await self._append(event)
-
-    async def _bound_summaries(self) -> None:
-        """Give up summaries and the shadow answer once they have kept the end for long enough."""
-        now = self._clock.now()
-        self._ending_since = self._ending_since or now
-        if (now - self._ending_since).total_seconds() < self._summary_grace:
-            return
-        late = [work.turn for work in self._working.values()]
-        await self._drop([turn.key for turn in late])
-        for turn in late:
-            reason = f"It was not there {duration(self._summary_grace)} after all else was done."
-            failure = Failure(turn=turn, reason=reason, usage=Usage())
-            await self._append(TurnFailed(failure=failure))
 
     def _in_foreground(self) -> Sequence[RunningTurn]:
         return [work for work in self._working.values() if work.turn.act not in BESIDE]
@@ -465,6 +455,10 @@ def _finishes_first(debate: Debate) -> bool:
     hurried = debate.stop or debate.out_of_time or debate.vote_called_by or debate.paused_by
     running = debate.status is Status.RUNNING and not debate.verdict
     return bool(running and debate.out_of_money and not hurried)
+
+
+def _late(turn: Turn, reason: str) -> TurnFailed:
+    return TurnFailed(failure=Failure(turn=turn, reason=reason, usage=Usage()))
 
 
 def _failure_event(turn: Turn, error: CallFailed) -> TurnFailed:

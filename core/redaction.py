@@ -112,38 +112,27 @@ def _hide(text: str) -> str:
 
 
 def without_secrets(value: T) -> T:
-    """The value with every text in it redacted; the same object where nothing is to be hidden.
-
-    Keys of mappings stay.
-    """
+    """The value with every text in it redacted; keys of mappings stay."""
     return cast("T", _without_secrets(value))
 
 
 def _without_secrets(value: object) -> object:
     match value:
         case str() if not isinstance(value, Enum):
-            redacted = redact(value)
-            return value if redacted == value else redacted
+            return redact(value)
         case BaseModel():
-            changed = _changed({name: getattr(value, name) for name in type(value).model_fields})
+            parts = {name: getattr(value, name) for name in type(value).model_fields}
+            redacted = {name: _without_secrets(part) for name, part in parts.items()}
+            changed = {name: part for name, part in redacted.items() if part != parts[name]}
             return value.model_copy(update=changed) if changed else value
         case Mapping():
-            parts = cast("Mapping[object, object]", value)
-            changed = _changed(parts)
-            return {**parts, **changed} if changed else parts
+            items = cast("Mapping[object, object]", value).items()
+            return {key: _without_secrets(part) for key, part in items}
         case list() | tuple():
-            items = cast("Sequence[object]", value)
-            new = [_without_secrets(item) for item in items]
-            if all(redacted is item for redacted, item in zip(new, items, strict=True)):
-                return items
-            return tuple(new) if isinstance(items, tuple) else new
+            new = [_without_secrets(part) for part in cast("Sequence[object]", value)]
+            return tuple(new) if isinstance(value, tuple) else new
         case _:
             return value
-
-
-def _changed(parts: Mapping[T, object]) -> dict[T, object]:
-    redacted = ((name, part, _without_secrets(part)) for name, part in parts.items())
-    return {name: new for name, old, new in redacted if new is not old}
 
 
 def clean(text: str) -> str:

@@ -1,9 +1,10 @@
-"""Small value types that settings, calls and debates share: the base class, money, times."""
+"""Small types that settings, calls and debates share: values, money, times, what forgets."""
 
 import re
+from collections import OrderedDict
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -16,6 +17,9 @@ from pydantic import (
     WithJsonSchema,
     WrapSerializer,
 )
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Value(BaseModel):
@@ -83,3 +87,17 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 #: Context of a validation whose input is a settings file.
 IN_FILE = "settings file"
+
+
+class Recent(OrderedDict[K, V]):
+    """A mapping for what must not grow for weeks: it keeps so many entries, put in last."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: K, value: V) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        while len(self) > self._most:
+            self.popitem(last=False)

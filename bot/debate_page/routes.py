@@ -14,8 +14,8 @@ from aiohttp import web
 from bot.debate_page.page import STYLE, absent, page
 from bot.log import logger
 from core.errors import StoreError
-from core.recent import Recent
 from core.use_cases.share import SharedDebate, ShareDebates
+from core.values import Recent
 
 _log = logger(__name__)
 

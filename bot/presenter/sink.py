@@ -24,10 +24,10 @@ from core.debate.state import Debate, Status
 from core.debate.turn import Turn
 from core.debate.turn_events import OptionsMerged, VerdictReached
 from core.figures import duration
-from core.recent import Recent
 from core.rules.options import options_of
 from core.use_cases.fact_log import DebateCache, DebateLog
 from core.use_cases.remind import RemindPeople
+from core.values import Recent
 
 
 def words_of(debate: Debate) -> str:

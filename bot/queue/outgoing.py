@@ -23,8 +23,8 @@ from bot.slack.outcomes import Outcome, Rejection, Retry
 from bot.slack.payloads import refusal_of
 from bot.store.leases import Leases
 from core.errors import ConfigurationBroken, DebateUnknown, LogBroken, StoreError
-from core.recent import Recent
 from core.redaction import without_secrets
+from core.values import Recent
 
 _log = logger(__name__)
 T = TypeVar("T")

@@ -26,7 +26,7 @@ from bot.slack.payloads import (
 from bot.timeouts import DEFAULT_TIMEOUTS, Timeouts
 from core.debate.people import Place
 from core.errors import BadInput, MootError
-from core.recent import Recent
+from core.values import Recent
 
 _log = logger(__name__)
 

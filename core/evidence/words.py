@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from core.recent import Recent
 from core.rules.sources import MOST_CHARACTERS
+from core.values import Recent
 
 #: A source is asked about many quotes, one after the other: it is read once. Enough for all sources
 #: of one debate at a time, in both ways of reading them: debates that check theirs at the same time

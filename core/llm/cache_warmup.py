@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from core.ports import Clock
-from core.recent import Recent
+from core.values import Recent
 
 #: Beginnings that are remembered.
 _REMEMBERED = 1024

@@ -27,7 +27,6 @@ from core.debate.people_events import DebateWanted
 from core.debate.state import Status
 from core.errors import DebateUnknown, LogBroken, RunLost, StoreError
 from core.ports import AppendResult, DebateEntry, DebateFilter, Reservation, RunToken
-from core.recent import Recent
 from core.redaction import without_secrets
 from core.rules.sealing import readable_log
 from core.store import spending
@@ -35,6 +34,7 @@ from core.store.database import Transactions
 from core.store.tables import DEBATES, EVENTS, RESERVATIONS, UNREADABLE, insert_new
 from core.store.upkeep import installation_secret
 from core.usage import Cap, SpendingScope
+from core.values import Recent
 
 #: Events of a log that are made of their rows without a thread of their own.
 _READ_AT_ONCE = 100

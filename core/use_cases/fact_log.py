@@ -11,7 +11,7 @@ from core.debate.people_events import BallotsRevealed
 from core.debate.state import Debate
 from core.errors import DebateUnknown, StoreDown, StoreError
 from core.ports import AppendResult, Clock, DebateStore
-from core.recent import Recent
+from core.values import Recent
 
 #: Debates that are held. One of 60 events has about 200 KB.
 DEBATES_HELD = 64

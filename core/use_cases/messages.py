@@ -25,7 +25,6 @@ from core.debate.people import Person
 from core.debate.state import Debate, Status
 from core.errors import BadInput, NotesFull
 from core.figures import quantity
-from core.recent import Recent
 from core.redaction import redact
 from core.rules.formats import review
 from core.rules.formats.review import handing_in_words
@@ -34,6 +33,7 @@ from core.rules.sources import MOST_SOURCES, linked_anew
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_notes, check_size
 from core.use_cases.reply_parsing import GivenAnswer, ParsedReply, answer_in, parse_reply
+from core.values import Recent
 
 _HOUR = timedelta(hours=1)
 #: Of so many people's notes the times are known, at most.

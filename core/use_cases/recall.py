@@ -17,12 +17,12 @@ from core.evidence.passages import best_of, stems, terms
 from core.evidence.words import words_of
 from core.opening import check_length
 from core.ports import DebateEntry, DebateFilter, DebateStore, Embedder, PeopleDirectory
-from core.recent import Recent
 from core.redaction import redact
 from core.rules.options import options_of
 from core.transcript.cited import link_citations
 from core.use_cases.fact_log import OnUnreadable, leaving_out
 from core.use_cases.limits import UNBOUNDED, Bounds
+from core.values import Recent
 
 _log = structlog.get_logger(__name__)
 

@@ -16,7 +16,7 @@ from slack_bolt.response import BoltResponse
 
 from bot.log import logger
 from bot.slack.origins import DELETED, installation_of, is_object, person_of
-from core.recent import Recent
+from core.values import Recent
 
 _log = logger(__name__)
 

@@ -19,10 +19,10 @@ from core.llm.providers.errors import ReplyFailed, translate
 from core.llm.providers.fields import count, dig, items, words
 from core.llm.providers.reading import Reading, failure, read_reply
 from core.llm.providers.sdk import http_client
-from core.recent import Recent
 from core.request import ModelReply, ModelRequest
 from core.settings import USUAL_STALL_LIMITS, StallLimits
 from core.usage import Usage
+from core.values import Recent
 
 DEFAULT_URL = "http://127.0.0.1:11434"
 _VENDOR = "Ollama"

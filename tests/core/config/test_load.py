@@ -170,24 +170,6 @@ def test_no_setting_of_a_file_is_taken_and_forgotten(name: str) -> None:
     assert getattr(settings, name) != getattr(KNOWN.settings, name)
 
 
-def test_fallbacks_arrive_for_all_and_for_one_agent() -> None:
-    settings = loaded(
-        """
-        fallbacks: [{provider: openai}, {provider: offline}]
-        agents: [{id: ann, role: security, fallbacks: [{provider: anthropic, model: claude-x}]}]
-        judge: {fallbacks: [{provider: offline}]}
-        prices: {claude-x: {input: 1, output: 1}}
-        """
-    ).settings
-
-    offline = ModelChoice(provider="offline", model="offline-checklists")
-    claude = ModelChoice(provider="anthropic", model="claude-x")
-    assert settings.fallbacks == (ModelChoice(provider="openai", model="gpt-small"), offline)
-    assert settings.agents[0].fallbacks == (claude,)
-    assert settings.judge
-    assert settings.judge.fallbacks == (offline,)
-
-
 #: A file of one line or more, and how its first problem begins after the name of the file.
 PROBLEMS = [
     ("debate:\n  roundz: 3", 'line 2: debate.roundz is no setting. Did you mean "rounds"?'),
@@ -211,14 +193,9 @@ PROBLEMS = [
      'line 2: agents[0].role: there is no role "architekt". Did you mean "architect"?'),
     ("agents:\n- {id: a, role: wizard}",
      'line 2: agents[0].role: there is no role "wizard". There are: architect, performance, '),
-    ("agents:\n- {id: a, temperature: 3}", "line 2: agents[0].temperature must be"),
     ("debate:\n  rounds: 0", "line 2: debate.rounds must be 1 or more."),
-    ("debate:\n  rounds: true", "line 2: debate.rounds must be a whole number."),
     ("debate: {summarization: {method: magic}}",
      "line 1: debate.summarization.method must be 'full', 'length', 'rounds' or"),
-    ("limits: {debate_cost: -1}", "line 1: limits.debate_cost must be"),
-    ("limits: {debate_cost: much}", "line 1: limits.debate_cost must be a number, as 1.50."),
-    ("limits: {debate_cost: .inf}", "line 1: limits.debate_cost must be a finite number."),
     ("limits: {most_debate_cost: 2, debate_cost: null}",
      "line 1: limits.debate_cost: is above limits.most_debate_cost."),
     ("models:\n- {match: x, contxt: 5}", "line 2: models[0]: contxt is not known."),
@@ -239,8 +216,6 @@ PROBLEMS = [
      'line 1: servers[0].name: a provider has the name "openai"'),
     ("servers: [{name: a, base_url: x}, {name: a, base_url: y}]",
      'line 1: servers[1].name: another server has the name "a"'),
-    ("servers: [{name: Groq, base_url: x}]", "line 1: servers[0].name"),
-    ("servers: [{name: a, base_url: x, key_variable: PATH}]", "line 1: servers[0].key_variable"),
     ("servers: [{name: a, base_url: x}]\ndefault_model: {provider: a}",
      'line 2: default_model: name a model of "a" too'),
     ("debate:\n  rounds: 2\n  rounds: 3",
