@@ -18,7 +18,7 @@ from core.debate.turn import Act
 from core.debate.turn_events import ContributionMade
 from core.debate.verdict import FollowUp, VerdictSource
 from core.engine import Engine
-from core.errors import ProviderError, RequestRejected, RunLost, StoreDown
+from core.errors import ProviderDown, ProviderError, RequestRejected, RunLost, StoreDown
 from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.ports import AppendResult, RunToken
 from core.request import ModelReply, ModelRequest, PartKind
@@ -30,6 +30,7 @@ from core.testing import (
     RecordingSink,
     ScriptedProvider,
     a_setup,
+    on_own_models,
     plausible_reply,
 )
 from tests.core.bench import DEBATE, Bench
@@ -257,3 +258,21 @@ async def test_a_hanging_model_is_given_up_in_time_for_its_fallback() -> None:
     terms = CallOptions(seconds=1.0, fallbacks=(ModelRef("spare", "quick-1"),))
     _, call = await calls.ask(request, a_setup().agents[0], terms)
     assert (call.provider, call.model, len(spare.requests)) == ("spare", "quick-1", 1)
+
+
+async def test_that_a_model_is_away_and_back_is_recorded_once_however_many_turns_see_it() -> None:
+    asked = 0
+
+    def script(request: ModelRequest) -> str | ProviderError:
+        nonlocal asked
+        if request.act is Act.CRITIQUE and request.role == "security":
+            asked += 1
+            if asked <= 4:  # two turns at the same time, and once more
+                return ProviderDown("It does not answer.")
+        return plausible_reply(request)
+
+    bench = Bench(ScriptedProvider(script, latency=10))
+    await bench.run(on_own_models(a_setup(rounds=1)))
+
+    kinds = [entry.event.kind for entry in await bench.store.events(DEBATE)]
+    assert (kinds.count("model_went_away"), kinds.count("model_came_back")) == (1, 1)
