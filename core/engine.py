@@ -325,7 +325,7 @@ class _Run:
         except asyncio.CancelledError:
             self._dropped = sum(spent, start=self._dropped)
             raise
-        writing = asyncio.ensure_future(self._write(event))
+        writing = asyncio.ensure_future(self._record(event, turn.agent if is_answered else ""))
         try:
             self._note(await asyncio.shield(writing))
         except asyncio.CancelledError:
@@ -337,8 +337,12 @@ class _Run:
                 writing.cancel()
                 self._dropped = sum(spent, start=self._dropped)
             raise
-        if is_answered:
-            await self._note_presence(turn.agent, away="")
+
+    async def _record(self, event: Event, answered: str) -> RecordedEvent:
+        recorded = await self._write(event)
+        if answered:  # once the outcome is noted the turn is obsolete, and let go
+            await self._note_presence(answered, away="")
+        return recorded
 
     def _put_off(self, turn: Turn, until: datetime | None) -> None:
         """Have the turn offered again, at once or at that time; in an outage no time of it runs."""

@@ -1,7 +1,7 @@
 """How a question becomes a debate's setup: checks, roster, defaults, warnings (pure)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle
 from typing import Any
@@ -109,9 +109,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         BadInput: The question, the agents, the rounds, the format or the playbook cannot be used.
     """
     playbook, request, settings = _by_playbook(request, settings)
-    form, formats = request.format or settings.format, formats_with(settings.agendas)
-    if form not in formats:
-        raise BadInput(f'There is no format "{form}". {nearest(form, list(formats))}')
+    form, formats = _format_name(request, settings), formats_with(settings.agendas)
     is_review = form == REVIEW
     if is_review:
         request = _with_subject(request)
@@ -135,9 +133,6 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     models = (*agents, *(cast_with.models if cast_with else ()))
     shadow = request.shadow or settings.shadow
     when, termination = _ending(request, settings)
-    # What words link to, as far as there is room; a review reads only what it was given.
-    room = 0 if is_review else max(0, MOST_SOURCES - len(request.references))
-    linked = linked_anew(request.linked, request.references)[:room]
     taken_over: dict[str, Any] = {name: getattr(request, name) for name in _FROM_REQUEST}
     taken_over |= {name: getattr(settings, name) for name in _FROM_SETTINGS}
     return Setup(
@@ -160,7 +155,7 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
         when=when,
         termination=termination,
         summarization=_fitting(settings.summarization, form),
-        references=(*request.references, *linked),
+        references=(*request.references, *_linked_sources(request, form)),
         delimiter=delimiter,
         warnings=(
             *(*settings.warnings, *request.warnings, *roster.warnings),
@@ -169,11 +164,24 @@ def open_debate(request: DebateRequest, settings: Settings, *, delimiter: str) -
     )
 
 
+def _format_name(request: DebateRequest, settings: Settings) -> str:
+    name, formats = request.format or settings.format, formats_with(settings.agendas)
+    if name not in formats:
+        raise BadInput(f'There is no format "{name}". {nearest(name, list(formats))}')
+    return name
+
+
 def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Termination]:
     """Whether rounds are held, and when they end: those that are asked for by hand are all held."""
     if request.rounds is not None and request.when is None:
         return When.ALWAYS, settings.termination.model_copy(update={"ending": Ending.FIXED})
     return request.when or settings.when, settings.termination
+
+
+def _linked_sources(request: DebateRequest, form: str) -> Sequence[SourceReference]:
+    """What words link to, as far as there is room; a review reads only what it was given."""
+    room = 0 if form == REVIEW else max(0, MOST_SOURCES - len(request.references))
+    return linked_anew(request.linked, request.references)[:room]
 
 
 def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings]:
@@ -340,23 +348,25 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
         cast = casting.by_topics(f"{request.question}\n{request.context}", settings.roles)
         return _agents_of(cast, models, settings.roles)
     warnings = list[str]()
-    if named is None:
-        by_id = {agent.id: agent for agent in settings.agents if agent.enabled}
-    else:
-        by_id = _by_name(named, settings, None if request.agents is not None else warnings)
-    if not by_id:
-        if named is not None or settings.agents:
-            names = ", ".join(DEFAULT_ROSTER)
-            warnings.append(f"No agents were left; the default ones take part: {names}.")
-        by_id = {role: agent_for(role, ModelChoice()) for role in DEFAULT_ROSTER}
-    if len(by_id) == 1:
+    chosen = {agent.id: agent for agent in settings.agents if agent.enabled}
+    if named is not None:
+        chosen = _by_name(named, settings, None if request.agents is not None else warnings)
+    if not chosen and (named is not None or settings.agents):
+        names = ", ".join(DEFAULT_ROSTER)
+        warnings.append(f"No agents were left; the default ones take part: {names}.")
+    if len(chosen) == 1:
         warnings.append(ALONE)
-    dealt = cycle(models)
-    agents = (
-        agent if agent.provider else agent.model_copy(update=dict(next(dealt)))
-        for agent in by_id.values()
+    usual = (agent_for(role, ModelChoice()) for role in DEFAULT_ROSTER)
+    return Roster(agents=_dealt(chosen.values() or usual, models), warnings=warnings)
+
+
+def _dealt(agents: Iterable[Agent], models: Sequence[ModelChoice]) -> tuple[Agent, ...]:
+    """The agents; the models are dealt in turn to those that name none."""
+    choices = cycle(models)
+    return tuple(
+        agent if agent.provider else agent.model_copy(update=dict(next(choices)))
+        for agent in agents
     )
-    return Roster(agents=tuple(agents), warnings=warnings)
 
 
 def _by_name(
