@@ -9,7 +9,6 @@ import pytest
 
 from bot.views.board import board
 from core.debate.debate_events import OutcomeAsked
-from core.debate.log import RecordedEvent
 from core.debate.people_events import DecisionRecorded
 from core.debate.turn_events import VerdictReached
 from core.debate.verdict import (
@@ -20,12 +19,11 @@ from core.debate.verdict import (
     OutcomeKind,
     Verdict,
 )
-from core.errors import LogBroken
 from core.settings import OutcomeDates
 from core.testing import Members, a_setup
 from core.use_cases.decide import DecideOnVerdict
 from core.use_cases.remind import Reminder, RemindPeople
-from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, SlowStore, verdict
+from tests.core.use_cases.logs import ALEX, DANA, DEBATE, Recording, verdict
 
 DUE = datetime(2026, 1, 1, tzinfo=UTC)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -49,20 +47,11 @@ class Dates:
         self.kept.remove(reminder)
 
 
-class Damaged(SlowStore):
-    """A store in which one other debate cannot be read."""
-
-    async def events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
-        if debate_id == "damaged":
-            raise LogBroken("It cannot be read.")
-        return await super().events(debate_id, after=after)
-
-
 class Team:
     """A debate, and what a team in Berlin does about it as days go by."""
 
     def __init__(self, ask_after_days: int = 90) -> None:
-        self.log = Recording(Damaged())
+        self.log = Recording()
         self.people, self.dates = Members(zone=BERLIN), Dates()
         self.remind = RemindPeople(
             facts=self.log.facts,
@@ -91,19 +80,15 @@ async def a_team(ask_after_days: int = 90) -> Team:
     return team
 
 
-async def test_what_was_replaced_or_is_damaged_reminds_nobody_and_holds_up_no_other() -> None:
+async def test_what_was_replaced_reminds_nobody() -> None:
     team = await a_team()
     for origin in ("V1", "V2"):
         await team.decides(DecisionKind.REVISIT, origin, revisit_on=date(2026, 3, int(origin[1])))
     mornings = [reminder.due_at for reminder in team.dates.kept]
     assert mornings == [datetime(2026, 3, day, 8, tzinfo=BERLIN) for day in (1, 2)]
-    damaged = Reminder("damaged", "V0", DUE)
-    await team.dates.put(damaged)
-    team.log.clock.advance(60 * 24 * 3600)
-
-    assert list(await team.remind.look()) == ["damaged"]
+    await team.after(60)
     assert (await team.log.debate()).reminded == {"V2"}
-    assert team.dates.kept == [damaged]
+    assert team.dates.kept == []
 
 
 @pytest.mark.parametrize(("hours", "is_sealed"), [(5, True), (4, False), (0, True)])
