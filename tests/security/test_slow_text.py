@@ -48,7 +48,7 @@ MADE_WHILE_RUNNING = {
 ENTRY_POINTS = (
     "bot.listeners.typed.read",
     "bot.slack.typed_text.readable",
-    "bot.slack.mrkdwn.convert.mrkdwn",
+    "bot.slack.mrkdwn.mrkdwn",
     "core.redaction.redact",
     "core.transcript.markdown.inert",
 )
