@@ -29,8 +29,8 @@ from core.acts.context import (
     tally_part,
     told_in_short,
 )
-from core.acts.replies import NOBODY, choice_reply, first_sentence, label_in
-from core.acts.request_for import ask_model, request_for, terms_for
+from core.acts.replies import first_sentence, label_in
+from core.acts.request_for import ask_choice, ask_model, request_for, terms_for
 from core.acts.reviewing import verdict_of_review
 from core.acts.verdict import (
     best_holder,
@@ -416,14 +416,8 @@ async def cross_check(calls: ModelCalls, debate: Debate, turn: Turn) -> CrossChe
     Judges keep their choice in two of three such swaps (arXiv:2306.05685): where a vote is close,
     another choice says that the order decided.
     """
-    judge = judge_of(debate)
-    reply, call = await ask_model(
-        calls, debate, turn, choice_reply(option_labels(debate)), agent=judge
-    )
-    option = "" if reply.option == NOBODY else reply.option
-    return CrossChecked(
-        check=CrossCheck(turn=turn, option=option, reason=reply.reason.strip(), call=call)
-    )
+    option, reason, call = await ask_choice(calls, debate, turn, judge_of(debate))
+    return CrossChecked(check=CrossCheck(turn=turn, option=option, reason=reason, call=call))
 
 
 ACTS[Act.CROSS_CHECK] = side_act(

@@ -9,7 +9,7 @@ from core.acts import prompt as render
 from core.acts.act import ACTS
 from core.acts.citing import is_to_cite, may_look_up
 from core.acts.context import option_labels, parts_for
-from core.acts.replies import same_fault, same_reply
+from core.acts.replies import NOBODY, choice_reply, same_fault, same_reply
 from core.debate.agents import Agent
 from core.debate.evidence import SourceKind
 from core.debate.state import Debate
@@ -48,6 +48,15 @@ async def ask_model(
     agent = agent or debate.setup.agent(turn.agent)
     request, terms = request_for(debate, turn, agent), terms_for(debate, turn, agent)
     return await calls.ask_for(request, agent, form, check=check, options=terms)
+
+
+async def ask_choice(
+    calls: ModelCalls, debate: Debate, turn: Turn, agent: Agent
+) -> tuple[str, str, Call]:
+    """Id of the option that an agent chooses (empty: none of them), why, and the call."""
+    form = choice_reply(option_labels(debate))
+    reply, call = await ask_model(calls, debate, turn, form, agent=agent)
+    return "" if reply.option == NOBODY else reply.option, reply.reason.strip(), call
 
 
 async def ask_for_same(

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 from core.acts.act import ACTS, ActSpec, side_act
 from core.acts.citing import with_checked_evidence
 from core.acts.context import asked_parts, option_labels, options_part, without_cache_marks
-from core.acts.replies import NOBODY, choice_reply, lines_of
-from core.acts.request_for import ask_model
+from core.acts.replies import lines_of
+from core.acts.request_for import ask_choice, ask_model
 from core.debate.state import Debate
 from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import ShadowAnswered, ShadowPlaced
@@ -44,11 +44,7 @@ async def answer(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowAnswere
 
 
 async def place(calls: ModelCalls, debate: Debate, turn: Turn) -> ShadowPlaced:
-    background = debate.setup.agent(SUMMARIZER)
-    reply, call = await ask_model(
-        calls, debate, turn, choice_reply(option_labels(debate)), agent=background
-    )
-    option = "" if reply.option == NOBODY else reply.option
+    option, _, call = await ask_choice(calls, debate, turn, debate.setup.agent(SUMMARIZER))
     return ShadowPlaced(choice=ShadowChoice(turn=turn, option=option, call=call))
 
 
