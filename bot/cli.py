@@ -308,12 +308,9 @@ def purge(
     from core.store.upkeep import PurgeFilter  # noqa: PLC0415 - help must not wait for it
 
     only = PurgeFilter(person=person, channel=channel, debate=debate)
-    named = " ".join(filter(None, (person, channel, debate)))
-    where = workspace or "the terminal"
-    what = f"debates of {where}" if named or older_than else f"everything known of {where}"
-    what += (f" ({named})" if named else "") + (
-        f" older than {older_than} days" if older_than else ""
-    )
+    where, age = workspace or "the terminal", f"older than {older_than} days" if older_than else ""
+    filters = " ".join(filter(None, (person, channel, debate, age)))
+    what = f"debates of {where} ({filters})" if filters else f"everything known of {where}"
     if not yes and not typer.confirm(f"Delete {what} for good?"):
         raise BadInput("Nothing was deleted.")
     before = SystemClock().now() - timedelta(days=older_than) if older_than else None
