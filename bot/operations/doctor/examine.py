@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from bot.building import check_settings, database_url, find_plugins, load_settin
 from bot.landing.build_receivers import build_receivers
 from bot.landing.receivers import LandingFailed, Receiver
 from bot.operations.doctor.check_models import check_models
-from bot.operations.doctor.findings import CheckMark, Finding, bad, good, skip
+from bot.operations.doctor.findings import Finding, bad, good, skip
 from bot.operations.health import ask_health
 from bot.plugins import NO_PLUGINS, Plugins
 from bot.presenter.sink import words_of
@@ -59,21 +59,8 @@ async def examine(environment: BotSettings, file: Path | None = None) -> Sequenc
     """Every finding, in the order people should mend things."""
     plugins = find_plugins(environment)
     settings, findings = await _settings(environment, file, plugins)
-    checks = [
-        check_slack(environment),
-        check_database(environment),
-        running_findings(environment),
-        log_findings(environment),
-    ]
-    if settings:
-        checks = [
-            check_models(environment, settings),
-            *checks,
-            landing_findings(environment, settings),
-        ]
-        findings = [*findings, *playbook_findings(settings)]
-    groups = await asyncio.gather(*checks)
-    return [*findings, *check_plugins(plugins), *(item for group in groups for item in group)]
+    besides = running_findings(environment), log_findings(environment)
+    return [*findings, *await _findings(environment, settings, plugins, *besides)]
 
 
 async def examine_here(
@@ -91,17 +78,23 @@ async def examine_here(
         plugins: Those the bot runs with.
         is_served: Whether the bot serves `/health` where the environment says.
     """
-    groups = await asyncio.gather(
-        check_models(environment, settings),
-        check_slack(environment),
-        check_database(environment),
-        landing_findings(environment, settings),
-    )
-    # A skipped finding (no bot answers) says nothing where this bot runs.
-    running = await running_findings(environment) if is_served else ()
-    running = [finding for finding in running if finding.mark is not CheckMark.SKIPPED]
-    findings = [*(finding for group in groups for finding in group), *running]
-    return [*findings, *playbook_findings(settings), *check_plugins(plugins)]
+    besides = [running_findings(environment)] if is_served else []
+    return await _findings(environment, settings, plugins, *besides)
+
+
+async def _findings(
+    environment: BotSettings,
+    settings: Settings | None,
+    plugins: Plugins,
+    *besides: Awaitable[Sequence[Finding]],
+) -> Sequence[Finding]:
+    checks = [check_slack(environment), check_database(environment), *besides]
+    if settings:
+        checks = [check_models(environment, settings), *checks]
+        checks.append(landing_findings(environment, settings))
+    groups = await asyncio.gather(*checks)
+    playbooks = playbook_findings(settings) if settings else ()
+    return [*(item for group in groups for item in group), *playbooks, *check_plugins(plugins)]
 
 
 async def _settings(
