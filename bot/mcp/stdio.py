@@ -76,8 +76,8 @@ async def serve(environment: BotSettings, config: Path | None) -> None:
     calls = build_calls(environment, loaded.settings, plugins=plugins)
     embedder = build_embedder(environment)
     machine = ThisMachine(
-        environment,
-        loaded.settings,
+        environment=environment,
+        settings=loaded.settings,
         calls=calls,
         tools=build_tools(loaded.settings, environment),
         embedder=embedder,

@@ -8,7 +8,7 @@ read, and the next one to find it free takes it, with the debates that the first
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.building import (
@@ -66,35 +66,24 @@ class _OwnDatabase:
     actions: CallerActions
 
 
+@dataclass(kw_only=True)
 class ThisMachine:
     """The `CallerDebates` of `moot mcp`."""
 
-    def __init__(  # noqa: PLR0913 - what the composition root has
-        self,
-        environment: BotSettings,
-        settings: Settings,
-        *,
-        calls: ModelCalls,
-        tools: FetchTools,
-        embedder: Embedder | None,
-        person: Person,
-        clock: Clock,
-        folder: Path,
-    ) -> None:
-        """`folder`: only files below it can be sources."""
-        self.person = person
-        self.clock = clock
-        self._environment = environment
-        self._settings = settings
-        self._calls = calls
-        self._tools = tools
-        self._embedder = embedder
-        self._folder = folder.resolve()
-        self._held: _OwnDatabase | None = None
-        self._reader: DebateStore | None = None
-        #: Closes what is open, when the server ends.
-        self._open = AsyncExitStack()
-        self._taking = asyncio.Lock()
+    environment: BotSettings
+    settings: Settings
+    calls: ModelCalls
+    tools: FetchTools
+    embedder: Embedder | None
+    person: Person
+    clock: Clock
+    #: Only files below it can be sources.
+    folder: Path
+    _held: _OwnDatabase | None = field(default=None, init=False)
+    _reader: DebateStore | None = field(default=None, init=False)
+    #: Closes what is open, when the server ends.
+    _open: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
@@ -153,7 +142,7 @@ class ThisMachine:
     async def recall(self, question: str) -> Sequence[RecalledDecision]:
         store = await self._reading()
         register = RecallDecisions(
-            store=store, on_unreadable=_note_unreadable, embedder=self._embedder
+            store=store, on_unreadable=_note_unreadable, embedder=self.embedder
         )
         return await register.anywhere(question)
 
@@ -174,9 +163,9 @@ class ThisMachine:
             return self._held
 
     async def _open_database(self) -> _OwnDatabase:
-        store = await self._open.enter_async_context(open_store(self._environment.moot_database))
-        reader = build_reader(self._settings, self._tools, fetchers_here(store))
-        turns = build_turns(self._calls, self._settings, store, reader)
+        store = await self._open.enter_async_context(open_store(self.environment.moot_database))
+        reader = build_reader(self.settings, self.tools, fetchers_here(store))
+        turns = build_turns(self.calls, self.settings, store, reader)
         # Nobody is shown a debate as it goes: programs ask.
         engine = Engine(store=store, turns=turns, sink=Sinks(), clock=self.clock)
         runner = Runner(engine=engine, store=store, clock=self.clock)
@@ -185,8 +174,8 @@ class ThisMachine:
         note = AddNote(facts=facts, bounds=UNBOUNDED)
         starting = StartDebate(
             facts=facts,
-            settings=lambda: self._settings,
-            estimating=estimating(self._settings),
+            settings=lambda: self.settings,
+            estimating=estimating(self.settings),
             bounds=UNBOUNDED,
             spending=store,
         )
@@ -205,7 +194,7 @@ class ThisMachine:
         self, _debate: Debate, named: Sequence[str]
     ) -> tuple[Sequence[SourceReference], str]:
         """Files and pages, and the sizes and times of the files."""
-        references = references_below(self._folder, named, self.person)
+        references = references_below(self.folder, named, self.person)
         files = [
             Path(reference.fetch) for reference in references if reference.kind is SourceKind.FILE
         ]
@@ -221,16 +210,16 @@ class ThisMachine:
                 "Debates of this server are held on this machine, in no channel: leave “channel” "
                 "out. Nothing was started."
             )
-        named = named_by_words("start", arguments, self.person.id, str(self._folder))
+        named = named_by_words("start", arguments, self.person.id, str(self.folder))
         origin, before = await starting.asked_before(self.origin(named))
         if before and before.status is Status.RUNNING:
             starting.facts.wake(before.id)
             return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
-        references = references_below(self._folder, arguments.sources, self.person)
+        references = references_below(self.folder, arguments.sources, self.person)
         request = arguments.request(references, asked_by=self.person, place=Place(surface=SURFACE))
         setup = await starting.setup_for(request, Choices(clarify=arguments.clarify))
-        check_providers(setup, self._environment, self._settings.servers)
-        most = self._environment.bounds.debates_per_person
+        check_providers(setup, self.environment, self.settings.servers)
+        most = self.environment.bounds.debates_per_person
         store = starting.facts.store
         own = await self._running(store)
         running = await store.find(DebateFilter(open_only=True, limit=_MOST_OPEN))
@@ -257,7 +246,7 @@ class ThisMachine:
         if self._held is not None:
             return self._held.store
         if self._reader is None:
-            location = self._environment.moot_database
+            location = self.environment.moot_database
             self._reader = await self._open.enter_async_context(look_into(location))
         return self._reader
 
@@ -285,7 +274,7 @@ def references_below(folder: Path, named: Sequence[str], by: Person) -> tuple[So
     Raises:
         BadInput: One cannot be a source; says which and why.
     """
-    sources = list[str]()
+    sources, folder = list[str](), folder.resolve()
     is_too_wide = folder.parent == folder
     with suppress(RuntimeError):  # nobody's account has no home
         is_too_wide = is_too_wide or Path.home().resolve().is_relative_to(folder)

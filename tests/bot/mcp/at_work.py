@@ -149,8 +149,8 @@ async def editor(
         {"moot_database": str(folder / "moot.db"), **variables}
     )
     machine = ThisMachine(
-        environment,
-        settings,
+        environment=environment,
+        settings=settings,
         calls=ModelCalls({provider.name: provider}, SystemClock()),
         tools=build_tools(settings, environment),
         embedder=None,
