@@ -337,9 +337,7 @@ def _introduction(demo: Demo, stage: Stage, usual_wait: float) -> Iterator[str]:
     yield models_in_words(settings)
     is_paced = not options.fast and not (options.once and examples)
     if is_paced and settings.agent_model.provider == "offline":
-        yield (
-            "A turn takes a few seconds, as with a model: time to read and steer. Without: --fast"
-        )
+        yield "A turn takes a few seconds, so that people can read and steer. Without: --fast"
     if settings.clarifying.enabled:
         wait, usual = duration(settings.clarifying.wait_seconds), duration(usual_wait)
         yield f"The agents ask you first and wait {wait} (on Slack: {usual})."
@@ -491,11 +489,8 @@ def _sections(debate: Debate, recorded: Verdict) -> Iterator[tuple[str, str, Seq
         if citation.status is CitationStatus.UNVERIFIED
     ]
     yield "Quotes struck out", "red", struck_out
-    yield (
-        "Sources",
-        "cyan",
-        [f"{source.id}: {title_in(debate, source)}" for source in debate.evidence],
-    )
+    sources = [f"{source.id}: {title_in(debate, source)}" for source in debate.evidence]
+    yield "Sources", "cyan", sources
     against = [*filter(None, (dissent_words(debate, verdict), against_words(debate, verdict)))]
     yield dissent_title(debate, verdict), "yellow", against
     yield OVERTURNED_BY, "yellow", verdict.overturned_by
