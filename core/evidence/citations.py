@@ -11,10 +11,10 @@ import unicodedata
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 
 from rapidfuzz.distance import Levenshtein
 
@@ -254,8 +254,13 @@ def _near(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | 
     borders = [len(quote) * part // (slips + 1) for part in range(slips + 2)]
     votes = Counter[int]()
     for begin, end in pairwise(borders):
-        places = _places_of(quote[begin:end], source, first)
-        votes.update(max(first, place - begin) for place in islice(places, _MOST_PLACES))
+        needle, position = f" {' '.join(quote[begin:end])} ", source.starts[first] - 2
+        for _ in range(_MOST_PLACES):
+            position = source.joined.find(needle, position + 1)
+            if position < 0:
+                break
+            place = bisect_right(source.starts, position + 1) - 1
+            votes[max(first, place - begin)] += 1
     best: tuple[int, int] | None = None
     for start, _ in votes.most_common(_MOST_WINDOWS):
         window = (max(first, start - slips), min(len(source.starts), start + len(quote) + slips))
@@ -263,14 +268,6 @@ def _near(quote: Sequence[str], source: Words, first: int) -> tuple[int, int] | 
         if match and match[0] <= slips:
             slips, best = match[0] - 1, match[1:]
     return best
-
-
-def _places_of(part: Sequence[str], source: Words, first: int) -> Iterator[int]:
-    needle = f" {' '.join(part)} "
-    position = source.joined.find(needle, source.starts[first] - 1)
-    while position >= 0:
-        yield bisect_right(source.starts, position + 1) - 1
-        position = source.joined.find(needle, position + 1)
 
 
 def _slips(

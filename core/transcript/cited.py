@@ -14,8 +14,9 @@ from core.transcript.markdown import plain_line
 from core.transcript.words import table, titled
 
 _SOURCE_ID = re.compile(r"\be\d{1,3}\b")
-_CHECKED = "Only quotes were checked: those with a place were found there"
-_STRUCK = ", those struck out were not"
+_CHECKED = (
+    "Only quotes were checked: those with a place were found there, those struck out were not."
+)
 
 
 def link_citations(text: str, citations: Iterable[Citation]) -> str:
@@ -72,10 +73,7 @@ def where(citation: Citation) -> str:
 
 def check_words(debate: Debate) -> str:
     reasons = debate.verdict.reasons if debate.verdict else ()
-    if not any(map(citations_in, reasons)):
-        return ""
-    struck = _STRUCK if any("~~" in reason for reason in reasons) else ""
-    return f"{_CHECKED}{struck}."
+    return _CHECKED if any(map(citations_in, reasons)) else ""
 
 
 def title_in(debate: Debate, source: Source) -> str:

@@ -18,15 +18,6 @@ _STATUS = {
     DecisionKind.SUPERSEDE: "superseded",
 }
 
-#: What is said above a verdict that somebody asked for: only what was accepted is decided.
-_RECALLED = {
-    DecisionKind.ACCEPT: "What was decided",
-    DecisionKind.REJECT: "What the agents recommended; your team rejected it",
-    DecisionKind.REVISIT: "What the agents recommended; your team will look at it again",
-    DecisionKind.SUPERSEDE: "What the agents recommended; your team has another decision now",
-}
-
-
 OUTCOMES = {
     OutcomeKind.HELD: "held",
     OutcomeKind.PARTLY: "held in part",
@@ -49,8 +40,10 @@ def standing_words(debate: Debate) -> str:
 
 
 def recalled_title(debate: Debate) -> str:
+    """What is said above a verdict that somebody asked for: only what was accepted is decided."""
     if debate.decision:
-        return _RECALLED[debate.decision.kind]
+        is_decided = debate.decision.kind is DecisionKind.ACCEPT
+        return "What was decided" if is_decided else "What the agents recommended"
     # Where a debate is held in no channel, as on a terminal, nobody can accept.
     is_open = "; your team has not decided yet" if debate.setup.place.channel else ""
     return f"What the agents recommended{is_open}"

@@ -51,6 +51,9 @@ def report(debate: Debate) -> str:
         for failure in debate.failures.values()
         if failure.turn.act is not Act.SUMMARY and failure.reason not in text
     ]
+    reasons = debate.setup.reasons
+    agents = debate.setup.agents if reasons else ()
+    cast = [(agent.name, agent.full_name, reasons.get(agent.id, "")) for agent in agents]
     document = blocks(
         "# Debate report",
         verdict_section(debate),
@@ -62,7 +65,7 @@ def report(debate: Debate) -> str:
         titled("Debate", table(("", ""), about_rows(debate))),
         titled("Context", quotation(debate.setup.context)),
         sources_section(debate),
-        _cast_section(debate),
+        titled("Agents, chosen for this question", table(("Agent", "Model", "Why"), cast)),
         clarifications_section(debate),
         _rounds(debate),
         titled("Turns that failed", table(("Turn", "Why"), missing)),
@@ -95,13 +98,6 @@ def about_rows(debate: Debate) -> Iterator[Sequence[str]]:
 
 def waited_words(debate: Debate) -> str:
     return duration(sum(call.latency_ms for call in debate.calls) / 1000)
-
-
-def _cast_section(debate: Debate) -> str:
-    setup, reasons = debate.setup, debate.setup.reasons
-    agents = setup.agents if reasons else ()
-    rows = [(agent.name, agent.full_name, reasons.get(agent.id, "")) for agent in agents]
-    return titled("Agents, chosen for this question", table(("Agent", "Model", "Why"), rows))
 
 
 def clarifications_section(debate: Debate) -> str:
