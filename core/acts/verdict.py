@@ -185,7 +185,7 @@ def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
     # Fields of the same name in both.
     same: dict[str, object] = {name: getattr(reply, name).strip() for name in Verdict.TEXTS}
     same |= {name: lines_of(getattr(reply, name)) for name in Verdict.LISTS}
-    changes = {
+    others = {
         "option": "" if reply.option == NOBODY else reply.option,
         "requirements": requirements,
         "unmet_requirements": tuple(
@@ -214,7 +214,7 @@ def verdict_from(debate: Debate, reply: VerdictReply) -> Verdict:
         "confidence": None,
         "judge_confidence": reply.confidence and max(0, min(reply.confidence, 100)),
     }
-    return Verdict.model_validate(same | changes)
+    return Verdict.model_validate(same | others)
 
 
 def _earlier(debate: Debate, reply: VerdictReply) -> Iterator[EarlierDecision]:

@@ -34,7 +34,6 @@ LONGER_FUNCTIONS = {
     "bot/views/start_form.py settings_form": "the form's fields in their order",
     "core/transcript/record.py outcome": "the record's keys in their order",
     "tests/core/dice.py outcome": "one case per act",
-    "core/acts/verdict.py verdict_from": "the verdict's fields in their order",
     "bot/debate_page/page.py page": "the parts of the page in their order",
     "core/opening.py open_debate": "what a debate starts from, field by field",
 }
