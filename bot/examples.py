@@ -102,10 +102,10 @@ class ExamplePlayer:
         references = list[SourceReference]()
         for source in example.sources:
             message = await self.workspace.share_file(
-                source.by, self.channel, source.name, source.text.encode()
+                source["by"], self.channel, source["name"], source["text"].encode()
             )
             shared = SharedFile.model_validate(message["files"][0])
-            references += file_references([shared], self._person(source.by))
+            references += file_references([shared], self._person(source["by"]))
         channel = self.workspace.channel(self.channel).id
         request = DebateRequest(
             question=example.question,
@@ -131,14 +131,14 @@ class ExamplePlayer:
             turn_key = next(iter(debate.clarifications), "")
             card = await self._address_of(card_key(debate_id, turn_key)) if turn_key else ""
             await asyncio.sleep(_GLANCE_SECONDS)
-        answers = {answer.question: answer for answer in examples()[name].answers}
+        answers = {answer["question"]: answer for answer in examples()[name].answers}
         for question in open_questions(await self._debate(debate_id)):
             await self.read(self.patience)
             still_open = open_questions(await self._debate(debate_id))
             answer = answers.get(question.question)
             if answer and question in still_open:
-                text = f"{question.number}: {answer.answer}"
-                await self.workspace.say(answer.by, self.channel, text, thread)
+                text = f"{question.number}: {answer['answer']}"
+                await self.workspace.say(answer["by"], self.channel, text, thread)
 
     def _person(self, name: str) -> Person:
         user = self.workspace.user(name)

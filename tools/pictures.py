@@ -45,7 +45,7 @@ FOLDER = ROOT / "docs" / "pictures"
 EXAMPLE = "nightly-export"
 WRITTEN = examples()[EXAMPLE]
 SHORT_QUESTION = "Kafka or PostgreSQL for our job queue? No job may be lost."
-ANSWER = WRITTEN.answers[0].answer
+ANSWER = WRITTEN.answers[0]["answer"]
 NOTE = "The report at 7:00 reads the export, too."
 REASON = "Two people can build and check it in the time there is."
 #: Words a second: there is a debate under way to look at, and nobody has to wait for it long.
@@ -133,7 +133,7 @@ async def questions(camera: Camera) -> None:
     await camera.see(camera.thread.locator(".row", has_text=f"1: {ANSWER}").last, "✅")
     await show(camera.thread.locator(".row", has_text="from the agents").last)
     await camera.take("questions", camera.thread)
-    await camera.reply(f"2: {WRITTEN.answers[1].answer}")
+    await camera.reply(f"2: {WRITTEN.answers[1]['answer']}")
 
 
 async def turns(camera: Camera) -> None:

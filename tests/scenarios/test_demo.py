@@ -112,7 +112,7 @@ async def test_an_example_is_played_from_when_the_page_is_open(playing: Stage):
     for example in written_examples().values():
         assert any(example.verdict["decision"].strip() in text for text in texts)
         for item in example.answers:
-            assert any(item.answer.split(".")[0] in text for text in texts)
+            assert any(item["answer"].split(".")[0] in text for text in texts)
 
 
 async def test_an_example_stands_still_while_it_is_paused_and_takes_single_steps(tmp_path: Path):

@@ -43,69 +43,41 @@ _FAVOURED_BY = " (favoured by "
 _TIMES_READ = {Act.PROPOSAL: 0.7, Act.REFINEMENT: 1.8}
 
 
-class _ExampleEntry(BaseModel):
+class ExampleAgent(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-
-class ExampleQuestion(_ExampleEntry):
-    question: str
-    assumption: str
-
-
-class ExampleAnswer(_ExampleEntry):
-    question: str
-    #: Name in the local workspace.
-    by: str
-    answer: str
-
-
-class ExampleSource(_ExampleEntry):
-    """A file that somebody brings with the question; agents quote it."""
-
-    name: str
-    #: Name in the local workspace.
-    by: str
-    text: str
-
-
-class ExampleBallot(_ExampleEntry):
-    """A vote: positions by agent, options by name."""
-
-    ranking: tuple[str, ...]
-    reasons: Mapping[str, str]
-    probabilities: Mapping[str, float]
-    #: The agent whose critique moved the voter.
-    moved_by: str = _NONE
-
-
-class ExampleAgent(_ExampleEntry):
     #: The option that its first proposal stands for.
     option: str
-    questions: tuple[ExampleQuestion, ...] = ()
+    #: Each with the assumption that holds without an answer.
+    questions: tuple[Mapping[str, str], ...] = ()
     proposal: str
     #: What each other agent says of this proposal.
     criticised_by: Mapping[str, str]
     refinement: str
     #: Percent by name of the option; a name that is no option yet adds one.
     stance: Mapping[str, float]
-    before: ExampleBallot
-    after: ExampleBallot
+    #: Votes: a ranking and reasons by agent, probabilities by option, whose critique moved it.
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
 
 
-class Example(_ExampleEntry):
-    """A written debate: the format `critique`, one round."""
+class Example(BaseModel):
+    """A written debate: the format `critique`, one round. People are named as in the workspace."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     #: What it shows, for people who choose among examples.
     title: str
     question: str
-    #: Name in the local workspace.
     asked_by: str
-    sources: tuple[ExampleSource, ...] = ()
+    #: Files that come with the question (name, by, text); agents quote them.
+    sources: tuple[Mapping[str, str], ...] = ()
     kind: str
     options: tuple[str, ...]
     #: By role, in the order of the roster.
     agents: Mapping[str, ExampleAgent]
-    answers: tuple[ExampleAnswer, ...]
+    #: What people answer (question, by, answer).
+    answers: tuple[Mapping[str, str], ...]
     summary: str
     cross_check: Mapping[str, str]
     #: The judge's reply, with options by name.
@@ -252,18 +224,19 @@ def _refinement(_example: Example, agent: ExampleAgent, request: ModelRequest) -
 
 def _ballot(example: Example, agent: ExampleAgent, request: ModelRequest) -> Mapping[str, object]:
     candidates = _speeches(example, request, PartKind.CANDIDATE)
-    critics = _speeches(example, request, PartKind.CRITIQUE)
+    critiques = _speeches(example, request, PartKind.CRITIQUE)
+    movers = {critic: label for label, (_, critic) in critiques.items()}
     # Votes before the debate show first proposals.
     is_first = all(act is Act.PROPOSAL for act, _ in candidates.values())
     vote = agent.before if is_first else agent.after
     labels = {role: label for label, (_, role) in candidates.items()}
-    shares = [vote.probabilities.get(name, 0.0) for name in _option_ids(request)]
+    shares = [vote["probabilities"].get(name, 0.0) for name in _option_ids(request)]
     return {
-        "reasons": [f"{label}: {vote.reasons[role]}" for role, label in labels.items()],
-        "ranking": [labels[role] for role in vote.ranking if role in labels],
+        "reasons": [f"{label}: {vote['reasons'][role]}" for role, label in labels.items()],
+        "ranking": [labels[role] for role in vote["ranking"] if role in labels],
         # Equal shares where people have renamed every option.
         "probabilities": shares if sum(shares) else [1.0 for _ in shares],
-        "moved_by": {role: label for label, (_, role) in critics.items()}.get(vote.moved_by, _NONE),
+        "moved_by": movers.get(vote.get("moved_by", ""), _NONE),
     }
 
 
@@ -298,9 +271,7 @@ def _verdict(example: Example, request: ModelRequest) -> Mapping[str, object]:
 
 #: Replies of the agents themselves, by act, and replies for all of them.
 _OF_AGENTS: Mapping[Act, Callable[[Example, ExampleAgent, ModelRequest], object]] = {
-    Act.QUESTIONS: lambda _example, agent, _request: {
-        "questions": [question.model_dump() for question in agent.questions]
-    },
+    Act.QUESTIONS: lambda _example, agent, _request: {"questions": agent.questions},
     Act.PROPOSAL: lambda _example, agent, _request: agent.proposal,
     Act.CRITIQUE: _critique,
     Act.REFINEMENT: _refinement,

@@ -1,17 +1,18 @@
 """Reads fields of vendors' replies, which may be missing, null or of another type."""
 
 from decimal import Decimal, InvalidOperation
-from typing import Any, cast
+from typing import Any
 
 
-def dig(source: object, *path: str | int) -> Any:
-    """What lies at the end of the path, through keys and list positions, or None."""
+def dig(source: Any, *path: str | int) -> Any:
+    """What lies at the end of the path, through keys and places in lists, or None."""
     for step in path:
         if isinstance(source, dict):
-            source = cast("dict[str | int, object]", source).get(step)
+            fields: dict[Any, Any] = source
+            source = fields.get(step)
         elif isinstance(source, list) and isinstance(step, int):
-            values = cast("list[object]", source)
-            source = values[step] if -len(values) <= step < len(values) else None
+            values: list[Any] = source
+            source = values[step] if step < len(values) else None
         else:
             return None
     return source
@@ -19,7 +20,8 @@ def dig(source: object, *path: str | int) -> Any:
 
 def items(source: object, *path: str | int) -> list[Any]:
     value = dig(source, *path)
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    values: list[Any] = value if isinstance(value, list) else []
+    return values
 
 
 def words(source: object, *path: str | int) -> str:

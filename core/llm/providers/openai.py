@@ -353,13 +353,15 @@ class ChatReading(Reading):
         self._report = dig(event, "usage") or self._report
         for choice in choices:
             message = dig(choice, "message") or dig(choice, "delta")
-            self._add(_text_of(dig(message, "content")) or words(choice, "text"))
+            if text := _text_of(dig(message, "content")) or words(choice, "text"):
+                self._add(text)
+            else:  # thoughts, a refusal, an answer sent as a tool call
+                calls = items(message, "tool_calls")
+                thoughts = filter(None, (words(message, name) for name in _THOUGHTS))
+                self._thoughts.append(next(thoughts, ""))
+                self._thoughts += (words(call, "function", "arguments") for call in calls)
+                self._refusal += words(message, "refusal")
             self._end = words(choice, "finish_reason") or self._end
-            # Besides text: thoughts, a refusal, an answer sent as a tool call.
-            calls = (words(call, "function", "arguments") for call in items(message, "tool_calls"))
-            thoughts = (words(message, name) for name in _THOUGHTS)
-            self._thoughts += [next(filter(None, thoughts), ""), *calls]
-            self._refusal += words(message, "refusal")
         return bool(choices)
 
     def usage(self) -> Usage:

@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx2
 import structlog
+from pydantic_core import from_json
 
 from core.errors import ProviderDown, ProviderError, ReplyCutOff, ReplyUnusable
 from core.figures import quantity, size
@@ -223,7 +224,7 @@ class _Body:
             if not data.startswith(_JSON_BEGINS):
                 continue
             try:
-                value = json.loads(data)
+                value = _read_json(data)
             except ValueError:
                 if self._has_begun:
                     raise
@@ -240,8 +241,15 @@ class _Body:
         if data.startswith(b"<"):
             raise from_body(self._vendor, 0, data.decode(errors="replace"))
         if data.startswith(_JSON_BEGINS) and not data.startswith(b"[DONE]"):
-            value = json.loads(data)
+            value = _read_json(data)
             yield dig(value, 0) or value
+
+
+def _read_json(data: bytearray) -> Any:
+    try:
+        return from_json(data)  # four times as fast
+    except ValueError:
+        return json.loads(data)  # knows halves of characters, too
 
 
 def _data_of(line: bytearray) -> bytearray:

@@ -48,7 +48,7 @@ def opened(name: str) -> DebateStarted:
         place=Place(surface="slack", workspace="T1", channel="C1"),
         references=[
             SourceReference(
-                kind=SourceKind.FILE, title=source.name, fetch=source.text, by=Person(id="U1")
+                kind=SourceKind.FILE, title=source["name"], fetch=source["text"], by=Person(id="U1")
             )
             for source in examples()[name].sources
         ],
@@ -78,8 +78,8 @@ async def played(name: str, note: str = "") -> Debate:
     asked = [item for opened_ in debate.clarifications.values() for item in opened_.items]
     numbers = {item.question: item.number for item in asked}
     for place, answer in enumerate(examples()[name].answers):
-        text = f"{numbers[answer.question]}: {answer.answer}"
-        who = Person(id=f"U{place}", name=answer.by)
+        text = f"{numbers[answer['question']]}: {answer['answer']}"
+        who = Person(id=f"U{place}", name=answer["by"])
         reply = PersonsReply(debate_id=DEBATE, by=who, text=text, origin=f"slack/{place}")
         await answers.take(reply)
     if note:
