@@ -16,7 +16,7 @@ from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.figures import day
 from core.llm.call import CallOptions, ModelAnswer, ModelCalls, ModelRef
-from core.llm.structured import Check
+from core.llm.replies import Check
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history.material import reads_letters
 from core.rules.judging import is_first_answer

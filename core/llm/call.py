@@ -24,7 +24,6 @@ from core.errors import (
     ProviderError,
     ProviderMissing,
     ProviderSilent,
-    ReplyCutOff,
     ReplyUnreadable,
     ReplyUnusable,
     TimeUp,
@@ -41,9 +40,17 @@ from core.llm.availability import (
 from core.llm.budget import LOOK_AGAIN_SECONDS, Attempt, Budget, check_caps
 from core.llm.cache_warmup import CacheWarmup
 from core.llm.prices import Prices
-from core.llm.reply_faults import cut_off, fault_in, is_cut_off, without_preamble, writable
+from core.llm.replies import (
+    Check,
+    answer_form,
+    explained,
+    fault_in,
+    read_answer,
+    repair_parts,
+    without_preamble,
+    writable,
+)
 from core.llm.sizes import Measure, sent_parts
-from core.llm.structured import Check, answer_form, read_answer, repair_parts
 from core.ports import Clock, ContextSizes, ModelProvider, SlowLoadingProvider
 from core.request import ModelReply, ModelRequest
 from core.retry import RetryPolicy, retry
@@ -431,13 +438,9 @@ class ModelCalls:
         try:
             reply = await provider.complete(request, attempt)
         except ReplyUnusable as error:
-            if isinstance(error, ReplyCutOff) or is_cut_off(request, error.usage, limits):
-                raise cut_off(ref.provider, request, limits, error.usage) from None
-            raise
-        if is_cut_off(request, reply.usage, limits):
-            raise cut_off(ref.provider, request, limits, reply.usage)
-        if fault := fault_in(request, reply.text, ref.model):
-            raise ReplyUnusable(fault, usage=reply.usage)
+            raise explained(error, ref.provider, request, limits) from None
+        if fault := fault_in(request, reply, limits):
+            raise explained(fault, ref.provider, request, limits)
         return reply
 
     def _call(self, ref: ModelRef, reply: ModelReply, question: _Question) -> Call:

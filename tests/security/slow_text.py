@@ -42,11 +42,11 @@ from core.debate.state import Debate
 from core.debate.turn import Act, Turn
 from core.debate.turn_events import ContributionMade
 from core.errors import BadInput, ReplyUnreadable
-from core.llm import quoting
+from core.llm import prompt_text
 from core.llm.providers import errors
 from core.llm.providers.offline import mentions
 from core.llm.providers.openai import lacks_responses
-from core.llm.structured import read_answer, repair_parts
+from core.llm.replies import read_answer, repair_parts
 from core.request import Part, PartKind
 from core.settings import Settings
 from core.testing import a_setup, log_of
@@ -88,7 +88,6 @@ OURS = {
     "bot.views.message.text_form",
     "core.llm.sizes.beginning_keys",
     "core.llm.providers.example.example_settings",
-    "core.llm.reply_faults.cut_off",
     "core.llm.known_models.is_known",
     "core.llm.known_models.nearest_model",
     "core.llm.prices.price",
@@ -512,13 +511,13 @@ WITH_MORE: Mapping[str, Callable[[str], object]] = {
     "core.llm.providers.openai.lacks_responses": lambda text: lacks_responses(
         httpx2.Response(400, content=text.encode("utf-8", "replace"))
     ),
-    "core.llm.quoting.clean": quoting.clean,
-    "core.llm.quoting.as_data": lambda text: quoting.as_data.__wrapped__(text, "k7f3q9"),
-    "core.llm.quoting.quote": lambda text: quoting.quote(
+    "core.llm.prompt_text.clean": prompt_text.clean,
+    "core.llm.prompt_text.as_data": lambda text: prompt_text.as_data.__wrapped__(text, "k7f3q9"),
+    "core.llm.prompt_text.quote": lambda text: prompt_text.quote(
         Part(kind=PartKind.OTHER, label=text[:100], text=""), "k7f3q9"
     ),
-    "core.llm.structured.read_answer": _tolerant(lambda text: read_answer(text, VerdictReply)),
-    "core.llm.structured.repair_parts": lambda text: repair_parts(text, text),
+    "core.llm.replies.read_answer": _tolerant(lambda text: read_answer(text, VerdictReply)),
+    "core.llm.replies.repair_parts": lambda text: repair_parts(text, text),
     "core.opening.check_length": lambda text: opening.check_length("It", text, 10**9, instead=""),
     "core.opening.check_question": lambda text: opening.check_question(f"a{text}", 10**9),
     "core.opening.find_agent": _tolerant(lambda text: opening.find_agent(text, Settings())),

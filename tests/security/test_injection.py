@@ -17,8 +17,8 @@ from core.debate.state import Debate, Status
 from core.debate.turn import Act, Turn
 from core.engine import Engine
 from core.llm.call import ModelCalls
+from core.llm.prompt_text import quote
 from core.llm.providers.offline import OfflineProvider
-from core.llm.quoting import quote
 from core.opening import DebateRequest, open_debate
 from core.request import Part, PartKind
 from core.settings import Settings

@@ -21,7 +21,7 @@ from core.debate.debate_events import DebateStarted
 from core.debate.log import Event, event_to_json
 from core.debate.message_events import NoteAdded
 from core.debate.people import Person, Place
-from core.llm.quoting import quote
+from core.llm.prompt_text import quote
 from core.redaction import SECRET_RULES, redact, without_secrets
 from core.request import Part, PartKind
 from core.store.database import Database

@@ -38,7 +38,7 @@ MADE_WHILE_RUNNING = {
     "core.evidence.office",
     "core.evidence.words",
     "core.llm.providers.openai",
-    "core.llm.quoting",
+    "core.llm.prompt_text",
     "core.redaction",
     "core.rules.playbook",
     "slack_on_loopback.rules",

@@ -11,7 +11,7 @@ from core.acts.citing import source_parts
 from core.debate.evidence import CitationStatus
 from core.debate.turn import Act
 from core.evidence.reading import FileReader
-from core.llm.quoting import quote
+from core.llm.prompt_text import quote
 from core.request import ModelRequest
 from core.settings import EvidenceLimits
 from core.testing import ScriptedProvider, a_verdict_reply, plausible_reply

@@ -26,7 +26,7 @@ from core.evidence.words import words_of
 from core.figures import quantity
 from core.llm import sizes
 from core.llm.call import CallOptions, CallScope, ModelCalls, Tables
-from core.llm.quoting import clean
+from core.redaction import clean
 from core.request import ModelRequest, Part, PartKind
 from core.settings import agent_for
 from core.usage import Cap, Usage

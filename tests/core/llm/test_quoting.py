@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.llm.quoting import quote
+from core.llm.prompt_text import quote
 from core.redaction import clean
 from core.request import Part, PartKind
 

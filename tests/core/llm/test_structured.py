@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from core.errors import ReplyUnreadable
-from core.llm.structured import answer_form, read_answer
+from core.llm.replies import answer_form, read_answer
 
 
 class Outcome(BaseModel):

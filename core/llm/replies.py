@@ -1,4 +1,7 @@
-"""Structured answers: a flat strict schema from a pydantic model, and reading what came back."""
+"""What a reply is worth: none, cut off or an echo; its text; the structured answer in it (pure).
+
+Servers of small models say "completed" where the token cap cut the text, and repeat the prompt.
+"""
 
 import json
 import re
@@ -9,9 +12,11 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from core.errors import ReplyUnreadable
-from core.llm.reply_faults import writable
-from core.request import AnswerForm, Part, PartKind
+from core.capabilities import Capability
+from core.errors import ReplyCutOff, ReplyUnreadable, ReplyUnusable
+from core.llm.prices import output_reserve
+from core.request import AnswerForm, ModelReply, ModelRequest, Part, PartKind
+from core.usage import Usage
 from core.wrong_values import complaint
 
 T = TypeVar("T", bound=BaseModel)
@@ -27,6 +32,103 @@ _MENDED_CHARS = 60_000
 #: Layers that models put around an answer, and values that are looked at in one of them.
 _MOST_LAYERS, _MOST_VALUES = 3, 200
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+#: A whole reply that refuses. One that goes on ("… from the record: nobody asked") is an answer.
+_REFUSAL = re.compile(
+    r"(?:i['’]?m (?:very |really )?sorry|i apologi[sz]e|sorry|unfortunately|as an ai)?\b"
+    r"[^.\n]{0,60}?\bi (?:can(?:no|['’])?t|am unable to|am not able to|won['’]t|will not)"
+    r" (?:help|assist|comply|participate|take part|do that|fulfil that)"
+    r"(?: (?:in |with )?(?:this|that|it|you|debates?|(?:this|that|your|the) request))?[.!]?",
+    re.IGNORECASE,
+)
+#: Words at the end of a reply, and how often the same ones in a row are a loop.
+_LOOKED_AT, _REPEATED = 240, 8
+#: A fence around a whole reply, and a line for whoever asked.
+_FENCED = re.compile(r"```(?:markdown|md|text)?[ ]*\n(.*)\n```", re.DOTALL)
+_PREAMBLE = re.compile(
+    r"(?:sure|certainly|of course|absolutely|okay|ok)[!,.]? (?:here(?:['’]s| is| are)|below is)\b"
+    r"[^\n.:]{0,80}:[ ]*\n+",
+    re.IGNORECASE,
+)
+#: A shorter task may stand in an honest reply.
+_LEAST_ECHOED = 80
+
+
+def fault_in(request: ModelRequest, reply: ModelReply, limits: Capability) -> ReplyUnusable | None:
+    """What is wrong with a whole reply; None if it is an answer."""
+    model, text, usage = request.model, reply.text, reply.usage
+    if _is_cut_off(request, usage, limits):
+        return ReplyCutOff(usage=usage)
+    if _is_echo(request, text):
+        return ReplyUnusable(f"{model} repeated its prompt instead of answering.", usage=usage)
+    if _REFUSAL.fullmatch(text.strip()):  # nothing but that the model will not answer
+        said = " ".join(text.split())
+        return ReplyUnusable(f"{model} refused to answer: {said}", usage=usage)
+    if _repeats_itself(text):
+        return ReplyUnusable(f"{model} repeated the same words again and again.", usage=usage)
+    return None
+
+
+def explained(
+    error: ReplyUnusable, provider: str, request: ModelRequest, limits: Capability
+) -> ReplyUnusable:
+    """The error; of a reply that was cut off with the setting that gives it room."""
+    if not isinstance(error, ReplyCutOff) and not _is_cut_off(request, error.usage, limits):
+        return error
+    text = f"The reply of {provider} was cut off at its length limit."
+    if any(limits.reasoning_tokens.values()) or limits.efforts:
+        return ReplyCutOff(text, usage=error.usage)
+    record = (
+        f"{{provider: {provider}, match: {request.model!r}, "
+        "reasoning_tokens: {low: 4096, medium: 12288, high: 32768}}"
+    )
+    hint = f"If {request.model} reasons before it answers, give it room: `models: [{record}]`."
+    if request.max_output_tokens >= limits.output_tokens:
+        hint += f" `output_tokens` there bounds a reply too; it is {limits.output_tokens}."
+    return ReplyCutOff(f"{text} {hint}", usage=error.usage)
+
+
+def _is_cut_off(request: ModelRequest, usage: Usage, limits: Capability) -> bool:
+    return usage.output_tokens >= output_reserve(limits, request.max_output_tokens, request.effort)
+
+
+def _is_echo(request: ModelRequest, text: str) -> bool:
+    marks = (f"<<<{request.delimiter}", f">>>{request.delimiter}")
+    if request.delimiter and any(mark in text for mark in marks):
+        return True
+    word_lists = [part.text.split() for part in request.parts if part.kind is PartKind.TASK]
+    # Whitespace may differ. Most replies lack some word of the task, and that is seen at once.
+    tasks = [" ".join(words) for words in word_lists if all(word in text for word in words)]
+    reply_text = " ".join(text.split()) if tasks else ""
+    return any(len(task) >= _LEAST_ECHOED and task in reply_text for task in tasks)
+
+
+def _repeats_itself(text: str) -> bool:
+    """Whether the reply ends in the same words again and again, as a model that is caught does."""
+    words = text.split()[-_LOOKED_AT:]
+    return any(
+        words[-length * _REPEATED :] == words[-length:] * _REPEATED
+        for length in range(1, len(words) // _REPEATED + 1)
+    )
+
+
+def without_preamble(text: str) -> str:
+    """A text without the fence around all of it, and without "Sure! Here is my proposal:"."""
+    bare = text.strip()
+    fenced = _FENCED.fullmatch(bare)
+    if fenced and "```" not in fenced[1]:
+        bare = fenced[1].strip()
+    preamble = _PREAMBLE.match(bare)
+    return (bare[preamble.end() :] if preamble else bare) or text
+
+
+def writable(text: str) -> str:
+    """The text as databases and JSON hold it: without NUL, and no half of a surrogate pair.
+
+    A character beyond U+FFFF may come in halves, one at the end of a stream's chunk and one at the
+    beginning of the next: they are joined. A half alone becomes U+FFFD.
+    """
+    pairs = text.replace("\0", "").encode("utf-16-le", "surrogatepass")
+    return pairs.decode("utf-16-le", "replace")
 
 
 @cache
