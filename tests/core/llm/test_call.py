@@ -22,7 +22,7 @@ from core.errors import (
     RunLost,
 )
 from core.llm.budget import Budget
-from core.llm.call import CallOptions, CallScope, ModelCalls, ModelRef, Tables
+from core.llm.call import CallOptions, CallScope, ModelCalls, ModelRef
 from core.llm.providers.anthropic import AnthropicProvider
 from core.llm.providers.ollama import OllamaProvider
 from core.llm.providers.openai import OpenAIProvider
@@ -182,20 +182,6 @@ async def test_a_model_of_ollama_is_asked_once_how_much_it_holds(
     assert [question.path for question in vendor.asked] == ["/api/chat", "/api/chat"]
     assert {question.body["options"]["num_ctx"] for question in vendor.asked} == {8192}
     assert "characters left out to fit" in vendor.asked[0].body["messages"][1]["content"]
-
-
-async def test_settings_know_better_than_ollama_how_much_a_model_holds(
-    vendor: Vendor, clock: ManualClock
-) -> None:
-    vendor.context_tokens = 8192
-    records = ({"provider": "ollama", "context_tokens": 4096},)
-    ollama = OllamaProvider(vendor.url, records=records)
-    calls = ModelCalls({"ollama": ollama}, clock, tables=Tables(models=records))
-
-    await calls.ask(with_history("word " * 20_000), OLLIE)
-
-    assert vendor.asked[0].body["options"]["num_ctx"] == 4096
-    await calls.close()
 
 
 async def test_more_room_for_the_reply_is_taken_from_what_is_spare_in_the_prompt(

@@ -1,10 +1,14 @@
-"""Which provider serves when nothing is said, and how each is built."""
+"""Which provider serves when nothing is said, how each is built, and which are loaded."""
 
 import pytest
 
+from core.clock import SystemClock
 from core.errors import ConfigurationBroken, KeyRefused
+from core.llm.call import ModelCalls
 from core.llm.providers.factory import DEFAULT_MODELS, KEYED, PROVIDER_NAMES, build, choose
+from core.llm.providers.openai import OpenAIProvider
 from core.request import ModelRequest
+from core.settings import ModelChoice, Settings, agent_for
 from tests.vendors.script import Reject
 from tests.vendors.server import Vendor, always
 
@@ -83,3 +87,31 @@ async def test_blanks_around_a_key_do_not_count(vendor: Vendor, request_: ModelR
 
     assert vendor.asked[0].headers["authorization"] == "Bearer sk-test"
     await provider.close()
+
+
+class Loading(OpenAIProvider):
+    is_loaded = False
+
+    async def load(self) -> None:
+        self.is_loaded = True
+
+
+async def test_only_the_providers_in_use_are_loaded() -> None:
+    ours, other = Loading("sk-test"), Loading("sk-test")
+    providers = {"openai": ours, "openrouter": other, "offline": build("offline")}
+    await ModelCalls(providers, SystemClock()).load({"openai", "offline"})
+    assert (ours.is_loaded, other.is_loaded) == (True, False)
+
+
+def test_settings_name_the_providers_that_debates_ask() -> None:
+    fallbacks = (ModelChoice(provider="workshop", model="m"),)
+    agent = agent_for("architect", ModelChoice(provider="openrouter", model="m"))
+    agent = agent.model_copy(update={"fallbacks": fallbacks})
+    absent = agent.model_copy(update={"provider": "moonshot", "fallbacks": (), "enabled": False})
+    settings = Settings(
+        agents=(agent, absent),
+        judge_model=ModelChoice(provider="anthropic", model="m"),
+        fallbacks=(ModelChoice(provider="openai", model="m"),),
+    )
+    assert settings.providers >= {"openrouter", "workshop", "anthropic", "openai"}
+    assert "moonshot" not in settings.providers
