@@ -230,8 +230,8 @@ class ModelCalls:
             ProviderMissing: The agent's provider is not set up.
         """
         async with self._question(options, agent) as question:
-            ref, reply = await self._reply(request, question)
-            return ModelAnswer(without_preamble(reply.text), self._call(ref, reply, question))
+            text, call = await self._reply(request, question)
+            return ModelAnswer(without_preamble(text), call)
 
     async def ask_for(
         self,
@@ -252,18 +252,17 @@ class ModelCalls:
         """
         request = replace(request, answer=answer_form(answer_type))
         async with self._question(options, agent) as question:
-            ref, reply = await self._reply(request, question)
+            text, call = await self._reply(request, question)
             try:
-                value = read_answer(reply.text, answer_type, check)
-            except ReplyUnreadable as first:
-                parts = (*request.parts, *repair_parts(reply.text, str(first)))
-                ref, reply = await self._reply(replace(request, parts=parts), question)
-                try:
-                    value = read_answer(reply.text, answer_type, check)
-                except ReplyUnreadable as error:
-                    error.call = self._call(ref, reply, question)
-                    raise
-            return ModelAnswer(value, self._call(ref, reply, question))
+                return ModelAnswer(read_answer(text, answer_type, check), call)
+            except ReplyUnreadable as error:
+                parts = (*request.parts, *repair_parts(text, str(error)))
+            text, call = await self._reply(replace(request, parts=parts), question)
+            try:
+                return ModelAnswer(read_answer(text, answer_type, check), call)
+            except ReplyUnreadable as error:
+                error.call = call
+                raise
 
     async def load(self, providers: Collection[str]) -> None:
         named = [provider for name, provider in self._providers.items() if name in providers]
@@ -288,9 +287,7 @@ class ModelCalls:
             error.usage = question.usage
             raise
 
-    async def _reply(
-        self, request: ModelRequest, question: _Question
-    ) -> tuple[ModelRef, ModelReply]:
+    async def _reply(self, request: ModelRequest, question: _Question) -> ModelAnswer[str]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
         user = self._scope.user or request.user
         request = replace(request, temperature=question.temperature, user=user)
@@ -316,7 +313,7 @@ class ModelCalls:
             else:
                 self._availability.note(ref)
                 question.stands_in = ("/".join(refs[0]), str(failures[0])) if failures else ("", "")
-                return ref, reply
+                return ModelAnswer(reply.text, self._call(ref, reply, question))
         error = _weightiest(failures, is_patient=is_patient)
         if is_patient and is_outage(error) and not isinstance(error, TimeUp):
             wait = (isinstance(error, ProviderBusy) and error.retry_after) or 0.0
