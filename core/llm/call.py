@@ -314,12 +314,22 @@ class ModelCalls:
                 self._availability.note(ref)
                 question.stands_in = ("/".join(refs[0]), str(failures[0])) if failures else ("", "")
                 return ModelAnswer(reply.text, self._call(ref, reply, question))
-        error = _weightiest(failures, is_patient=is_patient)
-        if is_patient and is_outage(error) and not isinstance(error, TimeUp):
-            wait = (isinstance(error, ProviderBusy) and error.retry_after) or 0.0
-            if wait <= question.options.seconds:
-                raise ModelsAway(str(error), until=self._availability.until(refs, wait)) from error
-        raise error
+        raise self._failure(failures, question)
+
+    def _failure(self, failures: Sequence[CallFailed], question: _Question) -> Exception:
+        """What a question failed with that no model answered.
+
+        An error that may pass counts before the others, and one that only a person can mend last:
+        an agent is out for good only if none of its models can be asked any more.
+        """
+        is_patient, mending = question.options.patient, KeyRefused | ProviderMissing
+        passing = [error for error in failures if is_patient and is_outage(error)]
+        lasting = [error for error in failures if not isinstance(error, mending)]
+        error = (passing or lasting or failures)[-1]
+        wait = (isinstance(error, ProviderBusy) and error.retry_after) or 0.0
+        if not passing or isinstance(error, TimeUp) or wait > question.options.seconds:
+            return error
+        return ModelsAway(str(error), until=self._availability.until(question.refs, wait))
 
     async def _reply_after_retries(
         self, ref: ModelRef, request: ModelRequest, question: _Question
@@ -454,14 +464,3 @@ class ModelCalls:
             stands_in_why=question.stands_in[1],
             sent=question.sent,
         )
-
-
-def _weightiest(failures: Sequence[CallFailed], *, is_patient: bool) -> CallFailed:
-    """What a question that nobody answered failed with.
-
-    An error that may pass counts before the others, and one that only a person can mend last: an
-    agent is out for good only if none of its models can be asked any more.
-    """
-    passing = [error for error in failures if is_patient and is_outage(error)]
-    lasting = [error for error in failures if not isinstance(error, KeyRefused | ProviderMissing)]
-    return (passing or lasting or failures)[-1]

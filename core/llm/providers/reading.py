@@ -116,7 +116,10 @@ class Reading(ABC):
                 "unknown end of a reply", vendor=self.vendor, model=self.model, reason=end[:40]
             )
         text = "".join(self._texts)
-        return _without_thoughts(text if text.strip() else "".join(self._thoughts))
+        text = _without_thoughts(text if text.strip() else "".join(self._thoughts))
+        if not text.strip():
+            raise ReplyUnusable(f"The reply of {self.vendor} holds no text.")
+        return text
 
     def _add(self, text: str) -> None:
         self._texts.append(text)
@@ -158,8 +161,6 @@ async def read_reply(
     text = reading.text()
     if len(text) > most:
         raise _too_long(reading.vendor, quantity(most, "character"))
-    if not text.strip():
-        raise ReplyUnusable(f"The reply of {reading.vendor} holds no text.")
     if not has_begun:
         began()
     headers = response.headers
