@@ -217,11 +217,6 @@ def test_a_failure_amid_a_reply_is_what_its_code_says(
     assert type(translate("Vendor", ReplyFailed(body))) is kind
 
 
-@pytest.mark.parametrize("error", [KeyError("choices"), ValueError("Expecting value")])
-def test_what_cannot_be_read_is_a_failure_of_the_vendor(error: Exception) -> None:
-    assert type(translate("Vendor", error)) is ProviderDown
-
-
 @pytest.mark.parametrize("amount", [None, True, "much", float("nan"), float("inf"), -1, []])
 def test_what_is_no_amount_of_money_is_none(amount: object) -> None:
     assert money({"cost": amount}, "cost") is None
