@@ -20,7 +20,6 @@ from core.evidence.reading import FetchedFile, Section, joined_sections
 from core.evidence.sandbox import Work, run
 from core.figures import quantity
 from core.proxies import proxy_of
-from core.redaction import clean, redact
 from core.settings import EvidenceLimits, ToolServer, ToolSource
 
 #: Whether the SDK is there that asks servers.
