@@ -5,7 +5,7 @@ Servers of small models say "completed" where the token cap cut the text, and re
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -174,7 +174,7 @@ def read_answer(text: str, answer_type: type[T], check: Check[T] | None = None) 
     names = _names(answer_form(answer_type).schema)
     nearest, fewest = "", len(names) + 1
     # The likeliest first.
-    inner = (value for outer in _values(text) for value in _unwrapped(outer, names))
+    inner = (value for outer in _values(text) for value in _unwrapped(outer))
     for candidate in (cast("dict[str, Any]", _tidy(value, names)) for value in inner):
         try:
             value = answer_type.model_validate(candidate)
@@ -226,14 +226,12 @@ def _is_cut(text: str) -> bool:
     return text.count("{") > text.count("}")
 
 
-def _unwrapped(value: object, names: frozenset[str]) -> Sequence[dict[str, Any]]:
-    """The objects in a value that have a field of the form, the outermost first; else itself."""
-    layer, objects = [value], list[dict[str, Any]]()
+def _unwrapped(value: object) -> Iterator[dict[str, Any]]:
+    """The objects in a value, the outermost first: models put layers around an answer."""
+    layer = [value]
     for _ in range(_MOST_LAYERS):
-        objects += [cast("dict[str, Any]", item) for item in layer if isinstance(item, dict)]
+        yield from (cast("dict[str, Any]", item) for item in layer if isinstance(item, dict))
         layer = [inner for item in layer for inner in _inside(item)][:_MOST_VALUES]
-    fitting = [fields for fields in objects if not names.isdisjoint(map(_plain, fields))]
-    return fitting or objects[:1]
 
 
 def _inside(value: object) -> list[object]:

@@ -234,7 +234,7 @@ class _Body:
                 self._rest = bytearray(b"\n").join([*lines[place:], self._rest])
                 return
             self._has_begun = True
-            yield dig(value, 0) or value  # Gemini's compatible address puts it into a list
+            yield value
 
     def rest(self) -> Iterator[Any]:
         """The object at the end, where no line end follows it."""
@@ -242,15 +242,15 @@ class _Body:
         if data.startswith(b"<"):
             raise from_body(self._vendor, 0, data.decode(errors="replace"))
         if data.startswith(_JSON_BEGINS) and not data.startswith(b"[DONE]"):
-            value = _read_json(data)
-            yield dig(value, 0) or value
+            yield _read_json(data)
 
 
 def _read_json(data: bytearray) -> Any:
     try:
-        return from_json(data)  # four times as fast
+        value = from_json(data)  # four times as fast
     except ValueError:
-        return json.loads(data)  # knows halves of characters, too
+        value = json.loads(data)  # knows halves of characters, too
+    return dig(value, 0) or value  # Gemini's compatible address puts it into a list
 
 
 def _data_of(line: bytearray) -> bytearray:

@@ -19,6 +19,7 @@ from core.errors import (
     ProviderDown,
     ReplyUnreadable,
     ReplyUnusable,
+    RequestRejected,
     RunLost,
 )
 from core.llm.budget import Budget
@@ -237,6 +238,24 @@ async def test_a_patient_question_waits_for_its_own_model_where_the_fallback_ref
     options = CallOptions(patient=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
 
     with pytest.raises(ModelsAway):
+        await calls.ask(a_request(), ANN, options)
+
+
+@pytest.mark.parametrize(
+    ("own", "fallback", "kind"),
+    [
+        (Reject(status=400), Reject(status=401), RequestRejected),  # no person has to mend that
+        (Reject(status=500), Reject(status=401), ModelsAway),
+        (Reject(status=429, headers={"retry-after": "7200"}), Reject(status=401), ProviderBusy),
+    ],
+)
+async def test_what_may_pass_counts_before_what_lasts_or_people_mend(  # noqa: PLR0917 - a row
+    calls: ModelCalls, vendor: Vendor, own: Reject, fallback: Reject, kind: type[Exception]
+) -> None:
+    vendor.script = lambda asked: own if asked.path == "/v1/messages" else fallback
+    options = CallOptions(patient=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
+
+    with pytest.raises(kind):
         await calls.ask(a_request(), ANN, options)
 
 
