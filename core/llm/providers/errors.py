@@ -210,7 +210,9 @@ def translate(vendor: str, error: Exception, *, key: str = "", prompt: str = "")
     kind = type(first).__name__
     if isinstance(first, TimeoutError) or "Timeout" in kind:  # httpx2's name no TimeoutError
         return ProviderSilent(f"{vendor} stopped answering.")
-    if isinstance(error, httpx2.RequestError) or "Connection" in type(error).__name__:
+    if isinstance(error, httpx2.RequestError) or re.search(
+        "Connection|Timeout", type(error).__name__
+    ):
         return ProviderDown(f"The connection to {vendor} failed ({kind}){proxy_hint()}.")
     if isinstance(error, _OUR_FAULTS):
         _log.warning("reply not read", vendor=vendor, exc_info=error)
