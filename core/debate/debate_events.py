@@ -1,6 +1,6 @@
 """Events of the debate as a whole: start, closed questions, outages, time limit, end, reminders."""
 
-from core.debate.event import BaseEvent, Changes, constants, in_set, of_edition
+from core.debate.event import BaseEvent, Changes, constants, in_set
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
 from core.usage import Expense, Usage
@@ -102,30 +102,19 @@ class TimeRanOut(BaseEvent):
 
 
 class DebateConcluded(BaseEvent):
+    key_form = "end{0.nth}"
     edition: int = 1
 
-    @property
-    def key(self) -> str:
-        """A debate ends once, and again if the skipped debate is wanted after its verdict."""
-        return of_edition("end", self.edition)
-
     def _changes(self, debate: Debate) -> Changes:
-        if self.edition != debate.edition:
-            return {}  # written while somebody wanted it to go on
         return {"status": Status.CONCLUDED, "ended_at": debate.now}
 
 
 class DebateFailed(BaseEvent):
+    key_form = "end{0.nth}"
     reason: str
     edition: int = 1
 
-    @property
-    def key(self) -> str:
-        return of_edition("end", self.edition)
-
     def _changes(self, debate: Debate) -> Changes:
-        if self.edition != debate.edition:
-            return {}
         return {"status": Status.FAILED, "failure": self.reason, "ended_at": debate.now}
 
 
@@ -136,17 +125,10 @@ class ReminderDue(BaseEvent):
 
 
 class OutcomeAsked(BaseEvent):
+    key_form = "outcome-asked/{0.number}/{0.decision}"
     decision: str
     #: Counts how often: again after each "too early".
     number: int = 1
-
-    @property
-    def key(self) -> str:
-        return self.key_of(self.decision, self.number)
-
-    @staticmethod
-    def key_of(decision: str, number: int) -> str:
-        return f"outcome-asked/{number}/{decision}"
 
     def _changes(self, debate: Debate) -> Changes:
         return {"outcomes_asked": {**debate.outcomes_asked, self.decision: self.number}}

@@ -46,11 +46,6 @@ def in_set(field: str, attribute: str) -> Kept:
     return lambda debate, event: {field: getattr(debate, field) | {getattr(event, attribute)}}
 
 
-def of_edition_in_force(kept: Kept) -> Kept:
-    """Kept so if the event is of the end that the debate is heading for; else nowhere."""
-    return lambda debate, event: kept(debate, event) if event.edition == debate.edition else {}
-
-
 def constants(**changes: object) -> Kept:
     return lambda _debate, _event: changes
 
@@ -84,6 +79,11 @@ class BaseEvent(Value):
         return self.key_form.format(self)
 
     @property
+    def nth(self) -> str:
+        """What tells keys apart where a debate ends again: it was skipped, and then wanted."""
+        return of_edition("", getattr(self, "edition", 1))
+
+    @property
     def turn_taken(self) -> Turn | None:
         """The turn it is the outcome of; None for people's, the count and the verdict."""
         return None
@@ -94,7 +94,9 @@ class BaseEvent(Value):
         return None
 
     def folded_into(self, debate: Debate) -> Debate:
-        return debate.replace(**self._changes(debate))
+        """The debate after it; the same if it is of an end after which the debate went on."""
+        is_in_force = getattr(self, "edition", debate.edition) == debate.edition
+        return debate.replace(**self._changes(debate)) if is_in_force else debate
 
     def _changes(self, debate: Debate) -> Changes:
         return type(self).kept_in(debate, self)

@@ -1,7 +1,5 @@
 """Events of people besides messages: stop, pause, ballot, options, decision, question, feedback."""
 
-from typing import ClassVar
-
 from core.debate.event import BaseEvent, Changes, in_tuple, last
 from core.debate.people import Person, Stop
 from core.debate.state import Debate, Status
@@ -20,13 +18,8 @@ class OptionEdited(BaseEvent):
 
 
 class DebateWanted(BaseEvent):
-    KEY: ClassVar[str] = "debate-wanted"
-
+    key_form = "debate-wanted"
     by: Person
-
-    @property
-    def key(self) -> str:
-        return self.KEY
 
     def _changes(self, debate: Debate) -> Changes:
         """What was still being written of the old end counts no more: its edition is over."""

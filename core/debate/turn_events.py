@@ -14,8 +14,6 @@ from core.debate.event import (
     TurnEnded,
     by_key,
     last,
-    of_edition,
-    of_edition_in_force,
 )
 from core.debate.evidence import Source
 from core.debate.setup import Cast
@@ -128,14 +126,14 @@ class VerdictDrafted(BaseEvent):
     """The judge has written a verdict that is to be audited; nobody is shown it before."""
 
     key_form = "{0.turn.key}"
-    kept_in = of_edition_in_force(last("draft", "verdict"))
+    kept_in = last("draft", "verdict")
     turn: Turn
     verdict: Verdict
     edition: int = 1
 
 
 class Audited(TurnEnded):
-    kept_in = of_edition_in_force(last("audit", "audit"))
+    kept_in = last("audit", "audit")
     audit: Audit
     edition: int = 1
 
@@ -154,13 +152,10 @@ class ShadowPlaced(TurnEnded):
 
 
 class VoteTallied(BaseEvent):
-    kept_in = of_edition_in_force(last("tally", "tally"))
+    key_form = "tally{0.nth}"
+    kept_in = last("tally", "tally")
     tally: Tally
     edition: int = 1
-
-    @property
-    def key(self) -> str:
-        return of_edition("tally", self.edition)
 
 
 class SourceRead(TurnEnded):
@@ -173,14 +168,10 @@ class SourceRead(TurnEnded):
 
 
 class VerdictReached(BaseEvent):
-    kept_in = of_edition_in_force(last("verdict", "verdict"))
+    key_form = "verdict{0.nth}"
+    kept_in = last("verdict", "verdict")
     verdict: Verdict
     edition: int = 1
-
-    @property
-    def key(self) -> str:
-        """There is one verdict, and another if the skipped debate is wanted after it."""
-        return of_edition("verdict", self.edition)
 
     @property
     def spent(self) -> Expense:

@@ -14,6 +14,7 @@ from core.debate.agents import EXAMPLE, OFFLINE
 from core.debate.state import Debate
 from core.debate.turn import BESIDE
 from core.debate.verdict import RequirementStatus, Verdict, VerdictSource
+from core.debate.vote import Tally
 from core.figures import percent, quantity
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, Probabilities, mean, spread_of
@@ -53,30 +54,30 @@ class Confidence:
 
 
 def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
-    """How sure the verdict is, whatever its writer says of it; None: nobody was asked to vote.
-
-    No figure is given where the ballots say too little, or no model cast them.
-    """
-    tally, options = debate.tally, options_of(debate)
+    """How sure the verdict is, whatever its writer says of it; None: nobody was asked to vote."""
     providers = {agent.provider for agent in debate.setup.agents}
     if providers == {EXAMPLE}:
         # What somebody wrote by hand agrees as it was written to.
         return Confidence(None, (_WRITTEN,))
-    if tally is None or verdict.is_undecided:
+    if debate.tally is None or verdict.is_undecided:
         return None
     if providers == {OFFLINE}:
         return Confidence(None, (_BY_RULES,))
     if review.NOT_READY in verdict.warnings:
         return Confidence(None, (_BY_FINDINGS,))
-    option = options.resolve(verdict.option)
+    option = options_of(debate).resolve(verdict.option)
     if not option:
         return Confidence(None, ("the verdict takes none of the options that were voted on",))
-    shares = {
-        ballot.voter: options.probabilities(ballot.probabilities)
+    return _of_counted(debate, debate.tally, verdict, option)
+
+
+def _of_counted(debate: Debate, tally: Tally, verdict: Verdict, option: str) -> Confidence:
+    options, agents = options_of(debate), len(debate.setup.agents)
+    votes = {
+        ballot.voter: shares
         for ballot in voting.counted_ballots(debate, tally)
+        if (shares := options.probabilities(ballot.probabilities))
     }
-    votes = {voter: probabilities for voter, probabilities in shares.items() if probabilities}
-    agents = len(debate.setup.agents)
     counted = f"only {len(votes)} of {quantity(agents, 'ballot')} could be counted"
     if len(votes) < LEAST_BALLOTS:
         return Confidence(None, (counted,))

@@ -149,10 +149,11 @@ def _left_out(debate: Debate) -> Iterator[Gate]:
 
 def weigh(debate: Debate, number: int) -> Gate | None:
     """The gate after that round; None while it is not clear."""
-    gate, forecast = _weighed(debate, number), debate.setup.forecast
-    if not gate or gate.undebatable:
-        return gate
-    if not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
+    if not number and format_of(debate).drafts(debate) and (why := undebatable(debate)):
+        reason = GateReason.NOT_COMPARABLE
+        return Gate(turn=gate_turn(0), reason=reason, undebatable=why)
+    gate, forecast = _after(debate, number) if number else _first(debate), debate.setup.forecast
+    if not gate or not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
         return gate
     # The expected cost of the rounds after that one.
     share = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
@@ -160,14 +161,8 @@ def weigh(debate: Debate, number: int) -> Gate | None:
     return gate.model_copy(update={"saved": saved})
 
 
-def _weighed(debate: Debate, number: int) -> Gate | None:
-    return _after(debate, number) if number else _first(debate)
-
-
 def _first(debate: Debate) -> Gate | None:
     turn, merged, drafts = gate_turn(0), debate.options, format_of(debate).drafts(debate)
-    if drafts and (why := undebatable(debate)):
-        return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE, undebatable=why)
     if merged is None or len(drafts) < _A_PAIR:
         return None
     if merged.question_kind is not QuestionKind.CHOICE:
@@ -181,8 +176,8 @@ def _first(debate: Debate) -> Gate | None:
     if (first.silent and not vote_only) or len(first.votes) < _A_PAIR:
         return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE)
     if first.how.is_agreed and not first.silent:
-        hard_to_undo = setup.hard_to_undo and not setup.checks_rules
-        return _gate(turn, GateReason.AGREED, first.how, hard_to_undo=hard_to_undo)
+        is_hard = setup.hard_to_undo and not setup.checks_rules
+        return _gate(turn, GateReason.AGREED, first.how, hard_to_undo=is_hard)
     flags = {"vote_only": vote_only, "checks_rules": setup.checks_rules}
     return _gate(turn, GateReason.SPLIT, first.how, **flags)
 
@@ -288,72 +283,78 @@ def _rounds_left(debate: Debate, number: int) -> int:
     return max(0, planned - number - closing)
 
 
+#: What was found after a round, or of the first answers; what is filled in: `in_words`.
+_SENTENCES: Mapping[GateReason, str] = {
+    GateReason.AGREED: "After round {number} all agreed on {about} ({held}); {rest}.",
+    GateReason.SETTLED: "Round {number} moved nobody, and all hold {about} best, {at}; {rest}.",
+    GateReason.DEADLOCK: "Round {number} moved nobody, and they still differ, most about {about} "
+    "({apart} apart): it went to the vote; {rest}.",
+    GateReason.SPLIT: "First answers differ, most about {about}: {apart} apart.",
+    GateReason.MOVED: "Round {number} moved {movers}{unsure}.",
+    GateReason.OPEN_QUESTION: "The question is open (how, or how much), so its first answers are "
+    "debated.",
+    GateReason.NOT_COMPARABLE: "Some or all agents gave no probabilities that can be compared, so "
+    "it is not known whom a round moved.",
+}
+_ALL_FIRST = "All put {about} first, at {each}{ahead}: the first answers are debated."
+_NOTHING_FIRST = "Too few first ballots can be compared, so the first answers are debated."
+_STEP_SKIPPED = "All positions agree on {about} ({held}), so {step}s were skipped."
+_AT_ONCE = "All agreed at once on {about} ({held}); the debate was skipped{savings}."
+_HARD_TO_UNDO = (
+    "All agreed at once on {about} ({held}); the decision is hard to undo, so it is debated all "
+    "the same."
+)
+_VOTE_ONLY = "{who}, and {first}: debating {what} seldom helps, so its vote stands{savings}."
+
+
 def in_words(debate: Debate, gate: Gate) -> str:
     """What a gate found, in a sentence for people who were not there."""
     if gate.undebatable:
         return _UNDEBATABLE[gate.undebatable]
     gate = _by_all_ballots(debate, gate)
-    number, name, apart = (
-        gate.turn.round,
-        options_of(debate).name(gate.option),
-        _points(gate.spread),
-    )
+    name, apart = options_of(debate).name(gate.option), _points(gate.spread)
     about = f'"{name}"' if name else "the options"
     # Of what all put first: `70% to 85%`, or one share where they are the same.
     ends = () if gate.lowest is None else (gate.lowest, gate.highest or gate.lowest)
     each = " to ".join(dict.fromkeys(map(percent, ends)))
-    # An older version did not weigh the average.
     only = " only" if gate.reason is GateReason.SPLIT else ""
+    # An older version did not weigh the average.
     ahead = "" if gate.lead is None else f", on average{only} {_points(gate.lead)} ahead"
-    match gate.reason:
-        case _ if gate.vote_only:
-            how = f"all put {about} first" if each else "first answers differ"
-            return _vote_only_words(gate, how)
-        case GateReason.AGREED:
-            how = f"each at {each}{ahead}" if each else f"probabilities within {apart}"
-            return _agreed_words(debate, gate, about, how)
-        case GateReason.SETTLED:
-            how = f"all hold {about} best, {f'at {each}' if each else f'{apart} apart'}"
-            return f"Round {number} moved nobody, and {how}; {_rest_words(debate, gate)}."
-        case GateReason.DEADLOCK:
-            how = f"they still differ, most about {about} ({apart} apart): it went to the vote"
-            return f"Round {number} moved nobody, and {how}; {_rest_words(debate, gate)}."
-        case GateReason.SPLIT if each:
-            return f"All put {about} first, at {each}{ahead}: the first answers are debated."
-        case GateReason.SPLIT:
-            return f"First answers differ, most about {about}: {apart} apart."
-        case GateReason.MOVED:
-            movers = ", ".join(debate.setup.agent(agent).name for agent in gate.moved)
-            unsure = f"; all put {about} first, at {each}" if each else ""
-            return f"Round {number} moved {movers}{unsure}."
-        case GateReason.OPEN_QUESTION:
-            return "The question is open (how, or how much), so its first answers are debated."
-        case GateReason.NOT_COMPARABLE if not number:
-            return "Too few first ballots can be compared, so the first answers are debated."
-        case GateReason.NOT_COMPARABLE:
-            return (
-                "Some or all agents gave no probabilities that can be compared, so it is not known "
-                "whom a round moved."
-            )
+    return _sentence_of(gate, has_first=bool(each)).format(
+        number=gate.turn.round,
+        step=gate.skips,
+        about=about,
+        apart=apart,
+        each=each,
+        ahead=ahead,
+        at=f"at {each}" if each else f"{apart} apart",
+        held=f"each at {each}{ahead}" if each else f"probabilities within {apart}",
+        first=f"all put {about} first" if each else "first answers differ",
+        unsure=f"; all put {about} first, at {each}" if each else "",
+        movers=", ".join(debate.setup.agent(agent).name for agent in gate.moved),
+        who="The question is whether rules are kept"
+        if gate.checks_rules
+        else "One model speaks for all agents",
+        what="a check" if gate.checks_rules else "a choice with itself",
+        rest=_rest_words(debate, gate),
+        savings=_savings(gate),
+    )
 
 
-def _vote_only_words(gate: Gate, how: str) -> str:
-    who, what = "One model speaks for all agents", "a choice with itself"
-    if gate.checks_rules:
-        who, what = "The question is whether rules are kept", "a check"
-    return f"{who}, and {how}: debating {what} seldom helps, so its vote stands{_savings(gate)}."
-
-
-def _agreed_words(debate: Debate, gate: Gate, about: str, how: str) -> str:
+def _sentence_of(gate: Gate, *, has_first: bool) -> str:
+    if gate.vote_only:
+        return _VOTE_ONLY
     if gate.skips:
-        return f"All positions agree on {about} ({how}), so {gate.skips.value}s were skipped."
-    if gate.turn.round:
-        rest = _rest_words(debate, gate)
-        return f"After round {gate.turn.round} all agreed on {about} ({how}); {rest}."
-    end = f"the debate was skipped{_savings(gate)}"
-    if gate.hard_to_undo:
-        end = "the decision is hard to undo, so it is debated all the same"
-    return f"All agreed at once on {about} ({how}); {end}."
+        return _STEP_SKIPPED
+    match gate.reason:
+        case GateReason.AGREED if not gate.turn.round:
+            return _HARD_TO_UNDO if gate.hard_to_undo else _AT_ONCE
+        case GateReason.SPLIT if has_first:
+            return _ALL_FIRST
+        case GateReason.NOT_COMPARABLE if not gate.turn.round:
+            return _NOTHING_FIRST
+        case reason:
+            return _SENTENCES[reason]
 
 
 def _rest_words(debate: Debate, gate: Gate) -> str:

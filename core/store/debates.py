@@ -262,7 +262,7 @@ def _note_end(connection: Connection, recorded: RecordedEvent) -> None:
     ended_at: datetime | None = recorded.at
     match recorded.event:
         case DebateConcluded(edition=1) | DebateFailed(edition=1) if connection.execute(
-            _STANDING, {"with_id": recorded.debate_id, "key": DebateWanted.KEY}
+            _STANDING, {"with_id": recorded.debate_id, "key": DebateWanted.key_form}
         ).first():
             return  # written while somebody wanted it to go on
         case DebateConcluded():

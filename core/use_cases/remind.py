@@ -120,7 +120,7 @@ def _due(debate: Debate, origin: str) -> ReminderDue | OutcomeAsked | BallotsRev
         return None
     count = debate.outcomes_asked.get(origin, 0)
     # Somebody said that it was too early, after they were asked: then it is asked again.
-    newest = OutcomeAsked.key_of(origin, count)
+    newest = OutcomeAsked(decision=origin, number=count).key
     if count and not (outcome and debate.came_first(newest, f"outcome/{outcome.origin}")):
         return None
     return OutcomeAsked(decision=origin, number=count + 1)
