@@ -1,7 +1,6 @@
 """Debates played through by dice, without any model: for properties that always hold."""
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -292,24 +291,3 @@ class Play:
             if not self.step():
                 break
         return self.debate
-
-
-def numbered(events: Sequence[Event]) -> list[RecordedEvent]:
-    """A log of these events, whatever they are."""
-    return [RecordedEvent("d1", seq, START, event) for seq, event in enumerate(events, start=1)]
-
-
-@st.composite
-def odd_logs(draw: st.DrawFn) -> list[RecordedEvent]:
-    """Some of the events of a real debate, in an order no engine has written."""
-    play = Play(draw(setups), draw(lucks))
-    play.to_the_end()
-    start, *rest = (recorded.event for recorded in play.log)
-    dice = random.Random(draw(st.integers(0, 2**32)))
-    share = dice.choice([0.3, 0.7, 1.0])
-    events = [event for event in rest if dice.random() < share]
-    if dice.random() < 0.7:
-        dice.shuffle(events)
-    if dice.random() < 0.7:
-        events = events[: dice.randrange(len(events) + 1)]
-    return numbered([start, *events])

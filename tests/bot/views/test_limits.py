@@ -3,30 +3,25 @@
 import json
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.presenter.posts import posts_of
-from bot.presenter.reading_order import position_after
 from bot.slack.blocks import without_newer
 from bot.views import notices
 from bot.views.board import board
 from bot.views.decision import outcome_form, outcome_post
 from bot.views.group_post import everything, group_post, turn
-from bot.views.lists import DebateRow, channel_list, home
 from bot.views.message import MessageView, in_full
 from bot.views.verdict import headline, short_text, shortcomings, verdict
 from bot.views.vote import vote
 from core.debate.agents import Agent
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome
 from core.debate.evidence import Citation, CitationStatus
-from core.debate.log import RecordedEvent, fold
 from core.debate.people import Person
 from core.debate.people_events import DecisionRecorded, OutcomeGiven
 from core.debate.setup import Setup
@@ -50,14 +45,12 @@ from core.debate.verdict import (
     Verdict,
 )
 from core.debate.vote import Ballot, Option, Options, QuestionKind
-from core.errors import LogBroken
 from core.rules.options import options_of
 from core.rules.voting import count
 from core.testing import a_setup
 from slack_on_loopback.blocks import block_problems
 from slack_on_loopback.rules import check_message_blocks
 from tests.bot.plays import CALL, a_debate, a_verdict
-from tests.core.dice import odd_logs
 from tests.core.rules.formats.told import AGENTS, options, voted
 
 #: What chat.update takes; the board is edited with it.
@@ -283,21 +276,6 @@ def test_how_a_decision_turned_out_fits(question: str, why: str, kind: OutcomeKi
     check(outcome_post(debate))
     check(board(debate))
     outcome_form(debate, outcome.model_copy(update={"why": why[:600]}), again_after=30)
-
-
-@settings(max_examples=40)
-@given(log=odd_logs())
-def test_a_log_that_no_engine_can_have_written_is_shown_or_refused_by_name(
-    log: list[RecordedEvent],
-):
-    with suppress(LogBroken):
-        debate = fold(log)
-        board(debate)
-        home([DebateRow(debate)])
-        channel_list([DebateRow(debate)])
-        position_after(log)
-        for recorded in log:
-            posts_of(debate, recorded)
 
 
 def test_people_are_named_by_mention_and_only_if_their_id_is_one():
