@@ -59,10 +59,14 @@ class PostState(StrEnum):
     #: Somebody began to send it; after a crash it may or may not have arrived.
     SENDING = "sending"
     SENT = "sent"
-    #: It will not be tried again.
+    #: It will not be tried again. So is a state that nobody knows: the file is damaged.
     FAILED = "failed"
     #: Its place cannot be reached; a living one is brought to the truth when that comes back.
     GONE = "gone"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "PostState":  # noqa: ARG003 - the base class has it
+        return cls.FAILED
 
 
 @dataclass(frozen=True, kw_only=True)
