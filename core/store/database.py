@@ -15,7 +15,7 @@ from typing import Protocol, Self, TypeVar
 from sqlalchemy import URL, Connection, make_url
 from sqlalchemy.exc import ArgumentError
 
-from core.errors import ConfigurationBroken, StoreDown
+from core.errors import ConfigurationBroken, StoreDown, StoreMissing
 from core.store.engines import (
     FILE_FORM,
     BatchingWriter,
@@ -25,7 +25,7 @@ from core.store.engines import (
     sqlite_writer,
 )
 from core.store.failures import is_passing
-from core.store.lock import FileLock, check_no_log_is_left, check_there
+from core.store.lock import FileLock, check_no_log_is_left
 
 T = TypeVar("T")
 
@@ -103,7 +103,8 @@ class Database:
         file = file_at(location)
         if file is None:
             return await _asked(_on_server(location))
-        check_there(file)
+        if state := check_no_log_is_left(file):
+            raise StoreMissing(f"The database {file} is {state}.")
         # Another process may hold the file's lock, so nothing here writes: the reader refuses.
         reader = RepeatingWriter(sqlite_reader(file, "ro"), str(file))
         return await _asked(cls(str(file), reader, reader))

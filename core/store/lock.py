@@ -5,7 +5,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from core.errors import StoreDown, StoreInUse, StoreMissing
+from core.errors import StoreDown, StoreInUse
 
 _PRIVATE = 0o600
 _NOT_WRITABLE = "The database {database} cannot be written. Allow writing in {folder}."
@@ -76,17 +76,6 @@ def is_in_use(database: Path) -> bool:
         return bool(_take(file))
     finally:
         os.close(file)
-
-
-def check_there(database: Path) -> None:
-    """Make sure that there is a database to look into, before SQLite is asked for it.
-
-    Raises:
-        StoreMissing: There is none, and nothing says that there was one.
-        StoreDown: What was written last is there without it.
-    """
-    if state := check_no_log_is_left(database):
-        raise StoreMissing(f"The database {database} is {state}.")
 
 
 def check_no_log_is_left(database: Path) -> str:
