@@ -74,6 +74,8 @@ def is_in_use(database: Path) -> bool:
         return False
     try:
         return bool(_take(file))
+    except OSError:  # as on a network disk without locks
+        return False
     finally:
         os.close(file)
 
