@@ -45,6 +45,7 @@ DIALECTIC = {
             "name": "Kim",
             "role": "kiss",
             "enabled": False,
+            "systemPromptPath": None,
         },
     ],
     "judge": {
@@ -128,6 +129,7 @@ def test_every_setting_of_a_full_file_arrives() -> None:
     assert ann.summarization
     assert (ann.summarization.threshold, ann.summarization.max_length) == (9, 2500)
     assert (bob.name, bob.provider, bob.fallbacks) == ("Wizard", "openai", None)
+    assert bob.icon == ":scroll:", "that of its role"
     assert settings.judge
     assert (settings.judge.name, settings.judge.model) == ("Referee", "claude-small")
     assert (settings.format, settings.rounds, settings.when) == ("panel", 4, When.ALWAYS)
@@ -541,11 +543,16 @@ def test_models_of_servers_are_dealt_where_there_is_no_other(
 def test_an_agent_takes_the_model_of_its_provider_from_those_that_are_dealt() -> None:
     sol = ModelChoice(provider="openai", model="gpt-6.1-sol")
     opus = ModelChoice(provider="anthropic", model="claude-opus-5-5")
-    base = Settings(agent_model=sol, judge_model=sol, mixed_models=(sol, opus))
+    mixed = (sol, opus)
+    base = Settings(agent_model=sol, judge_model=sol, mixed_models=mixed, judge_models=mixed)
     text = "agents: [{id: a, role: legal, provider: anthropic}, {id: b, role: security}]"
-    agents = loaded(text, defaults=FileDefaults(settings=base, providers=PROVIDERS)).settings.agents
+    defaults = FileDefaults(settings=base, providers=PROVIDERS)
+    settings = loaded(text, defaults=defaults).settings
 
-    assert [agent.full_name for agent in agents] == [opus.full_name, sol.full_name]
+    assert [agent.full_name for agent in settings.agents] == [opus.full_name, sol.full_name]
+    assert settings.judge_models == mixed
+    named = loaded(f"{text}\njudge: {{provider: openai}}", defaults=defaults).settings
+    assert named.judge_models == (), "a judge that is named judges"
 
 
 TOOLS = """
