@@ -266,17 +266,14 @@ class _Reader:
         general = self.role.checks.get(ANY, ()) if is_software else self.role.anything
         return [*checks[: _MOST_POINTS - 1 if is_software else 1], *general][:_MOST_POINTS]
 
-    def worth(self, thing: Technology) -> Mapping[str, int]:
-        """What each note on a thing counts for this role."""
-        values = self.role.values
-        return {says: values.get(key, 0) * amount for key, (amount, says) in thing.notes.items()}
-
     def weight(self, thing: Technology) -> int:
-        return sum(self.worth(thing).values())
+        values = self.role.values
+        return sum(values.get(key, 0) * amount for key, (amount, _) in thing.notes.items())
 
     def notes(self, thing: Technology, sign: int) -> Sequence[str]:
         """What speaks for a thing (sign 1) or against it (-1), the weightiest first."""
-        worth = {says: sign * amount for says, amount in self.worth(thing).items()}
+        values, notes = self.role.values, thing.notes.items()
+        worth = {says: sign * values.get(key, 0) * amount for key, (amount, says) in notes}
         return sorted((says for says in worth if worth[says] > 0), key=lambda says: -worth[says])
 
     def points(self, thing: Technology, sign: int) -> Sequence[str]:
@@ -419,8 +416,6 @@ def _verdict(reader: _Reader) -> Mapping[str, object]:
     notes = re.findall(r"^(note\d+)(?: |$)", reader.joined(PartKind.NOTES), re.MULTILINE)
     sections = reader.request.answer.labels("parts", "part") if reader.request.answer else ()
     reply: dict[str, object] = {
-        "reasons": [],
-        "requirements": [],
         "decision": UNDECIDED if is_own else NOT_JUDGED,
         "solution": _NO_WINNER if is_own else _JUDGES_NOTHING,
         "implementation": "",

@@ -123,12 +123,10 @@ class Refusals:
     failed: Counter[str] = field(default_factory=Counter[str])
 
     def limit_capability(self, limits: Capability) -> Capability:
-        cache = "automatic" if "marks" in self.fields else "explicit"
-        changes = {
-            "answers": max(self.answers, limits.answers, key=_ANSWERS.index),
-            "cache": cache if limits.cache == "explicit" else limits.cache,
-        }
-        return limits.model_copy(update=changes)
+        answers = max(self.answers, limits.answers, key=_ANSWERS.index)
+        unmarked = "marks" in self.fields and limits.cache == "explicit"
+        cache = "automatic" if unmarked else limits.cache
+        return limits.model_copy(update={"answers": answers, "cache": cache})
 
     def accepted_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
         sent = {name: value for name, value in params.items() if name not in self.fields}

@@ -195,18 +195,3 @@ async def test_a_call_that_gets_no_reply_costs_its_own_turn_at_most(
     assert debate.verdict
     assert not [event for event in events if isinstance(event, ModelWentAway | OutageBegan)]
     assert {failure.turn.act for failure in debate.failures.values()} <= {act}
-
-
-@pytest.mark.parametrize(
-    "slow",
-    [{"wait": 0.1}, {"pieces": 8, "pace": 0.005}],
-    ids=["the first byte is late", "words trickle"],
-)
-async def test_models_that_are_slow_in_every_act_are_as_good_as_others(
-    slow: dict[str, float],
-) -> None:
-    debate, _ = await held_with(lambda asked: replace(good_reply(asked), **slow))
-
-    assert debate.status is Status.CONCLUDED
-    assert debate.verdict
-    assert (debate.failures, debate.abstentions) == ({}, {})
