@@ -17,7 +17,7 @@ from bot.queue.outgoing import Outgoing, RenderedPosts
 from bot.queue.rate_limits import FAST, Pace, RateLimits
 from bot.queue.rows import DebateProgress, NewPost, PostRow, Posts, PostState
 from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_client, slack_session
-from bot.slack.ids import METADATA_EVENT
+from bot.slack.ids import METADATA_EVENT, address_of
 from bot.slack.payloads import Identity
 from bot.store.leases import Leases
 from bot.store.tables import QUEUE, prepare
@@ -317,3 +317,21 @@ def test_a_post_in_doubt_is_looked_for_after_the_last_byte_of_its_call_can_have_
     method: str,
 ) -> None:
     assert Pace().lease_of(method) < Pace().grace_of(method)
+
+
+async def test_what_belongs_to_a_message_that_was_never_posted_holds_nothing_up(
+    office: Office,
+) -> None:
+    await office.outbox.post([office.new("d1/e1/0", thread_key="d1/board"), office.new("d1/e2/0")])
+    rows = await office.settled("d1/e1/0", "d1/e2/0")
+    assert [row.state for row in rows] == [PostState.FAILED, PostState.SENT]
+
+
+async def test_a_post_waits_for_the_address_that_it_links_to(office: Office) -> None:
+    board = office.new("d2/board", channel="architecture")
+    office.outbox.outgoing.limits.hold(board.lane, 0.3)
+    text = f"<{address_of(board.key)}|there>"
+    await office.outbox.post([board, office.new("d1/e1/0", payload={"text": text})])
+    linked, _ = await office.settled(board.key, "d1/e1/0")
+    assert linked.ts
+    assert linked.ts.replace(".", "") in office.texts()[0]

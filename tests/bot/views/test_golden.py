@@ -16,14 +16,15 @@ from bot.views.decision import decision_buttons
 from bot.views.group_post import group_post, turn
 from bot.views.lists import DebateRow, home
 from bot.views.message import MOST_PAGES, PAGE_LIMIT, MessageView, in_pages
+from bot.views.progress import progress
 from bot.views.verdict import headline, shortcomings, verdict
 from bot.views.vote import option_labels, vote
 from core.debate.contributions import Contribution, Failure, Note, NoteOutcome, Summary, SummaryKind
 from core.debate.debate_events import DebateConcluded
 from core.debate.log import fold
 from core.debate.message_events import NoteAdded
-from core.debate.people import Person
-from core.debate.people_events import DecisionRecorded
+from core.debate.people import Person, Stop
+from core.debate.people_events import DecisionRecorded, StopRequested
 from core.debate.state import Debate
 from core.debate.turn import SUMMARIZER, Act, Turn
 from core.debate.turn_events import (
@@ -183,6 +184,12 @@ def test_progress_counts_what_is_done_up_to_the_verdict():
     assert "16% done" in board(fold(log[:4])).text
     before_the_verdict = next(n for n, e in enumerate(log) if isinstance(e.event, VerdictReached))
     assert "The judge writes the decision" in board(fold(log[:before_the_verdict])).text
+
+
+def test_no_ballot_is_to_come_once_a_debate_is_stopped():
+    drafts = speeches("r1/proposal/architect", "r1/proposal/security")
+    stopped = progress(a_debate(*drafts, StopRequested(stop=Stop(by=SAM))))
+    assert (stopped.done, stopped.total) == (2, 3)
 
 
 def round_turn(number: int) -> Turn:

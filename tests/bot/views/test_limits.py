@@ -226,6 +226,7 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
     debate = debate.replace(tally=count(positions, cast, options=options_of(debate)))
     text = short_text(debate, reached)
     assert len(text.split()) <= 150, text
+    assert "100): ." not in text
     heads = ("\n• ", "*Dissent*", "*What would overturn it*", "*Vote*", "*Confidence*")
     # What went wrong stands above the decision, in three lines at most.
     above = len(shortcomings(debate, reached).splitlines()[:3])
