@@ -7,35 +7,15 @@ import pytest
 
 from bot.building import load_settings
 from bot.demo import costs_money, models_in_words, offline
-from bot.examples import PacedProvider, Playback, own_line, playing_line
+from bot.examples import PacedProvider
 from bot.settings import BotSettings
 from core.clock import SystemClock
 from core.debate.turn import Act
 from core.request import ModelRequest, Part, PartKind
 from core.settings import ModelChoice, Settings, agent_for
 from core.testing import ScriptedProvider
-from slack_on_loopback import GuideLine
-from tests.bot.plays import a_debate
 
-BOARD, VERDICT = ("C1", "1.0"), "2.0"
 PAID = ModelChoice(provider="openai", model="some-model")
-
-
-def test_the_top_line_says_what_is_shown_and_brings_the_verdict_into_view() -> None:
-    line = playing_line(a_debate(), BOARD, Playback(), "")
-    assert line.text.startswith(
-        "Moot demo: a team asks in Slack, AI agents argue, the team decides"
-    )
-    assert "1 of 5: the agents ask" in line.text
-    assert line.message == ""
-    assert playing_line(a_debate(), BOARD, Playback(), VERDICT).message == VERDICT
-
-
-def test_the_board_of_ones_own_question_is_in_view_until_there_is_a_verdict() -> None:
-    line = GuideLine(text="", thread=BOARD)
-    assert own_line(a_debate(), "", line).message == BOARD[1]
-    line = GuideLine(text="", thread=BOARD, message=VERDICT)
-    assert own_line(a_debate(), "", line).message == VERDICT
 
 
 @dataclass
