@@ -190,7 +190,9 @@ async def test_where_no_model_was_ever_reached_the_debate_is_left_and_can_be_tak
         await work
     debate = await sitting.debate()
     assert debate.status is Status.RUNNING
-    assert debate.outage
+    assert debate.outage_at
+    waited = (sitting.clock.now() - debate.outage_at).total_seconds()
+    assert waited < debate.setup.limits.turn_seconds / 2, "its address may be wrong"
 
     sitting.provider = ScriptedProvider()
     assert (await sitting.go_on()).status is Status.CONCLUDED
