@@ -521,7 +521,8 @@ _WANT = (
     )
     .returning(QUEUE.c.edit_lane)
 )
-_UNSENT_LANES = select(_Q.c.lane).where(_Q_UNSENT)
+#: States have no first call, in whatever state a damaged file has their rows.
+_UNSENT_LANES = select(_Q.c.lane).where(_Q_UNSENT, _Q.c.method.not_in(STATES))
 _STALE_LANES = select(_Q.c.edit_lane).where(_Q_STALE, _Q_ROOTED)
 _BUSY = union(_UNSENT_LANES.where(_Q.c.method != LANDING), _STALE_LANES)
 _BUSY_LANES = union(_UNSENT_LANES, _STALE_LANES).subquery("busy")
