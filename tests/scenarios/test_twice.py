@@ -102,6 +102,20 @@ async def test_who_asks_second_has_it_debated_all_the_same_with_a_button(
     assert fold(log).setup.question == QUESTION
 
 
+async def test_who_asks_second_with_a_file_gets_no_button_that_would_lose_it(
+    team: Team, models: ScriptedProvider
+):
+    models.hold(Act.PROPOSAL)
+    await team.debate(QUESTION)
+    text = f"@Moot {QUESTION}"
+    await team.workspace.share_file("sam", team.channel, "load.csv", b"a,b", text=text)
+    await team.workspace.wait_for(lambda: team.ephemeral_texts("sam"))
+    refused = team.workspace.ephemeral("sam", team.channel)[-1]
+    assert "The same question was asked here" in refused["text"]
+    assert "Debate it all the same" not in str(refused)
+    models.let_go()
+
+
 async def test_a_reply_delivered_twice_is_one_note(team: Team, models: ScriptedProvider):
     board = await debate_at_leisure(team, models)
     team.workspace.faults.double_next_events(1)
