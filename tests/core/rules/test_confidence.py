@@ -1,6 +1,7 @@
 """One figure per verdict, computed from the ballots, and what it rests on."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -128,6 +129,14 @@ def test_what_is_missing_or_unmet_is_said_and_taken_off(
     assert computed
     assert computed.percent == figure
     assert words in "; ".join(computed.rests_on)
+
+
+def test_what_a_review_finds_unmet_is_no_doubt_about_its_verdict() -> None:
+    debate = a_debate(SURE, SURE)
+    reviewed = replace(debate, setup=debate.setup.model_copy(update={"format": "review"}))
+    computed = confidence_of(reviewed, VERDICT.model_copy(update={"requirements": (UNMET,)}))
+    assert computed
+    assert computed.percent == 90
 
 
 def test_ballots_that_are_not_counted_are_taken_off() -> None:

@@ -14,12 +14,13 @@ from core.debate.turn import BESIDE
 from core.debate.turn_events import GatePassed
 from core.debate.vote import GateReason, QuestionKind
 from core.rules import gate, schedule
-from core.rules.ending import why_not_wanted
+from core.rules.ending import round_reasons, why_not_wanted
 from core.testing import on_own_models
 from tests.core.rules.formats.told import (
     AGENTS,
     a_format_setup,
     debate_with,
+    failed,
     of_all,
     options,
     speeches,
@@ -117,6 +118,23 @@ def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None
 
     assert found.ends_rounds
     assert "whether rules are kept, and first answers differ" in gate.in_words(debate, found)
+
+
+def test_where_a_first_ballot_is_lost_those_who_agree_are_debated() -> None:
+    lost = failed("r0/ballot/simplicity")
+    debate, found = passed(MODELS, *DRAFTS, CHOICE, *all_voted(0.9, 0.8), *lost)
+
+    assert found.reason is GateReason.NOT_COMPARABLE
+    assert ready(debate) == {"critique"}
+
+
+def test_that_no_moves_are_known_is_told_once_for_all_rounds() -> None:
+    unknown = [
+        GatePassed(gate=gate.Gate(turn=gate.gate_turn(n), reason=GateReason.NOT_COMPARABLE))
+        for n in (1, 2)
+    ]
+    (words,) = round_reasons(debate_with(MODELS, *DRAFTS, CHOICE, *unknown))
+    assert words.endswith("it is not known whom a round moved.")
 
 
 @pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
