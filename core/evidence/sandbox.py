@@ -65,9 +65,7 @@ async def run(
     finally:
         await _end(process)
     if not output:
-        # Signals that the system sends at the limit of computing time.
-        is_slow = process.returncode in {-signal.SIGXCPU, -signal.SIGKILL}
-        raise BadInput(work.too_long if is_slow else work.too_much)
+        raise BadInput(work.too_much)
     answer: dict[str, Any] = json.loads(output)
     if fault := answer.get("fault"):
         raise BadInput(fault)

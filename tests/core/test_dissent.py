@@ -42,6 +42,8 @@ async def judged(minds: Minds, dissent: str = OBJECTION, by: str = "") -> Debate
     [
         (AGREED, "none", "The judge's own objection", NOBODY_AGAINST),
         (AGREED, "Simplicity", "Dissent of Simplicity", NOBODY_AGAINST),
+        # Who held several options level is against none.
+        ({**AGREED, "simplicity": (50, 50)}, "none", "The judge's own objection", NOBODY_AGAINST),
         (STUCK, "Security", "Dissent of Security", ""),
         (
             STUCK,

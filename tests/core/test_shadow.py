@@ -100,6 +100,9 @@ async def test_nothing_shows_it_before_the_verdict_and_everything_does_after_it(
         if row.seq < ends:
             assert not leaking, (row.event.kind, leaking)
             assert shadow.agrees(then) is None
+            events = [entry["event"] for entry in json.loads(texts["record"])["events"]]
+            placed = [event["choice"] for event in events if event["kind"] == "shadow_placed"]
+            assert not any(choice["option"] for choice in placed)
     for text in (report(debate), decision_text(debate), record_json(log)):
         assert MARK in text
     before = record_json(log[:came])

@@ -382,3 +382,8 @@ def test_what_cannot_be_read_is_refused_by_name(name: str, content: bytes, words
     with pytest.raises(Unreadable) as refused:
         read(Extract(most_characters=400_000, most_pages=500), content, name, "")
     assert words in str(refused.value)
+
+
+def test_a_header_of_several_sections_is_read_once() -> None:
+    text, _ = text_and_warnings(Case("header.docx", word(made.with_header)))
+    assert text.count("DRAFT 3") == 1

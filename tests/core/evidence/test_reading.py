@@ -107,6 +107,9 @@ async def test_only_so_many_pages_and_characters_are_read() -> None:
     text = await read(b"word " * 1000, limits=EvidenceLimits(characters=100))
     assert len(text.text) == 100
     assert text.warnings == ("only the first 100 characters were read",)
+    cells = b'{"cells": [{"source": "%s"}, {"source": "%s"}]}' % (b"a" * 150, b"b" * 150)
+    text = await read(cells, "load.ipynb", EvidenceLimits(characters=100))
+    assert (text.text, len(text.marks)) == ("a" * 100, 1)
     limits = EvidenceLimits(file_bytes=1000)
     assert await refusal(b"x" * 1_500_000, limits=limits) == "it has 1.5 MB, and the most is 1 kB"
 

@@ -247,10 +247,10 @@ for line in sys.stdin:
 import json, sys
 for line in sys.stdin:
     asked, words = json.loads(line).get("id"), "go\\naway " * 100
-    error = {"code": -32603, "message": words + "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789"}
+    error = {"code": -32603, "message": "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789 " + words}
     print(json.dumps({"jsonrpc": "2.0", "id": asked, "error": error}), flush=True)
 """,
-        "the server says: “go away go away",
+        "the server says: “[redacted] go away go away",
     ),
 }
 

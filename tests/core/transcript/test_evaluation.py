@@ -236,11 +236,19 @@ async def test_no_taste_of_place_length_or_maker_passes_for_a_difference(
         assert text.index("one maker's taste") < text.index("| Better by")
 
 
-async def test_evaluators_of_two_makers_that_agree_in_either_order_show_a_difference() -> None:
-    result, providers = await compared({"ann": likes("job_queue_v2"), "bob": likes("job_queue_v2")})
-    assert finding_words(result) == "All 2 evaluators prefer the single answer, in either order."
-    text = comparison_markdown(result)
-    assert "| Security | single | single |" in text
+@pytest.mark.parametrize(
+    ("words", "text", "row"),
+    [
+        ("job_queue_v2", "single answer", "| Security | single | single |"),
+        ("It is there.", "debate's verdict", "| Security | debate | debate |"),
+    ],
+)
+async def test_evaluators_of_two_makers_that_agree_in_either_order_show_a_difference(
+    words: str, text: str, row: str
+) -> None:
+    result, providers = await compared({"ann": likes(words), "bob": likes(words)})
+    assert finding_words(result) == f"All 2 evaluators prefer the {text}, in either order."
+    assert row in comparison_markdown(result)
     assert json.loads(comparison_json(result))["finding"] == finding_words(result)
     assert len(providers["ann"].requests) == CALLS
     assert result.usage.attempts == 2 * CALLS

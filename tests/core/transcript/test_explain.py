@@ -50,6 +50,7 @@ async def test_a_turn_waited_for_exactly_its_inputs_and_saw_what_was_sent() -> N
     assert (question.label, draft.label) == ("Question", "Proposal under review")
     assert draft.chars == len(debate.text_of(Act.PROPOSAL, 1, "security"))
     assert draft.left_out == 0
+    assert ", carried over from r1/refinement/security" in explanation(log)
 
 
 async def test_one_turn_is_explained_by_its_key_or_by_words() -> None:

@@ -53,8 +53,8 @@ from core.transcript.explain import explanation
 from core.transcript.markdown import shown_as_is
 from core.transcript.record import outcome, record_json
 from core.transcript.report import report
-from core.transcript.vote import headline_option, vote_words
-from core.transcript.words import model_count_words
+from core.transcript.vote import headline_option, option_rows, vote_words
+from core.transcript.words import letters_words, model_count_words
 from core.usage import Call, Usage
 from tests.core.test_older_logs import LOGS, log, record
 from tests.core.transcript.splits import split_log
@@ -221,6 +221,30 @@ def test_the_headline_is_the_option_decided_for_else_the_one_the_vote_puts_first
     assert headline_option(fold(split_log())) == "PostgreSQL"
     assert headline_option(fold(running)) == "PostgreSQL"
     assert headline_option(fold(split_log()[:3])) == ""
+
+
+def test_options_stand_in_the_order_of_the_vote() -> None:
+    tally = fold(split_log()).tally
+    assert tally
+    turned = with_changes(
+        VoteTallied(tally=tally.model_copy(update={"options": tally.options[::-1]}))
+    )
+    assert [*option_rows(fold(split_log()))[1]] == ["o1", "t1"]
+    assert [*option_rows(turned)[1]] == ["t1", "o1"]
+
+
+def test_a_key_to_letters_stands_where_a_text_that_was_shown_some_has_one() -> None:
+    setup = a_setup().model_copy(update={"format": "council"})
+    debate = fold(log_of([DebateStarted(setup=setup)]))
+    key = "A is Architect, B is Security, C is Simplicity."
+    for act, text, words in (
+        (Act.DEBATE, "So it is:\nPosition B is wrong.", key),
+        (Act.DEBATE, "As C's answer says.", key),
+        (Act.DEBATE, "A plan B has no letters.", ""),
+        (Act.GATHER, "Position B is wrong.", ""),
+    ):
+        turn = Turn(act=act, round=1, agent="architect")
+        assert letters_words(debate, [Contribution(turn=turn, text=text)]) == words
 
 
 def keys_in(value: Any) -> set[str]:
