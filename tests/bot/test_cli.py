@@ -6,7 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -110,6 +112,21 @@ def test_health_of_nobody_is_told_and_ends_with_one(tmp_path: Path) -> None:
     result = moot("health", "--url", "http://127.0.0.1:9/health", folder=tmp_path)
     assert result.returncode == 1
     assert "Is the bot running?" in result.stdout
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"status": "ok"}'])
+def test_another_program_at_the_address_is_no_healthy_bot(tmp_path: Path, body: bytes) -> None:
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/health"
+        result = moot("health", "--url", address, folder=tmp_path)
+    assert (result.returncode, "is no bot of Moot" in result.stdout) == (1, True)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from core.debate.agents import ContextMethod
 from core.debate.people import Person
 from core.debate.people_events import FeedbackGiven
 from core.debate.verdict import Feedback
+from core.transcript.explain import summary_metrics
 from tests.core.bench import DEBATE
 from tests.core.summing import debate_by
 
@@ -28,6 +29,7 @@ async def test_what_a_debate_spent_is_counted_once_whatever_comes_after_its_end(
     assert f'moot_tokens_total{{kind="input"}} {debate.usage.input_tokens}.0' in lines
     assert f'moot_tokens_total{{kind="output"}} {debate.usage.output_tokens}.0' in lines
     assert debate.usage.input_tokens > 0
+    assert f"moot_summary_tokens_total {summary_metrics(log).tokens}.0" in lines
 
 
 async def test_figures_come_soon_though_the_database_does_not_answer() -> None:
