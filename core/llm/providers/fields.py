@@ -1,17 +1,16 @@
 """Reads fields of vendors' replies, which may be missing, null or of another type."""
 
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, cast
 
 
 def dig(source: Any, *path: str | int) -> Any:
     """What lies at the end of the path, through keys and places in lists, or None."""
     for step in path:
         if isinstance(source, dict):
-            fields: dict[Any, Any] = source
-            source = fields.get(step)
+            source = cast("dict[str | int, Any]", source).get(step)
         elif isinstance(source, list) and isinstance(step, int):
-            values: list[Any] = source
+            values = cast("list[Any]", source)
             source = values[step] if step < len(values) else None
         else:
             return None
@@ -20,8 +19,7 @@ def dig(source: Any, *path: str | int) -> Any:
 
 def items(source: object, *path: str | int) -> list[Any]:
     value = dig(source, *path)
-    values: list[Any] = value if isinstance(value, list) else []
-    return values
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def words(source: object, *path: str | int) -> str:
