@@ -99,6 +99,9 @@ _WORDS: Mapping[str, str] = {
     "msg_too_long": "Slack says that the message is too long.",
     "msg_blocks_too_long": "Slack says that the message is too long.",
     "too_many_pins": "This channel has 100 pins, the most that Slack allows.",
+    "message_not_found": "The message was deleted.",
+    "thread_not_found": "The thread was deleted.",
+    "cant_update_message": "Slack does not let Moot edit this message.",
     "edit_window_closed": "This workspace does not allow late edits.",
     **dict.fromkeys(
         CLOSED_TO_POSTS, "The settings of this channel or thread do not let Moot post here."

@@ -34,6 +34,7 @@ ANSWERS: tuple[tuple[int, str, Outcome], ...] = (
     ),
     # What is refused for good keeps Slack's code beside the words.
     (200, "is_archived", ARCHIVED),
+    (200, "thread_not_found", Rejection("The thread was deleted.", "thread_not_found")),
     (200, "new_to_us", Rejection("Slack refuses it (new_to_us).", "new_to_us")),
     # The status counts before the code.
     (429, "is_archived", Retry(PACE)),
