@@ -342,7 +342,7 @@ async def save_settings(context: ListenerContext, form: FormSubmission) -> None:
         workspace=here.workspace,
         channel=here.channel,
         method="post",
-        payload=settings_line(form.person).payload,
+        payload=settings_line(form.person, settings).payload,
     )
     await context.outbox.post([post])
 

@@ -30,7 +30,7 @@ from core.debate.people import Person, Stop
 from core.debate.state import Debate
 from core.debate.verdict import Verdict
 from core.debate.vote import Gate, Guidance, NextStep, OptionEdit
-from core.figures import day, quantity
+from core.figures import day, money, quantity
 from core.redaction import redact
 from core.rules.ending import SENTENCES, EndingReason
 from core.rules.gate import in_words
@@ -38,6 +38,7 @@ from core.rules.sources import label_of
 from core.transcript.cited import decided_or_asked, decision_line
 from core.transcript.people import recalled_title
 from core.transcript.vote import edit_lines
+from core.use_cases.choices import NO_CAP, ChannelChoices
 from core.use_cases.share import PageLink
 
 _REASON_LIMIT = 600
@@ -123,10 +124,36 @@ def source_line(source: Source) -> MessageView:
     return notice(f":page_facing_up: Agents quote {where} as `{source.id}`: {read} read{remarks}.")
 
 
-def settings_line(by: Person) -> MessageView:
+def settings_line(by: Person, settings: ChannelChoices) -> MessageView:
+    choices, cap = settings.choices, settings.choices.debate_cost
+    stewards = ", ".join(person(Person(id=steward)) for steward in settings.stewards)
+    minutes = quantity(choices.wait_minutes, "minute") if choices.wait_minutes else ""
+    words: Mapping[str, object] = {
+        f"playbook {literal(choices.playbook or '')}": choices.playbook,
+        f"format {choices.format}": choices.format,
+        quantity(choices.rounds or 0, "round"): choices.rounds,
+        f"agents {literal(', '.join(choices.agents or ()))}": choices.agents,
+        "agents ask people first": choices.clarify,
+        "agents begin at once": choices.clarify is False,
+        f"{minutes} to answer": minutes,
+        f"models {literal(choices.models or '')}": choices.models,
+        "sealed ballots": choices.sealed,
+        "a single answer beside each debate": choices.shadow,
+        "no single answer": choices.shadow is False,
+        "no cost cap": cap == NO_CAP,
+        f"at most {money(cap) if cap and cap != NO_CAP else ''} a debate": cap and cap != NO_CAP,
+        f"steered also by {stewards}": stewards,
+        "boards stay pinned at the end": settings.keep_pinned,
+        "every turn is a post of its own": settings.every_turn,
+        "no pages of debates": settings.no_pages,
+        "open to people of other organisations": settings.open_to_others,
+        "only people of this workspace start debates and answer": settings.open_to_others is False,
+    }
+    texts = [text for text, is_set in words.items() if is_set]
+    now = item_list(texts, 1000, "; ") or "as Moot is set up"
     return notice(
-        f":gear: {person(by)} changed what holds for debates in this channel: "
-        "`/debate settings` shows it."
+        f":gear: {person(by)} changed what holds for debates in this channel: {now}. "
+        "`/debate settings` shows all of it."
     )
 
 

@@ -173,7 +173,7 @@ async def test_a_channel_can_forbid_pages_and_ends_those_that_are_out(ended: End
     fields = {field: {field: {"selected_options": [{"value": "on"}]}}}
     await team.workspace.submit(team.user, form["id"], fields)
     await team.wait_until_sent()
-    assert "changed what holds" in team.workspace.messages(team.channel)[-1]["text"]
+    assert "no pages of debates" in team.workspace.messages(team.channel)[-1]["text"]
     assert (await fetched(team, path)).status == 404
     await team.type(f"export {debate_of(team.thread(board)[0])} page")
     assert "forbid pages" in team.ephemeral_texts()[-1]

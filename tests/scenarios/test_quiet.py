@@ -204,7 +204,7 @@ async def test_a_workspace_that_takes_no_folds_gets_buttons_and_is_asked_once(tm
 async def test_a_channel_may_have_every_turn_as_a_post_of_its_own():
     async with team_at_work(spec=wordy()) as team:
         await choose(team, every_turn=["yes"])
-        phrase = "changed what holds"
+        phrase = "every turn is a post of its own"
         await team.workspace.wait_for(
             lambda: [o for o in team.workspace.messages(team.channel) if phrase in o["text"]]
         )

@@ -259,7 +259,7 @@ async def test_a_channels_settings_hold_for_its_debates_and_the_channel_is_told(
     )
     await team.workspace.submit("dana", view["id"], values)
     notices = await boards(team)
-    assert "changed what holds for debates in this channel" in notices[0]["text"]
+    assert "changed what holds for debates in this channel: format panel" in notices[0]["text"]
     board = await team.debate(QUESTION)
     debate = await team.wait_for_end(board)
     assert (debate.setup.format, debate.setup.rounds) == ("panel", 1)
