@@ -58,6 +58,12 @@ _TITLE_LIMIT = 120
 _SHORT = 300
 #: Between two sentences; "2.5" is none.
 _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
+#: Words of a question that asks for a decision, in English and in German.
+_DECIDING = re.compile(
+    r"\b(?:should|shall|which|whether|or|versus|vs|better|choose|decide|sollen|sollten|soll|"
+    r"welche[rs]?|oder|besser)\b",
+    re.IGNORECASE,
+)
 
 
 class FormDraft(Value):
@@ -117,14 +123,17 @@ class FormTarget(Value):
 def question_in(text: str) -> str:
     """Return the question that a message asks.
 
-    A short text whole; of a long one its last question, else its beginning.
+    A short text whole; of a long one the last question that asks for a decision ("Any thoughts?"
+    asks for none), else its last question, else its beginning.
     """
     whole = text.strip()
     if len(whole) <= _SHORT:
         return whole
     sentences = [" ".join(sentence.split()) for sentence in _BETWEEN.split(whole)]
     questions = [text for text in sentences if text.endswith("?") and any(map(str.isalnum, text))]
-    question = questions[-1] if questions else next(filter(None, sentences))
+    deciding = [text for text in questions if _DECIDING.search(text)]
+    last = [*questions, *deciding][-1:]
+    question = last[0] if last else next(filter(None, sentences))
     if len(question) <= _SHORT:
         return question
     end = question.rfind(" ", 0, _SHORT)

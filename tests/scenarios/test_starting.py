@@ -158,7 +158,7 @@ ASKED = "Should we move the queue to PostgreSQL or to Kafka?"
 
 
 async def test_a_long_message_is_context_as_a_whole_and_the_question_is_found_in_it(team: Team):
-    text = f"{BACKGROUND * 6}Anybody awake? {ASKED} Sam has numbers."
+    text = f"{BACKGROUND * 6}Anybody awake? {ASKED} Sam has numbers. Any thoughts?"
     message = await team.say(text, user="alex")
     await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
     view = await estimated(team)
