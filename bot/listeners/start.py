@@ -57,6 +57,7 @@ _log = logger(__name__)
 
 #: Slack keeps 3,000 characters for a form.
 _MOST_REMEMBERED = 6
+_CUT = " [… cut here]"
 #: Stands for a question nobody has typed yet.
 _USUAL_QUESTION = "What shall we do, and why? " * 8
 
@@ -102,10 +103,21 @@ async def open_start_form(
         await context.check_channel(here)
     # The question is found in the message; a longer message is the context as a whole.
     question = question_in(text)
-    first, *more = in_fields("" if question == text.strip() else text)
+    said = "" if question == text.strip() else _cut(text, context, target)
+    first, *more = in_fields(said)
     usual = await context.acts.start.usual(here, playbook or None)
     draft = FormDraft(question=question, context=first, more=tuple(more), choices=usual)
     await context.open(act, await _form_with_estimate(context, draft, target, here, by=act.person))
+
+
+def _cut(text: str, context: ListenerContext, target: FormTarget) -> str:
+    """As much of a message as a context may have, beside the line on where it is from."""
+    room = context.acts.start.bounds.context_characters - len(_source_line(target)) - 2
+    return text if len(text) <= room else text[: max(0, room - len(_CUT))] + _CUT
+
+
+def _source_line(target: FormTarget) -> str:
+    return f"Asked about: {target.source}" if target.source else ""
 
 
 async def _form_with_estimate(
@@ -210,7 +222,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         await context.debate(target.continues, form)  # it may be gone, or out of sight
     # The context of a review can be what is reviewed: a link alone is nothing to review.
     is_review = draft.choices.format == REVIEW
-    source = f"Asked about: {target.source}" if target.source and not is_review else ""
+    source = "" if is_review else _source_line(target)
     references, by = target.references, form.person
     if target.message and form.choices(FieldId.THREAD):
         root = target.thread or target.message

@@ -8,8 +8,9 @@ import pytest
 
 from bot.slack.client import slack_client
 from bot.slack.ids import FieldId
-from bot.testing import Message, Team, key_of, team_at_work
+from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.ports import DebateFilter
+from core.use_cases.limits import Bounds
 from slack_on_loopback.channels import direct
 
 QUESTION = "Kafka or PostgreSQL for our jobs?"
@@ -185,6 +186,19 @@ async def test_a_long_message_of_a_direct_message_is_in_the_form_whole_and_reach
     debate = await team.wait_for_end((await boards(team))[0]["ts"])
     assert debate.setup.context.split()[: len(text.split())] == text.split()
     assert "And this was added." in debate.setup.context
+
+
+async def test_a_message_longer_than_a_context_may_be_is_cut_in_the_form_and_starts() -> None:
+    spec = BotSpec(bounds=Bounds(context_characters=3500))
+    async with team_at_work(spec=spec) as team:
+        message = await team.say(f"{ASKED} {BACKGROUND * 60}", user="alex")
+        await team.workspace.shortcut("dana", "debate_this", team.channel, message["ts"])
+        view = await estimated(team)
+        parts = {field: typed_in(view, field) for field in ("context", "context-2")}
+        await team.workspace.submit("dana", view["id"], form_values(question=ASKED, **parts))
+        debate = await team.wait_for_end((await boards(team))[0]["ts"])
+    assert parts["context-2"].endswith(" [… cut here]")
+    assert " [… cut here]\n\nAsked about: http" in debate.setup.context
 
 
 async def test_debate_this_on_any_post_of_a_debate_takes_the_question_of_that_debate(team: Team):
