@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic_core import from_json
-
 from core.debate import message_events, people_events, turn_events
 from core.debate.debate_events import DebateStarted
 from core.debate.event import BaseEvent as Event
@@ -14,9 +12,14 @@ from core.debate.state import Debate, Status
 from core.debate.turn import BESIDE
 from core.errors import LogBroken, reading
 from core.usage import Usage
+from core.values import Value
 
 #: Imported so that the classes in them are known by their kinds.
 MODULES = (message_events, people_events, turn_events)
+
+
+class _Kind(Value):
+    kind: str
 
 
 def spent_by(event: Event) -> Usage:
@@ -34,7 +37,7 @@ def event_from_json(text: str) -> Event:
     Raises:
         ValueError: It is damaged, or of a kind that nobody knows.
     """
-    event_class = Event.kinds.get(from_json(text).get("kind"))
+    event_class = Event.kinds.get(_Kind.model_validate_json(text).kind)
     if event_class is None:
         raise ValueError("a newer version of Moot wrote it")
     return event_class.model_validate_json(text)

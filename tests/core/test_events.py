@@ -51,3 +51,9 @@ def test_usage_counts_failed_turns_too_and_an_unknown_price_stays_unknown() -> N
 def test_a_log_without_a_start_is_no_debate(events: list[Event]) -> None:
     with pytest.raises(LogBroken, match=r"no debate|before the start"):
         fold(RecordedEvent("d1", 1, datetime(2026, 1, 1, tzinfo=UTC), event) for event in events)
+
+
+@pytest.mark.parametrize("body", ["", "{", "null", "[]", "{}", '{"kind": ["note_added"]}'])
+def test_a_body_that_is_no_event_is_a_wrong_value(body: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        event_from_json(body)
