@@ -6,7 +6,7 @@ would be sent with the form: it has none.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Annotated, Any, TypeVar
 
@@ -18,6 +18,8 @@ DECISION_MAX_CHARS = 300
 #: What a voter answers whom no critique moved.
 NOBODY = "none"
 WORD = re.compile(r"[^\W_]+")
+#: Comes between a label and the reason for it; no "but", and no bracket, which may say "in part".
+_REASON = re.compile(r",?\s(?:because|as|since)\s|[:;.]|\s[-–—]\s")
 _PERCENT = 100
 
 
@@ -37,10 +39,11 @@ def label_in(raw: object, labels: Sequence[str]) -> object:
     return by_words[places[min(places)]] if places else raw
 
 
-def exact_label(raw: object, labels: Sequence[str], default: str) -> str:
-    """The label that a text is, in any case; "not met" must not be read as met."""
-    bare = " ".join(WORD.findall(str(raw).casefold()))
-    return bare if bare in labels else default
+def exact_label(raw: object, labels: Mapping[str, str], default: str) -> str:
+    """What a text says in any case, and alone but for a reason; "not met" is not read as met."""
+    text = str(raw).casefold()
+    heads = (" ".join(WORD.findall(head)) for head in (text, _REASON.split(text, maxsplit=1)[0]))
+    return next((labels[head] for head in heads if head in labels), default)
 
 
 def figure_in(raw: object) -> object:

@@ -62,6 +62,9 @@ from core.usage import Call
 _WORDS_MAX_CHARS = 400
 _BY_WORDS = "No model could merge the findings; those in the same words count as one."
 _STATES = [FindingStatus.RESOLVED.value, FindingStatus.ANSWERED.value, FindingStatus.OPEN.value]
+_NAMES_OF_STATES = {state: state for state in _STATES} | dict.fromkeys(
+    ("fixed", "settled"), FindingStatus.RESOLVED.value
+)
 
 
 class FindingReply(BaseModel):
@@ -77,7 +80,9 @@ class LookReply(BaseModel):
     why: str = ""
     status: Annotated[
         str,
-        BeforeValidator(partial(exact_label, labels=_STATES, default=FindingStatus.OPEN.value)),
+        BeforeValidator(
+            partial(exact_label, labels=_NAMES_OF_STATES, default=FindingStatus.OPEN.value)
+        ),
         WithJsonSchema({"type": "string", "enum": _STATES}),
     ]
     #: Copied from a changed text: what mends it.

@@ -62,6 +62,10 @@ _MOST_REASONS = 3
 #: Longest ground that was not found, as it is told.
 _NAMED_CHARS = 200
 _STATES = [status.value for status in RequirementStatus]
+_NAMES_OF_STATES = {state: state for state in _STATES} | {
+    **dict.fromkeys(("fulfilled", "yes"), RequirementStatus.MET.value),
+    **dict.fromkeys(("unmet", "not fulfilled", "no"), RequirementStatus.NOT_MET.value),
+}
 
 
 class NoteReply(BaseModel):
@@ -76,7 +80,7 @@ class RequirementReply(BaseModel):
     status: Annotated[
         str,
         BeforeValidator(
-            partial(exact_label, labels=_STATES, default=RequirementStatus.UNKNOWN.value)
+            partial(exact_label, labels=_NAMES_OF_STATES, default=RequirementStatus.UNKNOWN.value)
         ),
         WithJsonSchema({"type": "string", "enum": _STATES}),
     ]

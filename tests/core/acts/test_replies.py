@@ -5,6 +5,7 @@ import pytest
 from core.acts.ballot import BallotReply, ballot_fault
 from core.acts.compare import options_fault, options_reply
 from core.acts.replies import first_sentence, label_in
+from core.acts.reviewing import LookReply
 from core.acts.speak import (
     ANSWER_MAX_CHARS,
     MOST_POINTS,
@@ -119,6 +120,39 @@ def test_a_list_of_options_is_checked(changes: dict[str, object], fault: str) ->
 )
 def test_a_label_is_read_however_it_is_dressed(text: str, label: str) -> None:
     assert label_in(text, ("p1", "p2", "c1", "c2", "none")) == label
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("Not_met", "not met"),
+        ('"met", because the offer says so', "met"),
+        ("Not met: nobody keeps them", "not met"),
+        ("unmet", "not met"),
+        ("fulfilled", "met"),
+        ("met (in part)", "unknown"),
+        ("met, but not always", "unknown"),
+        (None, "unknown"),
+    ],
+)
+def test_a_requirements_status_is_read_with_a_reason_behind_it(said: object, status: str) -> None:
+    row = {"requirement": "must keep every job", "words": "", "status": said}
+
+    assert verdict_from(DEBATE, a_reply(requirements=[row])).requirements[0].status == status
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("Resolved. Clause 3 is gone", "resolved"),
+        ("fixed", "resolved"),
+        ("answered as the author says", "answered"),
+        ("not resolved", "open"),
+        ("answered in part", "open"),
+    ],
+)
+def test_how_a_finding_stands_is_read_with_a_reason_behind_it(said: str, status: str) -> None:
+    assert LookReply(finding="f1", status=said).status == status
 
 
 @pytest.mark.parametrize(("value", "percent"), [("72 %", 72), (0.72, 72), ("0.5", 50), ("", None)])
