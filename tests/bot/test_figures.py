@@ -62,7 +62,7 @@ class FigurePlay(Play):
         return super().step()
 
     def add(self, event: Event) -> None:
-        """Nobody can edit options before there are any (`core/use_cases/option_edits`)."""
+        """Nobody can edit options before there are any (`core/use_cases/steer`)."""
         if isinstance(event, OptionEdited) and not options_of(self.debate).items:
             return
         super().add(event)
