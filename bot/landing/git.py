@@ -215,15 +215,15 @@ class RepositoryReceiver(RecordReceiver):
         base, commits = await self._fetch(git, branch)
         # What was merged, whole or squashed, goes on from the base.
         start, folder = base, await self._checkout(git, commits[base])
-        numbered = [*folder.records, *landing.places.values()]
         if branch in commits and not folder.name_of(debate.id):
             start, folder = branch, await self._checkout(git, commits[branch])
         name = folder.name_of(debate.id)
         if not name and not is_kept(landing.debate):
             return LandedRecord()  # never landed, or its branch was given up: nothing to renew
-        name = name or landing.places.get(debate.id, "").rpartition("/")[2]
         # Numbers on branches that are not merged yet are taken as well.
-        name = name or record_name(next_number([*folder.records, *numbered]), debate)
+        known, numbered = landing.places, [*folder.records, *landing.places.values()]
+        name = name or known.get(debate.id, "").rpartition("/")[2]
+        name = name or record_name(next_number(numbered), debate)
         file = f"{path}/{name}"
         # What an attempt that nobody remembers has pushed is not pushed again.
         blob = (await git("hash-object", "--stdin", stdin=record_text(debate))).strip()

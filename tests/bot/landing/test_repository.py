@@ -125,23 +125,6 @@ async def test_two_records_have_numbers_and_pull_requests_of_their_own(
 
 
 @pytest.mark.slow
-async def test_a_number_that_the_base_has_by_now_is_not_given_on_a_branch_for_all(
-    server: GitServer, location: str
-) -> None:
-    async with open_office([repository(server, branch="decisions")], location) as office:
-        await office.decided()
-        work = server.folder / "work"
-        (work / "docs/decisions/0012-by-hand.md").write_text("# By hand\n")
-        git(work, "add", "--all")
-        git(work, "commit", "--quiet", "-m", "By hand")
-        git(work, "push", "--quiet", "origin", "HEAD:main")
-        await office.debated("Kafka after all?", "Use Kafka.", SECOND)
-        await office.decide(debate_id=SECOND)
-        await office.settle()
-    assert "docs/decisions/0013-use-kafka.md" in server.files("decisions")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [
