@@ -82,14 +82,14 @@ class FirstCalls:
         # The message of ours that it reacts to, or that its files hang on.
         key = row.payload.get("target_key")
         target = await posts.row_by_key(key) if key else None
-        living = [row] if row.post else []
-        if row.method == "upload" and target and target.ts and target.post:
-            living.append(target)
-        rendered = await outgoing.rendered(living)
+        rendered = await outgoing.rendered([row] if row.post else [])
         if rendered is None:
             if outgoing.keeps_failing(row.key):  # what stands behind it must not wait for ever
                 await self._refuse(row, _FAILS)
             return
+        if row.method == "upload" and target and target.ts and target.post:
+            # Where that message cannot be shown, the files go by themselves.
+            rendered = await outgoing.rendered([target]) or rendered
         call, version = await self._made_call(row, target, rendered)
         if call is None:
             await posts.put_off(row, outgoing.pace.first_pause)

@@ -131,7 +131,7 @@ class PostRow(NewPost):
     #: What became of the post that begins its thread, as far as it was looked up.
     root_ts: str | None = None
     root_state: PostState | None = None
-    #: Seconds until it may be tried, and since its last attempt was begun.
+    #: Seconds until it may be tried, and since its last attempt was begun; negative: unknown.
     due_in: float = 0.0
     attempt_age: float = 0.0
 
@@ -384,7 +384,7 @@ _WITH_ROOT = select(
     _R.c.ts.label("root_ts"),
     _R.c.state.label("root_state"),
     (_Q.c.due - NOW).label("due_in"),
-    func.coalesce(NOW - _Q.c.attempted_at, 0.0).label("attempt_age"),
+    func.coalesce(NOW - _Q.c.attempted_at, -1.0).label("attempt_age"),
 ).select_from(_Q.outerjoin(_R, _R.c.key == _Q.c.thread_key))
 _NEXT = (
     _WITH_ROOT.where(_Q.c.lane == bindparam("in_lane"), _Q_UNSENT)

@@ -335,3 +335,15 @@ async def test_a_post_waits_for_the_address_that_it_links_to(office: Office) -> 
     linked, _ = await office.settled(board.key, "d1/e1/0")
     assert linked.ts
     assert linked.ts.replace(".", "") in office.texts()[0]
+
+
+async def test_files_go_by_themselves_where_their_message_cannot_be_shown(office: Office):
+    await office.outbox.post([office.living("d1/board")])
+    await office.settled("d1/board")
+    office.broken = {"d1/board"}
+    file = {"filename": "report.md", "content": "The whole report."}
+    payload = {"text": "The report", "files": [file], "target_key": "d1/board"}
+    await office.outbox.post([office.new("d1/files", "upload", payload=payload)])
+    (row,) = await office.settled("d1/files")
+    assert row.state is PostState.SENT
+    assert office.texts() == ["text of d1/board", "The report"]
