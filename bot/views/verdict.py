@@ -82,8 +82,10 @@ _RESTS_LIMIT = 600
 _TEXT_LIMIT = 600
 #: Words of the short form: in all, of its decision, of its confidence.
 _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS = 150, 40, 36
-#: Words of why rounds were skipped, and of what went wrong.
-_SKIPPED_WORDS, _WARNING_WORDS = 30, 35
+#: Words of why rounds were skipped, of what went wrong, and with which another line begins.
+_SKIPPED_WORDS, _WARNING_WORDS, _LEAST_WARNING_WORDS = 30, 35, 15
+#: Words kept for reasons and dissent before another line of what went wrong has room.
+_AGAINST_WORDS = 30
 #: Stands for a dissent of which no sentence has room.
 _ELSEWHERE = "in the whole verdict."
 #: Reasons in the short form.
@@ -255,10 +257,16 @@ def _decided(debate: Debate, reached: Verdict, most: int, room: int) -> Iterator
     decision = f"*{few_words(decided_on(debate, reached, _DECISION_LIMIT), _DECISION_WORDS)}*"
     name, *warnings = shortcomings(debate, reached).splitlines() or [""]
     yield name
-    if warnings:
-        yield few_words(warnings[0], min(_WARNING_WORDS, room - _word_count(name, decision)))
-    if len(warnings) > 1:
-        yield f"• … and {quantity(len(warnings) - 1, 'more note')}"
+    room -= _word_count(name, decision)
+    words, told = min(_WARNING_WORDS, room), 0
+    # One or two whole lines rather than many that are cut; what follows needs room too.
+    while told < len(warnings) and (not told or words >= _LEAST_WARNING_WORDS):
+        line = few_words(warnings[told], words)
+        yield line
+        told, room = told + 1, room - _word_count(line)
+        words = min(words - _word_count(line), room - _AGAINST_WORDS)
+    if told < len(warnings):
+        yield f"• … and {quantity(len(warnings) - told, 'more note')}"
     yield decision
     yield findings_in_short(debate, reached.findings, most)
 
