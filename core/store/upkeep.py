@@ -143,8 +143,9 @@ def purge_debates(
     query = select(DEBATES.c.id).limit(most)
     if before is not None:
         query = query.where(DEBATES.c.status != Status.RUNNING.value, DEBATES.c.ended_at < before)
+    if workspace is not None:  # empty: the terminal's
+        query = query.where(DEBATES.c.workspace == workspace)
     for column, value in (
-        (DEBATES.c.workspace, workspace),
         (DEBATES.c.asked_by, only.person),
         (DEBATES.c.channel, only.channel),
         (DEBATES.c.id, only.debate),

@@ -10,7 +10,7 @@ from core.debate.turn_events import SourceRead
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.store.tables import prepare
-from core.store.upkeep import readers_of
+from core.store.upkeep import purge_debates, readers_of
 from core.testing import a_setup
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -42,3 +42,15 @@ async def test_every_debate_that_read_a_deleted_decision_is_named(location: str)
 
         assert await readers_of(database, GONE) == ["dmany222", "dmany333"]
         assert await readers_of(database, ()) == []
+
+
+async def test_debates_of_the_terminal_are_not_those_of_every_workspace(location: str) -> None:
+    async with await Database.open(location) as database:
+        await prepare(database)
+        store = SqlDebateStore(database)
+        await store.create("dmany222", DebateStarted(setup=a_setup()), origin="1", at=NOON)
+
+        for workspace, ids in (("", []), (None, ["dmany222"])):
+            assert ids == await database.write(
+                lambda c, workspace=workspace: purge_debates(c, workspace, None, most=9)
+            )
