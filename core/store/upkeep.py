@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, delete, inspect, select, text, update
+from sqlalchemy import Connection, delete, inspect, select, text, tuple_, update
 
 from core.debate.state import Status
 from core.debate.turn_events import SourceRead
@@ -25,6 +25,7 @@ _SECRET_BYTES = 32
 #: Nobody who works as we do holds the lock for so long.
 _LOCK_SECONDS = 2.0
 _SOURCE_READ = SourceRead.kind
+#: Each may have a megabyte.
 _BODIES_AT_ONCE = 16
 #: An id as `new_debate_id` makes them, also within a longer word: in an event's JSON a line begins
 #: with the letter of its escape. Only the "d" is used up, so that none is missed.
@@ -165,17 +166,19 @@ async def readers_of(database: Database, debates: Collection[str]) -> Sequence[s
 
     Their logs keep its text.
     """
-    deleted = frozenset(debates)
-    query = select(EVENTS.c.debate_id, EVENTS.c.body).where(EVENTS.c.kind == _SOURCE_READ)
-
-    def read(connection: Connection) -> set[str]:
-        # Each body may have a megabyte.
-        streaming = connection.execution_options(yield_per=_BODIES_AT_ONCE)
-        return {
+    deleted, readers = frozenset(debates), set[str]()
+    place, last = (EVENTS.c.debate_id, EVENTS.c.seq), ("", 0)
+    query = select(*place, EVENTS.c.body).where(EVENTS.c.kind == _SOURCE_READ)
+    query = query.order_by(*place).limit(_BODIES_AT_ONCE)
+    while deleted and (
+        rows := await database.read(
+            lambda c, last=last: c.execute(query.where(tuple_(*place) > last)).all()
+        )
+    ):
+        last = (rows[-1].debate_id, rows[-1].seq)
+        readers |= {
             reader
-            for reader, body in streaming.execute(query)
+            for reader, _, body in rows
             if any(f"d{match[1]}" in deleted for match in _AFTER_D.finditer(body))
         }
-
-    # A stream of a server's rows asks for a transaction.
-    return sorted(await database.write(read)) if deleted else []
+    return sorted(readers)
