@@ -127,9 +127,14 @@ def _says(kind: type[ProviderError], what: str, advice: str = "") -> _Meaning:
     return lambda failure: kind(failure.say(what, advice))
 
 
+_NO_PAYMENT = _says(
+    KeyRefused,
+    "wants payment, or the account's quota is used up",
+    "Check the account, then start Moot again.",
+)
 _KEY_REFUSED = _says(
     KeyRefused,
-    "refuses the API key, the account or the region",
+    "refuses the API key or the account",
     "Check the key and the account, then start Moot again.",
 )
 _REJECTED = _says(RequestRejected, "rejects the request")
@@ -137,14 +142,19 @@ _REJECTED = _says(RequestRejected, "rejects the request")
 #: may come with (0: none), and what it is.
 _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
     (TOO_LONG, {*range(600)} - {401, 403, 429}, _too_long),
+    (
+        re.compile(r"(?i)country|territory|location is not supported"),
+        {0, 400, 403, 451},
+        _says(KeyRefused, "does not serve this country or region"),
+    ),
     (re.compile(r"(?i)per_?-? ?day|daily|limit: 0\b"), {0, 403, 429}, _used_up),
     (
         re.compile(
             r"(?i)insufficient_quota|insufficient balance|billing|credit balance|payment"
-            r"|current quota|country|territory|location is not supported"
+            r"|current quota"
         ),
-        {0, 200, 400, 402, 403, 429, 451},
-        _KEY_REFUSED,
+        {0, 200, 400, 402, 403, 429},
+        _NO_PAYMENT,
     ),
     (
         re.compile(
@@ -154,20 +164,30 @@ _BY_WORDS: tuple[tuple[re.Pattern[str], Container[int], _Meaning], ...] = (
         {*range(500)} - {404, 429},
         _KEY_REFUSED,
     ),
-    # A filter stopped the prompt, or the model does not fit into memory: nothing that passes.
     (
         re.compile(
             r"(?i)content_filter|content management policy|responsible ?ai|requires moderation"
-            r"|requires more (?:system )?memory|not enough memory|out of memory"
+        ),
+        range(499),
+        _says(RequestRejected, "stopped the prompt with its content filter"),
+    ),
+    (
+        re.compile(
+            r"(?i)requires more (?:system )?memory|not enough memory|out of memory"
             r"|insufficient (?:system resources|memory)"
         ),
-        {0, 200, *range(400, 600)},
-        _REJECTED,
+        {0, 400, 424, *range(500, 600)},
+        _says(
+            RequestRejected,
+            "cannot load the model",
+            "Choose a smaller one, or give it more memory.",
+        ),
     ),
 )
 #: What a status means where nothing more is said.
 _BY_STATUS: tuple[tuple[Container[int], _Meaning], ...] = (
-    ({401, 402, 403}, _KEY_REFUSED),
+    ({402}, _NO_PAYMENT),
+    ({401, 403}, _KEY_REFUSED),
     ({429, 498, 503, 529}, _busy),
     ({408, 409, 425, *range(500, 1000)}, _says(ProviderDown, "failed")),
     (range(400, 500), _REJECTED),

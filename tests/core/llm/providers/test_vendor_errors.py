@@ -56,7 +56,7 @@ FAILURES = [
     Failure("OpenAI", 429, error("Rate limit reached for m. Please try again in 20s.",
             type="requests", code="rate_limit_exceeded"), ProviderBusy, "limits our rate"),
     Failure("OpenAI", 429, error("You exceeded your current quota, please check your plan.",
-            type="insufficient_quota", code="insufficient_quota"), KeyRefused, "the account"),
+            type="insufficient_quota", code="insufficient_quota"), KeyRefused, "wants payment"),
     Failure("OpenAI", 404, error("The model `m` does not exist or you do not have access to it.",
             type="invalid_request_error", code="model_not_found"), RequestRejected,
             "does not exist"),
@@ -72,7 +72,7 @@ FAILURES = [
     Failure("Azure", 400, error("The response was filtered due to the prompt triggering Azure "
             "OpenAI's content management policy.", param="prompt", code="content_filter",
             innererror={"code": "ResponsibleAIPolicyViolation"}), RequestRejected,
-            "rejects the request"),
+            "content filter"),
     Failure("Gemini", 400, of_gemini(400, "API key not valid. Please pass a valid API key.",
             "INVALID_ARGUMENT"), KeyRefused, "refuses the API key"),
     Failure("Gemini", 429, of_gemini(429, "Resource has been exhausted (e.g. check quota).",
@@ -86,7 +86,7 @@ FAILURES = [
             "RESOURCE_EXHAUSTED", details=[QUOTA]), KeyRefused,
             "daily quota is used up; it is there again tomorrow"),
     Failure("Gemini", 400, of_gemini(400, "User location is not supported for the API use.",
-            "FAILED_PRECONDITION"), KeyRefused, "User location is not supported"),
+            "FAILED_PRECONDITION"), KeyRefused, "country or region"),
     Failure("Bedrock by a proxy", 401, error("Authentication Error, Invalid proxy server token "
             "passed.", type="auth_error", code="401"), KeyRefused, "Invalid proxy server token"),
     Failure("Bedrock by a proxy", 400, of_proxy("BadRequestError", "The provided model identifier "
@@ -96,7 +96,7 @@ FAILURES = [
     Failure("OpenRouter", 401, error("No auth credentials found", code=401), KeyRefused,
             "No auth credentials"),
     Failure("OpenRouter", 402, error("Insufficient credits. Add more and retry.", code=402),
-            KeyRefused, "the account"),
+            KeyRefused, "wants payment"),
     Failure("OpenRouter", 429, error("Provider returned error", code=429, metadata=UPSTREAM),
             ProviderBusy, "rate-limited upstream"),
     Failure("OpenRouter", 400, error("This endpoint's maximum context length is 32768 tokens. "
@@ -104,7 +104,7 @@ FAILURES = [
             "holds 32,768 tokens"),
     Failure("OpenRouter", 403, error("Your chosen model requires moderation and your input was "
             "flagged", code=403, metadata={"reasons": ["violence"]}), RequestRejected,
-            "rejects the request"),
+            "content filter"),
     Failure("Mistral", 401, {"message": "Unauthorized", "request_id": "r"}, KeyRefused,
             "refuses the API key"),
     Failure("Mistral", 429, {"object": "error", "message": "Requests rate limit exceeded",
@@ -123,7 +123,7 @@ FAILURES = [
             type="authentication_error", code="invalid_request_error"), KeyRefused,
             "refuses the API key"),
     Failure("DeepSeek", 402, error("Insufficient Balance", type="unknown_error",
-            code="invalid_request_error"), KeyRefused, "the account"),
+            code="invalid_request_error"), KeyRefused, "wants payment"),
     Failure("vLLM", 400, {"object": "error", "message": "This model's maximum context length is "
             "8192 tokens. However, you requested 9000 tokens.", "type": "BadRequestError",
             "code": 400}, PromptTooLong, "holds 8,192 tokens"),
@@ -137,19 +137,19 @@ FAILURES = [
     Failure("LM Studio", 400, {"error": "No models loaded. Please load a model in the developer "
             "page."}, RequestRejected, "No models loaded"),
     Failure("LM Studio", 400, {"error": "Failed to load model. Error: insufficient system "
-            "resources."}, RequestRejected, "rejects the request"),
+            "resources."}, RequestRejected, "cannot load the model"),
     Failure("TGI", 422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must "
             "be <= 4096. Given: 3900 `inputs` tokens and 1000 `max_new_tokens`",
             "error_type": "validation"}, PromptTooLong, "holds 4,096 tokens"),
     Failure("TGI", 424, {"error": "Request failed during generation: Server error: CUDA out of "
-            "memory.", "error_type": "generation"}, RequestRejected, "rejects the request"),
+            "memory.", "error_type": "generation"}, RequestRejected, "cannot load the model"),
     Failure("Anthropic", 401, {"type": "error", **error("invalid x-api-key",
             type="authentication_error")}, KeyRefused, "refuses the API key"),
     Failure("Anthropic", 400, {"type": "error", **error("prompt is too long: 210000 tokens > "
             "200000 maximum", type="invalid_request_error")}, PromptTooLong,
             "holds 200,000 tokens"),
     Failure("Anthropic", 400, {"type": "error", **error("Your credit balance is too low to access "
-            "the Anthropic API.", type="invalid_request_error")}, KeyRefused, "the account"),
+            "the Anthropic API.", type="invalid_request_error")}, KeyRefused, "wants payment"),
     Failure("Anthropic", 404, {"type": "error", **error("model: m", type="not_found_error")},
             RequestRejected, "model: m"),
     Failure("Anthropic", 529, {"type": "error", **error("Overloaded", type="overloaded_error")},
@@ -158,7 +158,7 @@ FAILURES = [
     Failure("Ollama", 500, {"error": "llama runner process has terminated: signal: killed"},
             ProviderDown, "process has terminated"),
     Failure("Ollama", 500, {"error": "model requires more system memory (18.2 GiB) than is "
-            "available (7.1 GiB)"}, RequestRejected, "request (500): model"),
+            "available (7.1 GiB)"}, RequestRejected, "cannot load the model (500)"),
     Failure("a proxy", 400, error("AuthenticationError: Incorrect key", code="401"), KeyRefused,
             "refuses the API key"),
     Failure("a gateway", 400, error("模型服务调用失败", code=400, cause=json.dumps(
