@@ -157,7 +157,9 @@ async def read_reply(
         if due is None or not 0 <= when - due < seconds * _LIMIT_STEP:
             limit.reschedule(when)
     for event in body.rest():
-        reading.take(event)
+        if reading.take(event) and not has_begun:
+            has_begun = True
+            began()
     text = reading.text()
     if len(text) > most:
         raise _too_long(reading.vendor, quantity(most, "character"))

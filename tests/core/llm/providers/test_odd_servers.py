@@ -157,6 +157,19 @@ async def test_what_is_no_reply_says_why(  # noqa: PLR0917 - one case, one row
     assert type(caught.value) is kind
 
 
+async def test_half_a_reply_in_one_piece_has_begun_so_that_it_is_paid_for(
+    vendor: Vendor, request_: ModelRequest
+) -> None:
+    vendor.script = sent(json.dumps(whole({"content": TEXT}, "length")).encode())
+    provider, began = compatible(vendor), list[bool]()
+
+    with pytest.raises(ReplyCutOff):
+        await provider.complete(request_, lambda: began.append(True))
+
+    assert began == [True]
+    await provider.close()
+
+
 PAUSED = {
     "type": "message",
     "content": [{"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": TEXT}],
