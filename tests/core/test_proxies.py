@@ -80,7 +80,9 @@ def test_the_bot_on_this_machine_is_asked_for_its_health_without_the_proxy(
         bot.settimeout(30)
         with bot.accept()[0] as connection:
             connection.recv(4096)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+            report = b'{"database": "ok", "slack": "ok", "token": "ok"}'
+            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(report)}\r\n\r\n"
+            connection.sendall(head.encode() + report)
 
     assert answer.result().healthy
 
