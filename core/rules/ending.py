@@ -146,7 +146,8 @@ def _held_words(debate: Debate, count: int, planned: int) -> str:
     # A stop or a time limit may have ended it during the last round.
     pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
     is_begun = any(turn.round == count for turn in pending)
-    end = ", the last one not to its end" if is_begun else ""
+    unfinished = ", but not finished" if count == 1 else ", the last one not to its end"
+    end = unfinished if is_begun else ""
     if count >= planned:
         which = f"all {count} rounds were" if count > 1 else "the one planned round was"
         return f"{which} held{end}"

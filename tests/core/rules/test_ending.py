@@ -112,7 +112,7 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
 @pytest.mark.parametrize(
     ("rounds", "last", "words"),
     [
-        (3, 1, "1 of 3 rounds was held, the last one not to its end"),
+        (3, 1, "1 of 3 rounds was held, but not finished"),
         (3, 2, "2 of 3 rounds were held, the last one not to its end"),
         (2, 2, "all 2 rounds were held, the last one not to its end"),
     ],
