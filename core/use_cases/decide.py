@@ -166,9 +166,12 @@ class DecideOnVerdict:
         if not debate.decides:
             raise BadInput(f"Debate `{debate.id}` decided nothing that could have turned out.")
         if debate.acceptance is None:
+            who, accept = "Nobody has", f"type: moot accept {debate.id}"
+            if debate.setup.place.channel:
+                who, accept = "Your team has not", "press *Accept* below it."
             raise BadInput(
-                f"Your team has not accepted the verdict of debate `{debate.id}`, so nothing has "
-                f"turned out yet. First press *Accept* below it, or type: moot accept {debate.id}"
+                f"{who} accepted the verdict of debate `{debate.id}`, so nothing has turned out "
+                f"yet. First {accept}"
             )
 
     async def say_outcome(self, debate: Debate, outcome: DecisionOutcome) -> DecisionOutcome:

@@ -182,7 +182,10 @@ async def test_it_can_be_said_before_anybody_asks_and_then_nobody_does(team: Tea
     board, _ = await ended(team)
     debate = await debate_at(team, board)
     await team.type(f"outcome {debate.id}")
-    assert "has not accepted the verdict" in team.ephemeral_texts()[-1]
+    said = team.ephemeral_texts()[-1]
+    assert "has not accepted the verdict" in said
+    assert "press *Accept*" in said
+    assert "moot accept" not in said
     assert views(team, "dana") == []
     await decide(team, board, ActionId.ACCEPT)
     await board_saying(team, board, "*Accepted*")

@@ -200,7 +200,7 @@ def test_a_verdict_is_accepted_before_anybody_says_how_it_turned_out(moot: Moot)
     debate_id = moot.debate(*THREE)
 
     early = moot("outcome", debate_id, "held")
-    assert f"or type: moot accept {debate_id}" in str(early.exception)
+    assert f"First type: moot accept {debate_id}" in str(early.exception)
     passed = moot("revisit", debate_id, "--on", "2020-01-01")
     assert "has passed" in str(passed.exception)
     rejected = moot("reject", debate_id, "--because", "Too dear.")
