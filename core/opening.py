@@ -413,7 +413,7 @@ def find_agent(name: str, settings: Settings) -> Agent:
         raise BadInput(f'The agent "{name.strip()}" is disabled in the settings.{there}')
     if role:
         return agent_for(role, ModelChoice(), settings.roles)
-    hint = nearest(folded, [*known_agents(settings), *ROLE_ALIASES])
+    hint = nearest(folded, known_agents(settings), ROLE_ALIASES)
     raise BadInput(f'There is no agent or role "{name.strip()}". {hint}')
 
 

@@ -1,6 +1,6 @@
 """What is wrong with a value or a name that somebody gave, in plain words (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -62,7 +62,7 @@ def wrong(fault: ErrorDetails) -> str:
     return f"{words[:1].lower()}{words[1:]}"
 
 
-def nearest(name: str, names: Sequence[str]) -> str:
-    """A hint at the name that may have been meant, or at all of them."""
-    matches = get_close_matches(name.strip().lower(), names, n=1, cutoff=0.6)
+def nearest(name: str, names: Sequence[str], aliases: Iterable[str] = ()) -> str:
+    """A hint at the name or alias that may have been meant, or at all names."""
+    matches = get_close_matches(name.strip().lower(), [*names, *aliases], n=1, cutoff=0.6)
     return f'Did you mean "{matches[0]}"?' if matches else f"There are: {', '.join(names)}."

@@ -94,9 +94,7 @@ def _agent_faults(
             yield f'{where}: another agent has the id "{agent.id}".'
         ids.add(agent.id)
         if role_id(agent.role, more_roles) is None:
-            hint = nearest(agent.role, [*roles, *ROLE_ALIASES])
-            if not hint.startswith("Did you mean"):
-                hint = f"There are: {', '.join(roles)}."
+            hint = nearest(agent.role, list(roles), ROLE_ALIASES)
             yield f'{source.at(("agents", at, "role"))}: there is no role "{agent.role}". {hint}'
 
 

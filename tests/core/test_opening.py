@@ -38,6 +38,7 @@ def test_without_a_wish_agents_are_cast_by_the_questions_topics() -> None:
         ("kis", 'Did you mean "kiss"?'),
         ("judge", 'There is no agent or role "judge".'),
         ("ユーザー", "There are: architect, performance"),
+        ("ユーザー", "operations, customer, design."),
     ],
 )
 def test_who_is_not_there_is_refused_with_the_nearest_name(name: str, hint: str) -> None:
