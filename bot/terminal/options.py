@@ -36,7 +36,9 @@ Result = Annotated[
 
 
 def _with_md(path: Path | None) -> Path | None:
-    return path.with_name(f"{path.name}.md") if path and path.suffix.lower() != ".md" else path
+    if path is None or not path.name or path.suffix.lower() == ".md":  # a folder is refused later
+        return path
+    return path.with_name(f"{path.name}.md")
 
 
 Report = Annotated[

@@ -403,6 +403,11 @@ def test_playbooks_can_be_listed_shown_and_checked(moot: Moot) -> None:
     assert json.loads(playbook("check", "moot.yaml", "--json").stdout)["usable"] is False
 
 
+def test_a_report_in_place_of_a_folder_is_refused_before_a_debate_is_held(moot: Moot) -> None:
+    for folder in (".", "/"):
+        assert f"{folder} is a folder" in str(moot("debate", "x", "--report", folder).exception)
+
+
 def test_a_report_that_cannot_be_written_is_only_a_warning(tmp_path: Path) -> None:
     target = tmp_path / "folder.md"
     target.mkdir()
