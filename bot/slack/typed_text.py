@@ -58,7 +58,8 @@ async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
     names = dict[str, str]()
 
     async def ask(person: str) -> None:
-        names[person] = await access.name_of(person)
+        with suppress(ValueError):  # an odd profile costs its name, and not the message
+            names[person] = await access.name_of(person)
 
     with suppress(TimeoutError):
         async with asyncio.timeout(access.timeouts.names), asyncio.TaskGroup() as asking:

@@ -1,8 +1,19 @@
 """What people typed: Slack's marks become names and addresses that people and models can read."""
 
+from typing import Any, cast
+
 import pytest
 
-from bot.slack.typed_text import has_words, links_in, readable, split_addressee, told_bot
+from bot.slack.payloads import SlackUser
+from bot.slack.typed_text import (
+    has_words,
+    links_in,
+    names_of,
+    readable,
+    split_addressee,
+    told_bot,
+)
+from bot.timeouts import DEFAULT_TIMEOUTS
 
 A, B = "https://a.example/x", "https://b.example/y"
 
@@ -81,3 +92,16 @@ def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(text: str,
 def test_whom_a_text_is_for_stands_before_it(line: str, to: str, text: str) -> None:
     assert split_addressee(line) == (to, text)
     assert has_words(line) is bool(text)
+
+
+class Profiles:
+    """What Slack says of two people; one profile is none that we can read."""
+
+    timeouts = DEFAULT_TIMEOUTS
+
+    async def name_of(self, person: str) -> str:
+        return SlackUser.model_validate({"name": None if person == "U0ODD" else person}).name
+
+
+async def test_an_odd_profile_of_somebody_mentioned_costs_their_name_alone() -> None:
+    assert await names_of(cast("Any", Profiles()), ["U0ODD", "U0ANN"]) == {"U0ANN": "U0ANN"}
