@@ -310,7 +310,13 @@ def team_vote_lines(debate: Debate) -> Iterator[ResultLine]:
         for score in count.scores
         if is_listed(options, score.option, score.first_choices)
     )
-    label = f"The team's vote ({count_words(len(count.voters), 'ballot')})"
+    # How many ballots are not their voter's first.
+    changed = 0
+    for voter in count.voters:
+        first = f"people-ballot/{voter}"
+        changed += sum(key == first or key.startswith(f"{first}/") for key in debate.times) > 1
+    again = f", {changed} changed" if changed else ""
+    label = f"The team's vote ({count_words(len(count.voters), 'ballot')}{again})"
     yield ResultLine(label=label, text=f"{scores}.")
     if gap := gap_line(debate):
         yield gap

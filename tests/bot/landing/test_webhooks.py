@@ -183,6 +183,22 @@ async def test_with_the_whole_text_reasons_and_record_come_redacted(
     assert data["record"].startswith("# Use PostgreSQL")
 
 
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        ('Set pwd:tulips47" and go.', 'Set pwd:[redacted]" and go.'),
+        ("Rotate it:\nsk-abcdefghij1234567890", "Rotate it: [redacted]"),
+        ('-----BEGIN PRIVATE KEY-----\nMIIE"', '[redacted]"'),
+    ],
+)
+async def test_a_secret_beside_quotes_or_line_ends_goes_and_the_message_stays_json(
+    shop: Shop, office: Office, decision: str, words: str
+) -> None:
+    await office.debated(decision=decision)
+    await office.settle()
+    assert json.loads(shop.seen[-1][1])["data"]["verdict"] == words
+
+
 async def test_only_chosen_events_and_channels_are_told(shop: Shop, location: str) -> None:
     elsewhere = a_webhook(shop.url, name="elsewhere", channels=("C9",))
     few = a_webhook(shop.url, events=(WebhookEvent.SUPERSEDED, WebhookEvent.REJECTED))
