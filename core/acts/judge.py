@@ -50,7 +50,7 @@ from core.debate.turn_events import Audited, CrossChecked, VerdictDrafted, Verdi
 from core.debate.verdict import Audit, AuditFault, AuditKind, CrossCheck, Verdict, VerdictSource
 from core.errors import CallFailed
 from core.evidence.words import words_of
-from core.figures import percent
+from core.figures import percent, quantity
 from core.llm.availability import is_outage
 from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.request import Part, PartKind
@@ -225,6 +225,10 @@ def _judges(debate: Debate, turn: Turn) -> Iterator[tuple[Agent, VerdictSource, 
 def _winners_position(debate: Debate) -> Verdict:
     best = best_holder(debate)
     position = format_of(debate).positions(debate)[best]
+    level = len(voting.best_texts(debate.tally)) if debate.tally else 0
+    whose, why = name_of(debate, best), f"is level with {quantity(level - 1, 'other')} in the vote"
+    if level <= 1:
+        why = "is the best by the vote" if level else "came first, as nobody voted"
     return Verdict(
         decision=first_sentence(position.answer) or first_sentence(position.text),
         option=option_of(debate, best),
@@ -235,7 +239,7 @@ def _winners_position(debate: Debate) -> Verdict:
         ),
         confidence=None,
         source=VerdictSource.WINNER,
-        warnings=(f"No judge gave a verdict: this is the position of {name_of(debate, best)}.",),
+        warnings=(f"No judge gave a verdict: this is the position of {whose}, which {why}.",),
     )
 
 

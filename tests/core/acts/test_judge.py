@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bot.views.verdict import headline
+from core.acts.judge import synthesise
 from core.acts.take import Turns
 from core.acts.verdict import checked_ground
 from core.clock import SystemClock
@@ -18,7 +19,7 @@ from core.debate.log import fold
 from core.debate.people import Person
 from core.debate.rules import When
 from core.debate.state import Debate, Status
-from core.debate.turn import ENGINE, Act, Turn
+from core.debate.turn import ENGINE, JUDGE, Act, Turn
 from core.debate.turn_events import VoteTallied
 from core.debate.verdict import RequirementStatus, VerdictSource
 from core.debate.vote import Score, Tally
@@ -53,6 +54,25 @@ def refusing_to_judge(request: ModelRequest) -> str | ProviderError:
     return KeyRefused(WHY) if request.act is Act.SYNTHESIS else plausible_reply(request)
 
 
+@pytest.mark.parametrize(
+    ("winners", "words"),
+    [
+        (("architect", "security"), "which is level with 1 other in the vote."),
+        ((), "which came first, as nobody voted."),
+    ],
+)
+async def test_where_no_judge_answers_it_is_said_how_the_text_that_stands_fared(
+    winners: tuple[str, ...], words: str
+) -> None:
+    debate = await Bench().run(a_setup(rounds=1))
+    assert debate.tally
+    tally = debate.tally.model_copy(update={"winners": winners, "options": ()})
+    turn = Turn(act=Act.SYNTHESIS, round=1, agent=JUDGE)
+    event = await synthesise(ModelCalls({}, SystemClock()), debate.replace(tally=tally), turn)
+
+    assert event.verdict.warnings[0].endswith(f"this is the position of Architect, {words}")
+
+
 @pytest.mark.parametrize("models", [("a/a1", "a/a2", "b/b1"), ("b/b1", "b/b1", "a/a2")])
 async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Sequence[str]) -> None:
     def on(agent: Agent, named: str) -> Agent:
@@ -72,7 +92,7 @@ async def test_where_nobody_can_be_asked_each_model_was_tried_once(models: Seque
     assert debate.verdict
     assert debate.verdict.source is VerdictSource.WINNER
     assert debate.verdict.warnings.count(f"The judge failed: {WHY}") == 1
-    assert debate.verdict.warnings[0].startswith("No judge gave a verdict: this is the position of")
+    assert debate.verdict.warnings[0].endswith(", which is the best by the vote.")
     asked = [r.model for p in providers.values() for r in p.requests_of(Act.SYNTHESIS)]
     assert sorted(asked) == ["a1", "a2", "b1"]
 
