@@ -10,6 +10,7 @@ from bot.presenter.posts import LIVING, posts_of_group
 from bot.presenter.reading_order import ReadingPosition, release_after
 from bot.presenter.sink import LivingPosts
 from bot.queue.rows import Posts
+from bot.slack.ids import headline_key
 from bot.store.records import ChannelSettings
 from bot.testing import key_of
 from core.debate.log import RecordedEvent, apply, event_to_json, fold
@@ -101,7 +102,11 @@ async def audit(
     spent = sum((debate.usage.cost or Decimal(0) for debate in debates), start=Decimal(0))
     return Audit(
         unfinished=sum(debate.status is Status.RUNNING for debate in debates),
-        failed=sum(debate.status is Status.FAILED for debate in debates),
+        # Where its verdict may not be posted before it has ended, a debate is given up.
+        failed=sum(
+            debate.status is Status.FAILED and headline_key(debate.id) not in refused
+            for debate in debates
+        ),
         lost=sum(len(set(order) - set(keys) - refused) for order, keys in pairs),
         doubled=sum(len(keys) - len(set(keys)) for _, keys in pairs),
         displaced=sum(not _is_in_order(list(dict.fromkeys(keys)), order) for order, keys in pairs),
