@@ -168,16 +168,15 @@ def short_text(debate: Debate, reached: Verdict) -> str:
     have room, there are fewer reasons, or findings of a review. The question is not repeated: Slack
     shows the beginning of the thread above a reply in the channel.
     """
-    text = ""
-    for most in range(_MOST_REASONS, 0, -1):
-        text, is_whole = _compose(debate, reached, most)
-        if is_whole:
-            break
-    return text
+    composed = [_compose(debate, reached, most) for most in range(_MOST_REASONS, 0, -1)]
+    return max(composed, key=lambda each: each[1:])[0]
 
 
-def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
-    """The short form with so many reasons or findings; whether all that belongs there has room."""
+def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool, int]:
+    """The short form with so many reasons or findings.
+
+    And whether all that belongs there has room, and how much of what speaks against it has.
+    """
     whole, last = cited_verdict(debate, reached), [*_below(debate, reached)]
     # Stands last: what follows it would be read as the team's reason.
     decision = standing(debate) if debate.decision else ""
@@ -194,18 +193,20 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool]:
     overturns = f"*{OVERTURNED_BY}*:"
     names = _names_of(debate, first, *last, decision, *texts)
     room -= _word_count(first, names, head, votes or _ELSEWHERE, overturns) + len(reasons)
-    *shown, objection, facts_shown = shared_words(texts, room)
-    is_whole = [bool(text) for text in (*shown, objection, facts_shown)] == [*map(bool, texts)]
+    *shown, objection_shown, facts_shown = shared_words(texts, room)
+    against = (objection_shown, facts_shown)
+    is_whole = [bool(text) for text in (*shown, *against)] == [*map(bool, texts)]
     if reasons and not any(shown):  # cut, rather than none be there
-        shown = [few_words(texts[0], room - _word_count(objection, facts_shown))]
-    objection = " ".join(filter(None, (objection, votes))) or (whole.dissent and _ELSEWHERE)
+        shown = [few_words(texts[0], room - _word_count(*against))]
+    objection = " ".join(filter(None, (objection_shown, votes))) or (whole.dissent and _ELSEWHERE)
     lines = [first, *(f"• {reason}" for reason in shown if reason)]
     lines += [f"{head} {objection}"] if objection else []
     lines += [f"{overturns} {facts_shown}"] if facts_shown else []
     lines += last
     # Of what was left out no source is to be named.
     lines += [_names_of(debate, *lines, decision), decision]
-    return "\n".join(filter(None, lines)), is_whole
+    text = "\n".join(filter(None, lines))
+    return text, is_whole, sum(map(bool, against))
 
 
 def _word_count(*texts: str) -> int:

@@ -235,6 +235,13 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
     assert places == sorted(places)
 
 
+def test_a_dissent_too_long_to_be_shown_takes_no_reason_away():
+    reasons = ("It is known.", "It is there.", "It is cheap.")
+    text = short_text(a_debate(), a_verdict(reasons=reasons, dissent=f"{'so ' * 140}on."))
+    assert "*Dissent*: in the whole verdict." in text
+    assert all(f"• {reason}" in text for reason in reasons)
+
+
 @given(setups(), st.integers(0, 2**32))
 @example(a_setup().model_copy(update={"agents": agents(25, '"' * 300)}), 73542)
 @example(a_setup().model_copy(update={"agents": agents(40, '"' * 300)}), 73542)
