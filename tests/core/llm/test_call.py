@@ -252,7 +252,10 @@ async def test_a_patient_question_waits_for_its_own_model_where_the_fallback_ref
 async def test_what_may_pass_counts_before_what_lasts_or_people_mend(  # noqa: PLR0917 - a row
     calls: ModelCalls, vendor: Vendor, own: Reject, fallback: Reject, kind: type[Exception]
 ) -> None:
-    vendor.script = lambda asked: own if asked.path == "/v1/messages" else fallback
+    def script(request: VendorRequest) -> Reject:
+        return own if request.path == "/v1/messages" else fallback
+
+    vendor.script = script
     options = CallOptions(patient=True, fallbacks=(ModelRef("openai", "gpt-6-luna"),))
 
     with pytest.raises(kind):
