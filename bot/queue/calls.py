@@ -209,6 +209,7 @@ class FirstCalls:
         except Exception as error:  # noqa: BLE001 - `outcome_of` tells them apart
             await self._handle_failed_look(row, outcome_of(error))
             return
+        outgoing.forget_failures(looks, f"look/{row.key}")
         _log.info("was in doubt", post=row.key, arrived=ts is not None)
         if ts is not None:
             await self._renew_restored(call, ts, workspace.identity.url)
