@@ -64,9 +64,12 @@ async def run(
         raise BadInput(work.too_long) from None
     finally:
         await _end(process)
-    if not output:
-        raise BadInput(work.too_much)
-    answer: dict[str, Any] = json.loads(output)
+    try:
+        answer: dict[str, Any] = json.loads(output)
+    except ValueError:  # none, or a part of it
+        # Signals that the system sends at the limit of computing time.
+        is_late = process.returncode in {-24, -9}
+        raise BadInput(work.too_long if is_late else work.too_much) from None
     if fault := answer.get("fault"):
         raise BadInput(fault)
     return answer

@@ -1,11 +1,13 @@
-"""Places in the sandbox are shared fairly between channels."""
+"""Places in the sandbox are shared fairly between channels; what dies in it is said in words."""
 
 import asyncio
 from collections.abc import Callable
 
 import pytest
 
-from core.evidence.sandbox import FairGate
+from core.errors import BadInput
+from core.evidence import sandbox
+from core.evidence.sandbox import FairGate, Work
 
 
 async def settled(until: Callable[[], bool]) -> None:
@@ -39,3 +41,19 @@ async def test_of_each_channel_one_file_at_most_waits_before_those_of_others(
     await asyncio.gather(*tasks)
 
     assert begun == order
+
+
+@pytest.mark.parametrize(("end", "words"), [("-KILL", "late"), ("-SEGV", "much")])
+async def test_half_an_answer_is_none(
+    monkeypatch: pytest.MonkeyPatch, end: str, words: str
+) -> None:
+    pipe, script = asyncio.subprocess.PIPE, f"cat > /dev/null; printf '{{\"sec'; kill {end} $$"
+
+    async def start(_does: str) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec("sh", "-c", script, stdin=pipe, stdout=pipe)
+
+    monkeypatch.setattr(sandbox, "_start_process", start)
+    work = Work(name="file", does="reads files", too_long="late", too_much="much")
+
+    with pytest.raises(BadInput, match=words):
+        await sandbox.run(work, {}, memory=1, cpu=1, seconds=30)
