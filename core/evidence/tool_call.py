@@ -10,7 +10,6 @@ import shutil
 import signal
 import ssl
 import sys
-import textwrap
 import unicodedata
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -60,6 +59,7 @@ def answer(order: dict[str, Any], _content: bytes, limit: Callable[[], None]) ->
 
 async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str, Any]:
     from mcp import MCPError  # noqa: PLC0415
+    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
 
     asking = asyncio.current_task()
     if asking:  # the SDK ends the program it has started
@@ -76,6 +76,8 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
             return {"fault": str(refused)}
         case MemoryError():
             return {"fault": _TOO_MUCH}
+        case MCPError() as error if error.error.code == CONNECTION_CLOSED:
+            return {"fault": "the server ended before it answered"}
         case MCPError() as error:
             return {"fault": _quoted("the server says", error.error.message)}
         case _:
@@ -90,7 +92,9 @@ async def _answer(order: dict[str, Any], limit: Callable[[], None]) -> dict[str,
 def _quoted(what: str, words: str) -> str:
     """What a server says went wrong, short, without secrets and what nobody sees."""
     line = " ".join(redact(clean(unicodedata.normalize("NFC", words[:2000]))).split())
-    return f"{what}: “{textwrap.shorten(line, _LONGEST_SAYING, placeholder='…')}”"
+    # Not by words: JSON and Chinese have no spaces.
+    cut = line if len(line) <= _LONGEST_SAYING else f"{line[: _LONGEST_SAYING - 1].rstrip()}…"
+    return f"{what}: “{cut}”"
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
