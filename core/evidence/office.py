@@ -491,5 +491,5 @@ def _numeral(count: int, form: str) -> str:
             words += sign * (rest // value)
             rest %= value
     else:
-        return str(count)
+        return f"{count:02}" if form == "decimalZero" else str(count)
     return words.lower() if form.startswith("lower") else words

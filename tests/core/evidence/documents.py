@@ -52,8 +52,8 @@ def numbered(document: Any) -> None:
 
 
 def legal(document: Any) -> None:
-    """Clauses of three levels, as law firms number them: 1, 1.1, (a)."""
-    levels = (("decimal", "%1."), ("decimal", "%1.%2"), ("lowerLetter", "(%3)"))
+    """Clauses of three levels, as law firms number them: 1, 1.01, (a)."""
+    levels = (("decimal", "%1."), ("decimalZero", "%1.%2"), ("lowerLetter", "(%3)"))
     inner = "".join(
         f'<w:lvl w:ilvl="{at}"><w:start w:val="1"/><w:numFmt w:val="{form}"/>'
         f'<w:lvlText w:val="{text}"/></w:lvl>'

@@ -66,8 +66,8 @@ CASES = [
         "legal.docx",
         word(made.legal),
         (
-            *("1.\u00a0Scope", "1.1\u00a0Hosting", "1.2\u00a0Backup", "(a)\u00a0daily"),
-            *("(b)\u00a0weekly", "2.\u00a0Price", "2.1\u00a0Discount"),
+            *("1.\u00a0Scope", "1.01\u00a0Hosting", "1.02\u00a0Backup", "(a)\u00a0daily"),
+            *("(b)\u00a0weekly", "2.\u00a0Price", "2.01\u00a0Discount"),
         ),
     ),
     Case(
