@@ -50,6 +50,8 @@ _log = structlog.get_logger(__name__)
 #: Seconds for which a run believes that it still holds its debate: far less than another process
 #: waits before it takes over what a frozen one holds.
 PROOF_SECONDS = 1.0
+#: Seconds that the database may take to say so: less than until others take over, too.
+ASKING_SECONDS = 10.0
 #: Seconds that the outcome of a turn which is let go may take to be recorded.
 RECORDING_SECONDS = 5.0
 #: Seconds that summaries still being made may take when all else of a debate is done.
@@ -386,11 +388,14 @@ class _Run:
 
     async def _prove(self) -> None:
         """Make sure that this run holds the debate: it may have been frozen, and taken over."""
-        asked_at = self._clock.now()
+        good_for = PROOF_SECONDS
         # Below zero: the clock was set back.
-        if not 0 <= (asked_at - self._proven_at).total_seconds() < PROOF_SECONDS:
+        while not 0 <= (self._clock.now() - self._proven_at).total_seconds() < good_for:
+            asked_at = self._clock.now()
             await self._store.check_run(self._token)
             self._proven_at = asked_at
+            # A busy database may take longer; frozen on the way, this asks again.
+            good_for = ASKING_SECONDS
 
     async def _wait(self, debate: Debate) -> None:
         """Wait until the log may have grown or a time limit is reached; raise a turn's error."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from core.acts.replies import first_sentence
 from core.acts.take import Turns
 from core.debate.debate_events import DebateFailed, DebateStarted
-from core.debate.log import Event, fold
+from core.debate.log import Event, RecordedEvent, fold
 from core.debate.people import Person, Stop
 from core.debate.people_events import DebateWanted, FollowUpAsked, StopRequested
 from core.debate.state import Status
@@ -221,6 +221,32 @@ async def test_a_run_that_was_frozen_asks_nothing_that_waited_in_line(seconds: f
     with pytest.raises(RunLost):
         await engine.run(DEBATE)
     assert len(provider.requests) == 1  # three agents were ready to speak
+
+
+async def test_a_run_that_was_frozen_while_it_asked_for_its_lease_asks_again() -> None:
+    clock, asked = ManualClock(), list[RunToken]()
+
+    class TakenOverMeanwhile(InMemoryStore):
+        async def all_events(self, debate_id: str, *, after: int = 0) -> Sequence[RecordedEvent]:
+            clock.advance(2)  # the run has been claimed longer ago than its claim is good for
+            return await super().all_events(debate_id, after=after)
+
+        async def check_run(self, run: RunToken) -> None:
+            asked.append(run)
+            await super().check_run(run)
+            if len(asked) == 1:
+                clock.advance(60)
+                await self.claim(DEBATE)
+
+    store, sink = TakenOverMeanwhile(), RecordingSink()
+    await store.create(DEBATE, DebateStarted(setup=a_setup()), origin="o1", at=clock.now())
+    provider = ScriptedProvider()
+    turns = Turns(ModelCalls({"scripted": provider}, clock))
+    engine = Engine(store=store, turns=turns, sink=sink, clock=clock)
+
+    with pytest.raises(RunLost):
+        await engine.run(DEBATE)
+    assert (len(asked) > 1, provider.requests) == (True, [])
 
 
 async def test_a_run_that_was_taken_over_stops_and_writes_nothing_more() -> None:
