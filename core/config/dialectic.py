@@ -61,8 +61,9 @@ def translate(source: WrittenFile) -> Iterator[str]:
                 "is not used."
             )
     debate = source.section(("debate",))
-    if isinstance(debate.get("timeout_per_round"), int):
-        debate["timeout_per_round"] /= _MILLISECONDS
+    timeout = debate.get("timeout_per_round")
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool):
+        debate["timeout_per_round"] = timeout / _MILLISECONDS
     for key, new in _OF_DEBATE.items():
         source.move(("debate", key), new)
     yield from _ending(source)

@@ -18,8 +18,8 @@ Path = tuple[str | int, ...]
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-#: Under these stand others' names: of models, agents, a tool's arguments.
-_NAMES = (("prices",), ("weights",), ("arguments",))
+#: Under these stand others' names: of models, agents; and within a tool's arguments, however deep.
+_NAMES, _ARGUMENTS = (("prices",), ("weights",)), "arguments"
 
 
 class _JSONLoader(yaml.SafeLoader):
@@ -138,7 +138,7 @@ def _marks(
             raise ConfigurationBroken(
                 f"{name}, line {line}: the key {word} must be text; put it in quotes."
             )
-        if path[-1:] not in _NAMES:
+        if path[-1:] not in _NAMES and _ARGUMENTS not in path:
             key.value = _HUMP.sub("_", word).lower() if _HUMP.search(word) else word
         if key.value in first_lines:
             raise ConfigurationBroken(

@@ -61,7 +61,7 @@ DIALECTIC = {
         "terminationCondition": {"type": "convergence", "threshold": 0.9},
         "synthesisMethod": "judge",
         "includeFullHistory": True,
-        "timeoutPerRound": 300000,
+        "timeoutPerRound": 300000.0,
         "summarization": {
             "enabled": True,
             "threshold": 5000,
@@ -563,7 +563,9 @@ evidence:
       variables: [DOCS_TOKEN]
       channels: [C0123456789, terminal]
       tools:
-        - {name: search, arguments: {query: "{words}", maxResults: 3}, title: the handbook}
+        - name: search
+          arguments: {query: "{words}", maxResults: 3, in: {groupBy: team}}
+          title: the handbook
         - {name: list, read_only: true}
     - {name: web, url: "https://mcp.example.com/mcp", key_variable: WEB_KEY, channels: ["*"],
        seconds: 5, tools: [{name: find, arguments: {q: "{question}"}}]}
@@ -575,7 +577,8 @@ def test_mcp_servers_arrive_and_are_printed_as_they_were_written() -> None:
     again = loaded(all_as_yaml(loaded(TOOLS).settings, Path())).file
 
     # Arguments are the server's: their names stay.
-    assert docs.tools[0].arguments == {"query": "{words}", "maxResults": 3}
+    arguments = {"query": "{words}", "maxResults": 3, "in": {"groupBy": "team"}}
+    assert docs.tools[0].arguments == arguments
     assert (docs.tools[1].read_only, web.seconds) == (True, 5)
     assert again.evidence.mcp_servers == (docs, web)
 
