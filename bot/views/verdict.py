@@ -198,7 +198,9 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool, in
     is_whole = [bool(text) for text in (*shown, *against)] == [*map(bool, texts)]
     if reasons and not any(shown):  # cut, rather than none be there
         shown = [few_words(texts[0], room - _word_count(*against))]
-    objection = " ".join(filter(None, (objection_shown, votes))) or (whole.dissent and _ELSEWHERE)
+    objection = " ".join(filter(None, (objection_shown, votes)))
+    if whole.dissent and not objection_shown:  # the votes alone would read as if there were none
+        objection = _ELSEWHERE
     lines = [first, *(f"• {reason}" for reason in shown if reason)]
     lines += [f"{head} {objection}"] if objection else []
     lines += [f"{overturns} {facts_shown}"] if facts_shown else []

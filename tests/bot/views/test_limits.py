@@ -237,8 +237,14 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
 
 def test_a_dissent_too_long_to_be_shown_takes_no_reason_away():
     reasons = ("It is known.", "It is there.", "It is cheap.")
-    text = short_text(a_debate(), a_verdict(reasons=reasons, dissent=f"{'so ' * 140}on."))
-    assert "*Dissent*: in the whole verdict." in text
+    ballots = [voted(1, agent, o1=0.6, o2=0.4) for agent in AGENTS]
+    debate = a_debate(options("PostgreSQL", "Kafka"), *ballots)
+    tally = count(
+        dict.fromkeys(AGENTS, "o1"), [*debate.ballots.values()], options=options_of(debate)
+    )
+    reached = a_verdict(reasons=reasons, dissent=f"{'so ' * 140}on.")
+    text = short_text(debate.replace(tally=tally), reached)
+    assert "*Dissent*: in the whole verdict.\n" in text
     assert all(f"• {reason}" in text for reason in reasons)
 
 
