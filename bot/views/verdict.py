@@ -86,7 +86,7 @@ _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS = 150, 40, 36
 _SKIPPED_WORDS, _WARNING_WORDS, _LEAST_WARNING_WORDS = 30, 35, 15
 #: Words kept for reasons and dissent before another line of what went wrong has room.
 _AGAINST_WORDS = 30
-#: Stands for a dissent of which no sentence has room.
+#: Stands for a dissent, or what would overturn the verdict, of which no sentence has room.
 _ELSEWHERE = "in the whole verdict."
 #: Reasons in the short form.
 _MOST_REASONS = 3
@@ -203,6 +203,8 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool, in
         objection = _ELSEWHERE
     lines = [first, *(f"• {reason}" for reason in shown if reason)]
     lines += [f"{head} {objection}"] if objection else []
+    has_room = room - _word_count(*shown, objection_shown) >= _word_count(_ELSEWHERE)
+    facts_shown = facts_shown or (_ELSEWHERE if facts and has_room else "")
     lines += [f"{overturns} {facts_shown}"] if facts_shown else []
     lines += last
     # Of what was left out no source is to be named.

@@ -235,16 +235,18 @@ def test_the_short_form_has_150_words_and_an_order(reached: Verdict, names: Sequ
     assert places == sorted(places)
 
 
-def test_a_dissent_too_long_to_be_shown_takes_no_reason_away():
+def test_what_speaks_against_the_verdict_and_is_too_long_takes_no_reason_away():
     reasons = ("It is known.", "It is there.", "It is cheap.")
     ballots = [voted(1, agent, o1=0.6, o2=0.4) for agent in AGENTS]
     debate = a_debate(options("PostgreSQL", "Kafka"), *ballots)
     tally = count(
         dict.fromkeys(AGENTS, "o1"), [*debate.ballots.values()], options=options_of(debate)
     )
-    reached = a_verdict(reasons=reasons, dissent=f"{'so ' * 140}on.")
+    long = f"{'so ' * 140}on."
+    reached = a_verdict(reasons=reasons, dissent=long, overturned_by=(long,))
     text = short_text(debate.replace(tally=tally), reached)
     assert "*Dissent*: in the whole verdict.\n" in text
+    assert "*What would overturn it*: in the whole verdict.\n" in text
     assert all(f"• {reason}" in text for reason in reasons)
 
 
