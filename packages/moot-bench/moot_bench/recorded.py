@@ -20,7 +20,7 @@ from core.errors import BadInput, RequestRejected
 from core.figures import percent, quantity, score
 from core.request import ModelReply, ModelRequest, PartKind
 from core.rules.agreement import GAP_FROM, MOVED_FROM, Probabilities, agreement, mean, spread_of
-from core.rules.confidence import BANDS, Confidence, from_ballots
+from core.rules.confidence import BANDS, LEAST_BALLOTS, Confidence, from_ballots
 from core.rules.options import leading
 from core.transcript.words import bullets, table
 from core.usage import Usage
@@ -197,7 +197,10 @@ def rules_report(questions: Sequence[ReplayedQuestion]) -> str:
 
 def _confidence(questions: Sequence[ReplayedQuestion]) -> Sequence[str]:
     """What figures for the chosen side are worth, and how often each word was right."""
-    decided = [question for question in questions if question.choice]
+    voted = [question for question in questions if len(question.last) >= LEAST_BALLOTS]
+    if not voted:
+        return [f"Moot gives no figure for fewer than {LEAST_BALLOTS} ballots."]
+    decided = [question for question in voted if question.choice]
     hits = [question.truth == question.choice for question in decided]
     if not hits:
         return ["The models were level on every question."]

@@ -68,3 +68,9 @@ def test_sets_of_first_answers_only_and_of_csv() -> None:
 
 def test_level_models_choose_nothing() -> None:
     assert "level on every question" in the_report(a_set(((0.4, 0.6), (0.4, 0.6), True)))
+
+
+def test_one_model_alone_is_no_ground_for_a_figure() -> None:
+    text = the_report(a_set(((0.9,), (0.9,), True)))
+    assert "no figure for fewer than 2 ballots" in text
+    assert "what Moot says" not in text
