@@ -25,7 +25,7 @@ from core.store.engines import (
     sqlite_writer,
 )
 from core.store.failures import is_passing
-from core.store.lock import FileLock, check_no_log_is_left
+from core.store.lock import FileLock, check_no_log_is_left, is_in_use
 
 T = TypeVar("T")
 
@@ -104,6 +104,11 @@ class Database:
         if file is None:
             return await _asked(_on_server(location))
         if state := check_no_log_is_left(file):
+            if is_in_use(file):
+                raise StoreDown(
+                    f"A process works on the database {file}, and its file is {state}: it was "
+                    "moved, deleted or replaced. Put it back, or stop Moot and restore a backup."
+                )
             raise StoreMissing(f"The database {file} is {state}.")
         # Another process may hold the file's lock, so nothing here writes: the reader refuses.
         reader = RepeatingWriter(sqlite_reader(file, "ro"), str(file))

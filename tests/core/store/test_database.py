@@ -400,3 +400,14 @@ async def test_a_writer_that_is_closed_does_what_waits_and_nothing_that_nobody_w
     await writer.close()
     assert log == [0, 2]
     assert all(task.done() for task in waiting)
+
+
+async def test_a_file_that_was_taken_from_a_process_is_not_called_an_empty_database(
+    database: Database, tmp_path: Path
+) -> None:
+    await database.write(put("kept"))
+    for name in ("moot.db", "moot.db-wal", "moot.db-shm"):
+        os.rename(tmp_path / name, tmp_path / f"taken-{name}")  # noqa: PTH104 - in no thread
+
+    with pytest.raises(StoreDown, match=r"A process works on the database .* is not there"):
+        await Database.look_into(location(tmp_path / "moot.db"))
