@@ -26,8 +26,8 @@ VERY_LONG = 50_000
 PARTS = range(8)
 #: Seconds of CPU for VERY_LONG, several times what it takes where nothing else runs.
 MOST_SECONDS = 1.0
-#: Patterns made of settings, names, ids, subcommands, debate's own codes, and of the table of
-#: secrets, whose patterns are tried as those of a module are.
+#: Patterns made of settings, names, ids, subcommands, debate's own codes, a schema's names, and of
+#: the table of secrets, whose patterns are tried as those of a module are.
 MADE_WHILE_RUNNING = {
     "bot.listeners.buttons",
     "bot.listeners.typed",
