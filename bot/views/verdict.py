@@ -51,7 +51,7 @@ from core.acts.verdict import DOUBTED, audit_words, open_faults
 from core.debate.state import Debate
 from core.debate.turn import JUDGE
 from core.debate.verdict import OVERTURNED_BY, Verdict, VerdictSource
-from core.figures import money, quantity, without_stops
+from core.figures import money, quantity
 from core.rules.ending import was_skipped
 from core.rules.movement import hinge_words
 from core.rules.options import options_of
@@ -84,6 +84,8 @@ _TEXT_LIMIT = 600
 _MOST_WORDS, _DECISION_WORDS, _CONFIDENCE_WORDS = 150, 40, 36
 #: Words of why rounds were skipped, of what went wrong, and with which another line begins.
 _SKIPPED_WORDS, _WARNING_WORDS, _LEAST_WARNING_WORDS = 30, 35, 15
+#: Words of a reason that is cut.
+_LEAST_REASON_WORDS = 8
 #: Words kept for reasons and dissent before another line of what went wrong has room.
 _AGAINST_WORDS = 30
 #: Stands for a dissent, or what would overturn the verdict, of which no sentence has room.
@@ -183,9 +185,8 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool, in
     room = _MOST_WORDS - _word_count(*last, decision)
     first = "\n".join(filter(None, _decided(debate, reached, most, room)))
     reasons = () if reached.findings else whole.reasons[:most]
-    facts = " ".join(
-        f"{fact[:1].upper()}{fact[1:]}." for fact in without_stops(whole.overturned_by)
-    )
+    stated = [fact.rstrip(".") for fact in whole.overturned_by]
+    facts = " ".join(f"{fact[:1].upper()}{fact[1:]}." for fact in stated if fact)
     texts = [gist(text, _TEXT_LIMIT) for text in (*reasons, dissent_words(debate, whole), facts)]
     head = f"*{gist(dissent_title(debate, whole), _NOTE_LIMIT)}*:"
     # Whose dissent it is may tell that already.
@@ -194,10 +195,13 @@ def _compose(debate: Debate, reached: Verdict, most: int) -> tuple[str, bool, in
     names = _names_of(debate, first, *last, decision, *texts)
     room -= _word_count(first, names, head, votes or _ELSEWHERE, overturns) + len(reasons)
     *shown, objection_shown, facts_shown = shared_words(texts, room)
+    is_whole = [bool(text) for text in (*shown, objection_shown, facts_shown)] == [
+        *map(bool, texts)
+    ]
+    if reasons and not any(shown):  # cut, rather than none be there, or nothing that is against it
+        objection_shown, facts_shown = shared_words(texts[-2:], room - _LEAST_REASON_WORDS)
+        shown = [few_words(texts[0], room - _word_count(objection_shown, facts_shown))]
     against = (objection_shown, facts_shown)
-    is_whole = [bool(text) for text in (*shown, *against)] == [*map(bool, texts)]
-    if reasons and not any(shown):  # cut, rather than none be there
-        shown = [few_words(texts[0], room - _word_count(*against))]
     objection = " ".join(filter(None, (objection_shown, votes)))
     if whole.dissent and not objection_shown:  # the votes alone would read as if there were none
         objection = _ELSEWHERE

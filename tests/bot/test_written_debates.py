@@ -112,7 +112,9 @@ def surface_text(name: str, surface: str) -> str:
         ("poisoned", "report", "found 2 faults; the judge then changed the words of none."),
         ("poisoned", "report", 'without Finance, "Own copy" would have led.'),
         # Beside doubts there is room for a sentence of the dissent.
+        ("poisoned", "verdict", "*Dissent*: Sceptic: the only trial took 5 hours 40 minutes, "),
         ("poisoned", "verdict", "Sceptic voted against the verdict.\n*What would overturn"),
+        ("poisoned", "verdict", "takes more than 4 hours.\n*Vote*"),
         # Whose drafts argued for yes, though all held no likelier from the first ballot on.
         ("against", "report", "| No | 60% | Finance, Product, Operations | nobody |\n| Yes |"),
         ("against", "record", "- Yes: no agent favours it\n- No: Finance, Product, Operations"),
