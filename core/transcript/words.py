@@ -19,6 +19,7 @@ from core.debate.vote import Ballot
 from core.figures import money, number, quantity
 from core.rules.confidence import Confidence
 from core.rules.history.material import reads_letters
+from core.rules.judging import judge_of
 from core.settings import Settings
 from core.transcript.markdown import inert, inert_line
 from core.usage import Usage
@@ -354,9 +355,18 @@ def debate_models_words(setup: Setup, *, to_be_cast: bool = False) -> str:
 
 
 def judge_words(debate: Debate) -> str:
-    """Which model judged; empty if none has."""
+    """Which model judged; why that one, where it was not chosen beforehand; empty if none has."""
     call = debate.verdict.call if debate.verdict else None
-    return f"{call.provider}/{call.model}" if call else ""
+    if call is None:
+        return ""
+    name = f"{call.provider}/{call.model}"
+    winners = debate.tally.winners if debate.tally else ()
+    makers = {debate.setup.agent(winner).maker for winner in winners}
+    judge = judge_of(debate)
+    was_dealt = debate.setup.judge_models and makers and judge.maker not in makers
+    if was_dealt and call.provider == judge.provider:
+        return f"{name}, none of whose maker's agents won the vote"
+    return name
 
 
 def model_count_words(agents: Iterable[Agent]) -> str:

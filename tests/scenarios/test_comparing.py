@@ -80,7 +80,7 @@ async def test_a_debate_is_compared_with_the_single_answer_beside_it(tmp_path: P
     phrase = "2 evaluators, 4 calls each. Their cost comes beside the debate's: n/a."
     assert phrase in " ".join(compared.stderr.split())
     assert count == 8
-    assert "| Overall | single | single | debate 0, single 2 |" in compared.stdout
+    assert "| Overall | single | single |" in compared.stdout
     phrase = "All 2 evaluators prefer the single answer, in either order."
     assert compared.stdout.rstrip().endswith(phrase)
     # Nobody knows what these models cost.
