@@ -64,8 +64,8 @@ async def test_a_program_gets_its_verdict_though_the_bot_was_killed_in_a_model_c
         async with program_at(f"{machine.url}/mcp", token) as program:
             verdict = await program.calls("get_verdict", debate_id=debate_id)
             listed = await program.calls("list_debates")
-        while (report := await site.audited()).lost or report.stale:
-            await asyncio.sleep(0.1)  # posts of another process
+        while (report := await site.audited()).lost or report.stale:  # noqa: ASYNC110 - posts of another process
+            await asyncio.sleep(0.1)
         await machine.stop()
         audit = await site.audited()
     assert code == -signal.SIGKILL
