@@ -18,6 +18,9 @@ from core.rules.sources import MOST_SOURCES, linked_anew
 from core.use_cases.choices import Choices
 from core.use_cases.start import StartedDebate
 
+#: Reasons that have a post of their own; of more at once the rest share one: each post that one
+#: person sees takes a second of the channel's.
+_MOST_ALONE = 5
 _IN_REVIEW = (
     "In a review only what was handed in to be reviewed is read. Attach what matters as a file."
 )
@@ -105,14 +108,15 @@ async def tell_refusals(
     debate_id: str,
     thread: str = "",
 ) -> None:
-    """Tell the author of links why they are not read, the same reasons once per debate."""
-    if not refusals:
-        return
-    lines = "\n".join(f"• {plain(refusal)}" for refusal in refusals)
-    payload = {
-        "user": by.id,
-        "text": f"The agents do not see what is behind a link you wrote.\n{lines}",
-        **({"thread_ts": thread} if thread else {}),
-    }
-    key = f"{debate_id}/unread/{by.id}/{hashlib.sha256(lines.encode()).hexdigest()[:16]}"
-    await context.outbox.whisper(here, payload, key=key, debate_id=debate_id)
+    """Tell the author of links why they are not read, each reason once per debate."""
+    alone, rest = refusals[:_MOST_ALONE], refusals[_MOST_ALONE:]
+    for reasons in filter(None, (*([reason] for reason in alone), rest)):
+        digest = hashlib.sha256("\n".join(reasons).encode()).hexdigest()[:16]
+        lines = "\n".join(f"• {plain(reason)}" for reason in reasons)
+        payload = {
+            "user": by.id,
+            "text": f"The agents do not see what is behind a link you wrote.\n{lines}",
+            **({"thread_ts": thread} if thread else {}),
+        }
+        key = f"{debate_id}/unread/{by.id}/{digest}"
+        await context.outbox.whisper(here, payload, key=key, debate_id=debate_id)
