@@ -163,6 +163,8 @@ async def test_a_reply_without_a_number_is_a_note_until_somebody_chooses_its_que
     choice = buttons[0]["action_id"]
     await team.workspace.click(team.user, team.channel, prompt["ts"], choice)
     await card_saying(team, board, "About 10k a second")
+    # The card may show the newest state of the log before the reaction is queued.
+    await team.workspace.wait_for(lambda: "white_check_mark" in reactions(team, board, plain))
     await team.wait_until_sent()
     debate = await debate_at(team, board)
     assert (debate.answers[1].text, debate.notes) == ("About 10k a second", ())
