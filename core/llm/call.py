@@ -289,8 +289,6 @@ class ModelCalls:
 
     async def _reply(self, request: ModelRequest, question: _Question) -> ModelAnswer[str]:
         """The reply of the agent's own model, or of the first fallback that can be asked."""
-        user = self._scope.user or request.user
-        request = replace(request, temperature=question.temperature, user=user)
         refs, is_patient = question.refs, question.options.patient
         failures: list[CallFailed] = []
         for place, ref in enumerate(refs):
@@ -334,7 +332,9 @@ class ModelCalls:
     async def _reply_after_retries(
         self, ref: ModelRef, request: ModelRequest, question: _Question
     ) -> ModelReply:
-        current, useless, down = replace(request, model=ref.model), 0, 0
+        user, temperature = self._scope.user or request.user, question.temperature
+        current = replace(request, model=ref.model, temperature=temperature, user=user)
+        useless = down = 0
         # Only one silence is waited for where the debate can go on without the model.
         is_last = ref == question.refs[-1]
         hurried = question.options.patient or (not is_last and request.act in ALL_WAIT_FOR)
@@ -374,7 +374,7 @@ class ModelCalls:
     async def _attempt(
         self, ref: ModelRef, request: ModelRequest, question: _Question
     ) -> ModelReply:
-        """One attempt: fit the request, wait for a slot and money, warm up, call.
+        """One attempt: wait for a slot, fit the request, reserve money, warm up, call.
 
         A call that waits for money that others hold keeps no slot and leads no warm-up.
         """
@@ -387,18 +387,20 @@ class ModelCalls:
             with suppress(ProviderError):  # what is wrong, the attempt itself will tell
                 self._measure.learn_context(*ref, await provider.context(ref.model))
                 self._contexts.add(ref)
-        whole, request = request, self._measure.fit(ref.provider, request)
-        question.sent = sent_parts(whole, request)
         await self._availability.wait_for_rate(ref, question.seconds_left)
-        lifetime = self._measure.capability(*ref).cache_seconds
-        beginnings = self._measure.beginnings(ref.provider, request)
-        worst = self._measure.worst(ref.provider, request, self._clock.now())
-        caps = question.options.caps
-        check_caps(caps, worst)
-        attempt, is_beside = Attempt(), request.act in BESIDE
+        is_beside = request.act in BESIDE
         slots = (self._beside if is_beside else self._slots)[ref.provider]
         async with AsyncExitStack() as entered:
             await entered.enter_async_context(question.slot(slots))
+            # Only now: thousands of calls may wait for a slot, and each object that they hold makes
+            # the collections of garbage longer.
+            whole, request = request, self._measure.fit(ref.provider, request)
+            question.sent = sent_parts(whole, request)
+            beginnings = self._measure.beginnings(ref.provider, request)
+            worst = self._measure.worst(ref.provider, request, self._clock.now())
+            caps = question.options.caps
+            check_caps(caps, worst)
+            attempt = Attempt()
             while self._scope.budget and caps and worst:
                 hold = self._scope.budget.hold(
                     caps, worst, seconds=question.seconds_left, attempt=attempt, clock=self._clock
@@ -410,7 +412,9 @@ class ModelCalls:
                 await entered.enter_async_context(question.slot(slots))
             # Nobody waits for what runs beside a debate, so it leads nobody either.
             attempt.warmup = await entered.enter_async_context(
-                self._warmup.turn(beginnings, lifetime, leads=not is_beside)
+                self._warmup.turn(
+                    beginnings, self._measure.capability(*ref).cache_seconds, leads=not is_beside
+                )
             )
             if self._scope.prove:
                 await self._scope.prove()  # only now: it may have waited for long
