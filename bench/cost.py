@@ -136,7 +136,7 @@ class CachingRules:
         output = estimate_tokens(text)
         counts = Counts(input=total, cached=cached, written=fresh, output=output)
         usage = Usage(input_tokens=total, cached_tokens=cached, written_tokens=fresh)
-        self.usages[int(marks[-1])] = usage.model_copy(update={"output_tokens": output})
+        self.usages[int(marks[-1])] = replace(usage, output_tokens=output)
         return Say(text=text, counts=counts, wait=self.wait)
 
     def _is_readable(self, key: str, at: float) -> bool:
@@ -269,7 +269,7 @@ def _common(text: str, other: str) -> int:
 def _with(usage: Usage, *, read: int, fresh: int) -> Usage:
     read = min(read, usage.input_tokens)
     changes = {"cached_tokens": read, "written_tokens": min(fresh, usage.input_tokens - read)}
-    return usage.model_copy(update=changes)
+    return replace(usage, **changes)
 
 
 @dataclass(frozen=True)

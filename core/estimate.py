@@ -6,7 +6,7 @@ people add while the debate runs, is not foreseen.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, partial
@@ -355,7 +355,7 @@ class _Sizes:
             cost = worst_cost(provider, model, (tokens_in, usage.output_tokens), prices)
         else:
             cost = price(provider, model, usage, prices)
-        return usage.model_copy(update={"cost": cost})
+        return replace(usage, cost=cost)
 
 
 def initial_debate(setup: Setup) -> Debate:

@@ -4,12 +4,12 @@ import hashlib
 import hmac
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cached_property
 from importlib.resources import files
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -121,9 +121,7 @@ def _without_secrets(value: object) -> object:
         case str() if not isinstance(value, Enum):
             return redact(value)
         case BaseModel():
-            parts = {name: getattr(value, name) for name in type(value).model_fields}
-            redacted = {name: _without_secrets(part) for name, part in parts.items()}
-            changed = {name: part for name, part in redacted.items() if part != parts[name]}
+            changed = _redacted_fields(value, type(value).model_fields)
             return value.model_copy(update=changed) if changed else value
         case Mapping():
             items = cast("Mapping[object, object]", value).items()
@@ -131,8 +129,18 @@ def _without_secrets(value: object) -> object:
         case list() | tuple():
             new = [_without_secrets(part) for part in cast("Sequence[object]", value)]
             return tuple(new) if isinstance(value, tuple) else new
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            changed = _redacted_fields(value, [field.name for field in fields(value)])
+            return replace(value, **changed) if changed else value
         case _:
             return value
+
+
+def _redacted_fields(value: object, names: Iterable[str]) -> dict[str, Any]:
+    """The fields of a value that redaction changes, with their new contents."""
+    parts = {name: getattr(value, name) for name in names}
+    redacted = {name: _without_secrets(part) for name, part in parts.items()}
+    return {name: part for name, part in redacted.items() if part != parts[name]}
 
 
 def clean(text: str) -> str:

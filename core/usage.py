@@ -1,13 +1,16 @@
-"""What model calls use and cost: tokens, money, calls, and caps on money."""
+"""What model calls use and cost: tokens, money, calls, and caps on money.
+
+A full process holds tens of thousands of these values. They are dataclasses with slots: one object
+each for the garbage collector, where a pydantic model is three.
+"""
 
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
-from core.values import Value
 
-
-class Usage(Value):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
     """What model calls have spent. Tokens of all attempts; cost None = price unknown ("n/a")."""
 
     #: All input tokens, cached and written ones included.
@@ -70,7 +73,8 @@ class Cap:
         return self.spent + amount <= self.limit - self.kept
 
 
-class SentPart(Value):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentPart:
     """A part of a prompt as a model was sent it; its text is in the log already."""
 
     label: str
@@ -81,7 +85,8 @@ class SentPart(Value):
     left_out: int = 0
 
 
-class Call(Value):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Call:
     provider: str
     model: str
     usage: Usage = Usage()
@@ -98,7 +103,8 @@ class Call(Value):
     sent: tuple[SentPart, ...] = ()
 
 
-class Expense(Value):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expense:
     #: Whose turn it was; empty: several agents' calls that were given up under way.
     agent: str = ""
     call: Call | None = None

@@ -10,7 +10,7 @@ Decision 0053 says why these are lines of the text and not fields of a JSON obje
 import asyncio
 import re
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from core.acts.act import ACTS, ActSpec
@@ -77,7 +77,7 @@ async def speak(calls: ModelCalls, debate: Debate, turn: Turn) -> ContributionMa
     if looked_up:
         second_request = await asyncio.to_thread(with_looked_up, debate, request, looked_up)
         text, more = await calls.ask(second_request, agent, terms)
-        call = more.model_copy(update={"usage": call.usage + more.usage})
+        call = replace(more, usage=call.usage + more.usage)
         if look_up_in(text):
             raise ReplyUnusable("It only asked to look something up, twice.", usage=call.usage)
     is_fresh = turn.act is Act.PROPOSAL and turn.round > 1

@@ -432,7 +432,7 @@ class ModelCalls:
             # Of one given up nobody says what it cost: nothing, where tokens have a price.
             usage = error.usage if isinstance(error, CallFailed) else Usage(cost=None)
             if attempt.begun and not usage.input_tokens:  # whether reported or not
-                unreported = usage.model_copy(update={"cost": None})
+                unreported = replace(usage, cost=None)
                 usage = self._measure.with_estimates(ref.provider, request, "", unreported)
             attempt.usage = self._measure.with_cost(*ref, usage, self._clock.now())
             raise

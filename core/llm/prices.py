@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -107,7 +108,7 @@ def worst_cost(
     """
     tokens_in, tokens_out = sizes
     plain = Usage(input_tokens=tokens_in, output_tokens=tokens_out)
-    cold = plain.model_copy(update={"written_tokens": tokens_in})
+    cold = replace(plain, written_tokens=tokens_in)
     costs = [price(provider, model, usage, prices, at=at) for usage in (plain, cold)]
     return max((cost for cost in costs if cost is not None), default=None)
 

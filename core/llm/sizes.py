@@ -133,7 +133,7 @@ class Measure:
         cost = Decimal(0) if self.capability(provider, model).local else usage.cost
         if cost is None:
             cost = price(provider, model, usage, self._prices, at=at)
-        return usage.model_copy(update={"cost": cost, "attempts": 1})
+        return replace(usage, cost=cost, attempts=1)
 
     def with_estimates(
         self, provider: str, request: ModelRequest, text: str, usage: Usage
@@ -142,7 +142,7 @@ class Measure:
             return usage
         read = self.prompt_tokens(provider, request)
         written = self.tokens(provider, request.model, text)
-        return usage.model_copy(update={"input_tokens": read, "output_tokens": written})
+        return replace(usage, input_tokens=read, output_tokens=written)
 
     def fit(self, provider: str, request: ModelRequest) -> ModelRequest:
         """The request, parts that may be trimmed shortened where the model's context is too small.

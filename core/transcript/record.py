@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import TypeAdapter
 from pydantic_core import to_json
 
 from core.debate.log import Event, RecordedEvent, fold
@@ -19,9 +20,11 @@ from core.rules.options import by_option, held_by, options_of, stance_in
 from core.rules.voting import count_people
 from core.transcript.report import spending
 from core.transcript.words import seconds_taken
+from core.usage import Usage
 
 #: Version of the record's outer form; the events have their own, tolerant one.
 VERSION = 3
+_USAGE = TypeAdapter(Usage)
 
 
 def record_json(log: Sequence[RecordedEvent]) -> str:
@@ -164,7 +167,7 @@ def _single_answer(debate: Debate) -> Mapping[str, Any] | None:
         "option": options_of(debate).resolve(choice.option) if choice else "",
         "agrees": shadow.agrees(debate),
         "decision": alone.decision,
-        "cost": shadow.shadow_usage(debate).model_dump(mode="json")["cost"],
+        "cost": _USAGE.dump_python(shadow.shadow_usage(debate), mode="json")["cost"],
     }
 
 
@@ -180,9 +183,9 @@ def totals(debate: Debate) -> Mapping[str, Any]:
         "abstentions": len(debate.abstentions),
         "failed_turns": len(debate.failures),
         "calls": len(debate.calls),
-        **debate.usage.model_dump(mode="json"),
+        **_USAGE.dump_python(debate.usage, mode="json"),
         "agents": {
-            item.agent: {"calls": item.calls, **item.usage.model_dump(mode="json")}
+            item.agent: {"calls": item.calls, **_USAGE.dump_python(item.usage, mode="json")}
             for item in spending(debate)
         },
     }

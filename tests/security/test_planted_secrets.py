@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, date, datetime
 from enum import Enum
 from pathlib import Path
@@ -27,6 +28,7 @@ from core.request import Part, PartKind
 from core.store.database import Database
 from core.store.debates import SqlDebateStore
 from core.testing import ScriptedProvider, a_setup
+from core.usage import Call, SentPart
 from slack_on_loopback import run_workspace
 from tests.security.planted_secrets import PLANTED
 from tests.security.test_secrets import content
@@ -47,6 +49,9 @@ def planted(value: T, text: str) -> T:
             case BaseModel():
                 names = type(part).model_fields
                 return part.model_copy(update={name: plant(getattr(part, name)) for name in names})
+            case Call() | SentPart():
+                names = [field.name for field in fields(part)]
+                return replace(part, **{name: plant(getattr(part, name)) for name in names})
             case Mapping():
                 parts = cast("Mapping[object, object]", part)
                 return {key: plant(item) for key, item in parts.items()}
@@ -73,8 +78,10 @@ def filled(hint: Any) -> Any:
     if origin is Mapping:
         return {filled(parts[0]): filled(parts[1])}
     if issubclass(hint, BaseModel):
-        fields = hint.model_fields.items()
-        return hint.model_construct(**{name: filled(field.annotation) for name, field in fields})
+        items = hint.model_fields.items()
+        return hint.model_construct(**{name: filled(field.annotation) for name, field in items})
+    if is_dataclass(hint):
+        return cast("Any", hint)(**{field.name: filled(field.type) for field in fields(hint)})
     if issubclass(hint, Enum):
         return next(iter(hint))
     return NOON if hint is datetime else NOON.date() if hint is date else hint(1)

@@ -1,6 +1,7 @@
 """Takes the turns of a bench's debates: options are the question's, votes are not judged."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -118,9 +119,7 @@ async def _within(budget: int, debate: Debate, take: Taking, *, waits: bool) -> 
         if not isinstance(event, ContributionMade) or not (call := event.contribution.call):
             break
         used += call.usage
-        contribution = event.contribution.model_copy(
-            update={"call": call.model_copy(update={"usage": used})}
-        )
+        contribution = event.contribution.model_copy(update={"call": replace(call, usage=used)})
         event = ContributionMade(contribution=contribution)
         if used.output_tokens + call.usage.output_tokens / 2 > budget:
             break
@@ -130,6 +129,6 @@ async def _within(budget: int, debate: Debate, take: Taking, *, waits: bool) -> 
         try:
             event = await take(again, waits=False)
         except CallFailed as error:  # the answer before it stands
-            spent = call.model_copy(update={"usage": used + error.usage})
+            spent = replace(call, usage=used + error.usage)
             return ContributionMade(contribution=contribution.model_copy(update={"call": spent}))
     return event

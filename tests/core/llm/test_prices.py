@@ -43,7 +43,12 @@ def test_every_listed_model_costs_what_the_list_itself_makes_of_a_usage(
 ) -> None:
     provider = get_snapshot().find_provider(None, book, None)
     counts = {"input_tokens": 4 * size, "output_tokens": size}
-    usage = Usage.model_validate(counts | {"cached_tokens": size, "written_tokens": 2 * size})
+    usage = Usage(
+        input_tokens=4 * size,
+        output_tokens=size,
+        cached_tokens=size,
+        written_tokens=2 * size,
+    )
     listed = ListedUsage(cache_read_tokens=size, cache_write_tokens=2 * size, **counts)
 
     named = [model.id for model in provider.models if provider.find_model(model.id)]
@@ -101,8 +106,16 @@ def test_a_call_that_could_pass_one_cap_may_not() -> None:
 
 def test_tokens_and_attempts_of_several_calls_are_added_up() -> None:
     names = ("input", "output", "cached", "written", "reasoning")
-    counts = {f"{name}_tokens": at for at, name in enumerate(names, start=1)}
-    other = {name: 10 * at for name, at in counts.items()}
-    total = Usage.model_validate(counts) + Usage.model_validate(other)
+    first, second = (
+        Usage(
+            input_tokens=unit,
+            output_tokens=2 * unit,
+            cached_tokens=3 * unit,
+            written_tokens=4 * unit,
+            reasoning_tokens=5 * unit,
+        )
+        for unit in (1, 10)
+    )
+    total = first + second
 
     assert [getattr(total, f"{name}_tokens") for name in names] == [11, 22, 33, 44, 55]
