@@ -11,7 +11,7 @@ from core.acts.citing import source_parts
 from core.debate.evidence import Source, SourceText
 from core.debate.log import Event
 from core.debate.state import Debate
-from core.debate.turn import SHADOW, Act, Turn
+from core.debate.turn import BESIDE, SHADOW, Act, Turn
 from core.debate.turn_events import SourceRead
 from core.errors import BadInput
 from core.llm.budget import Budget, own_cap
@@ -84,10 +84,21 @@ class Turns:
         """
         if turn.act is Act.READING:
             return await read(self._reader, debate, turn)
-        if debate.evidence:
-            # Of long sources it takes a second: once, for all turns that show them.
-            async with self._cutting.setdefault(debate.id, asyncio.Lock()):
-                await asyncio.to_thread(source_parts, debate)
+        act = ACTS[turn.act]
+        perform = act.perform
+        assert perform, f"{turn.act} is no turn of a debate."  # noqa: S101 - the schedule has none
+        provider = debate.setup.agent(turn.agent).provider if act.asks_model else ""
+        async with self._calls.admission(provider, is_beside=turn.act in BESIDE):
+            if debate.evidence:
+                # Of long sources it takes a second: once, for all turns that show them.
+                async with self._cutting.setdefault(debate.id, asyncio.Lock()):
+                    await asyncio.to_thread(source_parts, debate)
+            scope = await self._scope(debate, turn)
+            scope = replace(scope, book=book, prove=prove, waits=waits)
+            return await perform(self._calls.under(scope), debate, turn)
+
+    async def _scope(self, debate: Debate, turn: Turn) -> CallScope:
+        """Who asks, and the bounds on money."""
         asker = ""
         if self._secret is not None:
             self._key = self._key or await self._secret()
@@ -96,11 +107,7 @@ class Turns:
         budget = None
         if self._reservations is not None:
             budget = Budget(reservations=self._reservations, debate_id=debate.id, turn=turn.key)
-        caps = kept_back(turn, self._caps_of(debate))
-        scope = CallScope(caps=caps, user=asker, book=book, budget=budget, prove=prove, waits=waits)
-        perform = ACTS[turn.act].perform
-        assert perform, f"{turn.act} is no turn of a debate."  # noqa: S101 - the schedule has none
-        return await perform(self._calls.under(scope), debate, turn)
+        return CallScope(caps=kept_back(turn, self._caps_of(debate)), user=asker, budget=budget)
 
 
 def kept_back(turn: Turn, caps: Sequence[Cap]) -> Sequence[Cap]:

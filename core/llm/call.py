@@ -3,7 +3,13 @@
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
@@ -69,6 +75,8 @@ TRIES_IF_UNUSABLE = 2
 LOCAL_PARALLEL = 8
 #: Attempts for summaries under way at the same time, per provider, besides those of turns.
 SUMMARIES_PARALLEL = 2
+#: Turns per provider that may prepare a call, besides those whose calls have a slot.
+PREPARING = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +218,12 @@ class ModelCalls:
         self._slots = {name: asyncio.Semaphore(count) for name, count in slots.items()}
         # A summary that hangs must not keep a slot from a turn.
         self._beside = {name: asyncio.Semaphore(SUMMARIES_PARALLEL) for name in providers}
+        #: Of turns, by provider and whether they run beside their debates.
+        self._admissions = {
+            (name, is_beside): asyncio.Semaphore(PREPARING + count)
+            for name in providers
+            for is_beside, count in ((False, slots[name]), (True, SUMMARIES_PARALLEL))
+        }
         self._scope = CallScope()
 
     def under(self, scope: CallScope) -> "ModelCalls":
@@ -217,6 +231,14 @@ class ModelCalls:
         scoped = copy(self)
         scoped._scope = scope  # noqa: SLF001 - its own copy
         return scoped
+
+    def admission(self, provider: str, *, is_beside: bool) -> AbstractAsyncContextManager[None]:
+        """Wait until the provider has room for one more turn, and hold that room.
+
+        A busy process has thousands of turns that wait for a slot. A turn that waits here holds no
+        request and only a few objects, so that the collections of garbage stay short.
+        """
+        return self._admissions.get((provider, is_beside)) or nullcontext()
 
     async def ask(
         self, request: ModelRequest, agent: Agent, options: CallOptions = USUAL_OPTIONS
