@@ -14,7 +14,7 @@ from core.debate.verdict import OutcomeKind
 from core.figures import number, percent, quantity
 from core.rules.confidence import BANDS
 from core.rules.ending import was_skipped
-from core.rules.options import held_by, leading, options_of
+from core.rules.options import current_stance, leading, options_of
 from core.rules.shadow import agrees
 from core.rules.voting import was_overruled
 from core.statistics import ALPHA, Interval, exact_p, holm, wilson
@@ -121,7 +121,7 @@ def case_of(debate: Debate) -> Case | None:
         return None
     options = options_of(debate)
     decided = options.resolve(verdict.option)
-    best = {agent.id: leading(held_by(debate, agent.id)) for agent in debate.setup.agents}
+    best = {agent.id: leading(current_stance(debate, agent.id)) for agent in debate.setup.agents}
     return Case(
         debate_id=debate.id,
         accepted_at=debate.times.get(f"decision/{accepted.origin}") if accepted else None,
@@ -130,7 +130,7 @@ def case_of(debate: Debate) -> Case | None:
         outcome=outcome.kind if outcome else None,
         said_at=debate.times.get(f"outcome/{outcome.origin}") if outcome else None,
         confidence=verdict.confidence if verdict.rests_on else None,
-        was_skipped=was_skipped(debate) and not debate.wanted_by,
+        was_skipped=was_skipped(debate) and not debate.reopened_by,
         alone_agrees=agrees(debate),
         voices=tuple(
             AgentRecord(model=agent.full_name, role=agent.role, is_for=best[agent.id] == decided)

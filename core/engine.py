@@ -284,7 +284,9 @@ class _Run:
             for key, work in self._working.items()
             if key not in ready
             or (
-                work.waits and work.turn.agent in debate.away and not self._waits(debate, work.turn)
+                work.waits
+                and work.turn.agent in debate.unavailable_agents
+                and not self._waits(debate, work.turn)
             )
         ]
         # Once the judge writes, nobody would read the summary that is made for it.
@@ -299,7 +301,7 @@ class _Run:
         now, waiting = self._clock.now(), self._waiting.get(turn.key)
         waited = (now - waiting.since).total_seconds() if waiting else 0.0
         is_over = waited >= debate.setup.limits.turn_seconds and not debate.outage
-        return schedule.is_patient(debate, turn.act) and not is_over
+        return schedule.waits_for_models(debate, turn.act) and not is_over
 
     async def _take(self, debate: Debate, turn: Turn, *, waits: bool) -> None:
         """Take one turn and record its outcome; or offer it again when its models may be back."""
@@ -361,7 +363,7 @@ class _Run:
         Turns that see the same at the same time write the same event: its key has the log's number.
         """
         debate = self._debate
-        if debate is None or bool(away) == (agent in debate.away):
+        if debate is None or bool(away) == (agent in debate.unavailable_agents):
             return
         if away:
             _log.warning("model away", debate=debate.id, agent=agent, reason=away)
@@ -430,11 +432,11 @@ class _Run:
         # Before this run began, nobody worked.
         since = max(0.0, (now - max(debate.now, self._began)).total_seconds())
         if not debate.out_of_time and not debate.verdict:
-            yield limits.debate_seconds - debate.worked - since, TimeRanOut()
+            yield limits.debate_seconds - debate.work_seconds - since, TimeRanOut()
         for turn in (entry.turn for entry in (*self._in_foreground(), *self._waiting_turns())):
             # Questions, vote and verdict do not count against a round's time.
             if turn.round and turn.agent != ENGINE and not schedule.is_ending(turn):
-                remaining = limits.round_seconds - schedule.worked_on(debate, turn.round) - since
+                remaining = limits.round_seconds - schedule.working_time(debate, turn.round) - since
                 yield remaining, _late(turn, "The round's time was up.")
         if self._ending_since:  # only summaries and the shadow answer keep it from its end
             remaining = self._summary_grace - (now - self._ending_since).total_seconds()

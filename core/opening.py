@@ -30,7 +30,7 @@ from core.rules import casting
 from core.rules.formats.panel import NAME as PANEL
 from core.rules.formats.registry import formats_with
 from core.rules.formats.review import NAME as REVIEW
-from core.rules.sources import KINDS, MOST_SOURCES, linked_anew
+from core.rules.sources import KINDS, MOST_SOURCES, new_links
 from core.rules.steps import Format
 from core.settings import (
     DEFAULT_ROSTER,
@@ -181,7 +181,7 @@ def _ending(request: DebateRequest, settings: Settings) -> tuple[When, Terminati
 def _linked_sources(request: DebateRequest, form: str) -> Sequence[SourceReference]:
     """What words link to, as far as there is room; a review reads only what it was given."""
     room = 0 if form == REVIEW else max(0, MOST_SOURCES - len(request.references))
-    return linked_anew(request.linked, request.references)[:room]
+    return new_links(request.linked, request.references)[:room]
 
 
 def _with_agenda(settings: Settings, form: str) -> tuple[Agenda | None, Settings]:
@@ -345,7 +345,7 @@ def _roster(request: DebateRequest, settings: Settings) -> Roster:
     models = settings.mixed_models or (settings.agent_model,)
     named = request.agents if request.agents is not None else request.usual_agents
     if named is None and not settings.agents and settings.casting:
-        cast = casting.by_topics(f"{request.question}\n{request.context}", settings.roles)
+        cast = casting.cast_by_topics(f"{request.question}\n{request.context}", settings.roles)
         return _agents_of(cast, models, settings.roles)
     warnings = list[str]()
     chosen = {agent.id: agent for agent in settings.agents if agent.enabled}

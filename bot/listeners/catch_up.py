@@ -152,7 +152,7 @@ class CatchUp:
             elif origin not in heard:
                 await take_reply(incoming)
         # Withdraw the texts of deleted messages.
-        for origin in heard - debate.withdrawn - present:
+        for origin in heard - debate.deleted_messages - present:
             if note_ts(origin):  # others came by a form
                 await self._context.acts.answer.withdraw(debate_id, origin)
 

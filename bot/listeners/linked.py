@@ -14,7 +14,7 @@ from core.debate.state import Debate, Status
 from core.errors import BadInput, DuplicateQuestion
 from core.opening import DebateRequest
 from core.rules.formats.review import NAME as REVIEW
-from core.rules.sources import MOST_SOURCES, linked_anew
+from core.rules.sources import MOST_SOURCES, new_links
 from core.use_cases.choices import Choices
 from core.use_cases.start import StartedDebate
 
@@ -64,7 +64,7 @@ async def start_with_links(
             where = f"<{await context.link_to(here, board.ts)}|The board>."
         raise DuplicateQuestion(reminder.words, debate_id=debate_id, where=where) from None
     refusals = list(links.refusals)
-    if linked_anew(links.references, begun.setup.references):
+    if new_links(links.references, begun.setup.references):
         refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)
     await tell_refusals(context, here, refusals, by=by, debate_id=begun.debate_id, thread=thread)
     return begun
@@ -86,7 +86,7 @@ async def take_links(
     links = written_links(text, await link_bounds(context, here, by), root)
     refusals = list(links.refusals)
     if debate.setup.format == REVIEW:
-        if linked_anew(links.references, debate.references):
+        if new_links(links.references, debate.references):
             refusals.append(_IN_REVIEW)
     else:
         try:

@@ -301,7 +301,7 @@ async def _take_evidence(message: IncomingMessage, debate_id: str, *, has_links:
         key = f"{message.origin}{FILES}/answer"
         await message.tell(f"About what you attached: {refusal}", key=key)
     debate = await context.acts.answer.facts.debate(debate_id)
-    if has_links and message.origin not in debate.withdrawn:
+    if has_links and message.origin not in debate.deleted_messages:
         # An edit that brings links has a note of its own.
         note = "/".join(filter(None, (message.origin + LINKS, posted.edited_at)))
         await take_links(context, debate, posted.text, by, note=note, thread=posted.thread_ts)

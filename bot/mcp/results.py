@@ -13,7 +13,7 @@ from core.figures import when
 from core.llm.budget import firm_cap
 from core.rules import schedule
 from core.rules.ending import DebateState, state_of
-from core.rules.formats.review import finding_number, role_of, standing, unasked_count
+from core.rules.formats.review import current_findings, finding_number, source_role, unasked_count
 from core.rules.options import options_of
 from core.transcript.cited import decision_line, link_citations
 from core.transcript.decision import decision_text
@@ -203,7 +203,7 @@ def _common(debate: Debate, address: str) -> Mapping[str, Any]:
                 label=source.id,
                 kind=source.reference.kind,
                 title=source.reference.title,
-                role=role_of(debate, source),
+                role=source_role(debate, source),
                 fault=source.fault,
             )
             for source in debate.sources
@@ -280,7 +280,7 @@ def verdict(debate: Debate, address: str) -> VerdictResult:
                 changed=finding.changed,
                 raised_by=tuple(name_of(debate, agent) for agent in finding.raised_by),
             )
-            for finding in (result.findings if result else standing(debate))
+            for finding in (result.findings if result else current_findings(debate))
         ),
     )
 

@@ -18,7 +18,7 @@ from bot.presenter.posts import turn_of
 from bot.queue.landings import LandingBacklog
 from bot.timeouts import DEFAULT_TIMEOUTS
 from core.debate.debate_events import DebateConcluded, DebateFailed, DebateStarted
-from core.debate.log import RecordedEvent, spent_by
+from core.debate.log import RecordedEvent, usage_of
 from core.debate.state import Debate, Status
 from core.debate.turn import Turn
 from core.debate.turn_events import GatePassed, TurnFailed
@@ -109,7 +109,7 @@ class CountingSink:
     async def publish(self, debate: Debate, recorded: RecordedEvent) -> None:
         lag = (self.clock.now() - recorded.at).total_seconds()
         self.metrics.lag.observe(max(0.0, lag))
-        event, spent = recorded.event, spent_by(recorded.event)
+        event, spent = recorded.event, usage_of(recorded.event)
         self.metrics.tokens.labels("input").inc(spent.input_tokens)
         self.metrics.tokens.labels("output").inc(spent.output_tokens)
         self.metrics.tokens.labels("cached").inc(spent.cached_tokens)

@@ -86,7 +86,7 @@ class TracingSink:
     def _turn(self, debate: Debate, recorded: RecordedEvent, parent: Context) -> None:
         """Make the span of a turn, as long as its call took; without one no model was asked."""
         event = recorded.event
-        spent, turn = event.spent, event.turn_taken
+        spent, turn = event.expense, event.ended_turn
         if isinstance(event, VerdictReached):
             turn = Turn(act=Act.SYNTHESIS, round=rounds_open(debate), agent=JUDGE)
         if not turn or not spent:

@@ -315,5 +315,5 @@ def hand_out(debate: Debate, command: DebateCommand, record: str, where: str) ->
     if command.verbose:
         tell(verbose_summary(debate))
     tell(f"Saved in {where}. Show it again with: moot show {debate.id}")
-    if was_skipped(debate) and not debate.wanted_by:
+    if was_skipped(debate) and not debate.reopened_by:
         tell(f"Debate it all the same with: moot debate --resume {debate.id} --when always")

@@ -41,8 +41,8 @@ from core.figures import duration, money, number, quantity
 from core.rules.ending import SENTENCES, EndingReason, rounds_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.formats.review import counted_words, line_of
-from core.rules.gate import in_words
+from core.rules.formats.review import finding_line, open_findings_words
+from core.rules.gate import gate_words
 from core.transcript.cited import link_citations, source_words
 from core.transcript.decision import single_answer_words
 from core.transcript.markdown import visible
@@ -216,14 +216,14 @@ def _options(debate: Debate, event: OptionsMerged) -> Iterator[str]:
 
 def _findings(_debate: Debate, event: FindingsMerged) -> Iterator[str]:
     items = event.findings.items
-    yield f"Findings: {counted_words(items) or 'none'}"
-    yield from (f"  {item.number}. {link_citations(line_of(item), ())}" for item in items)
+    yield f"Findings: {open_findings_words(items) or 'none'}"
+    yield from (f"  {item.number}. {link_citations(finding_line(item), ())}" for item in items)
 
 
 def _guidance(debate: Debate, event: FacilitatorDecided) -> str:
     guidance = event.guidance
     if guidance.gate:
-        return in_words(debate, guidance.gate)
+        return gate_words(debate, guidance.gate)
     focus = f", focus: {guidance.focus}" if guidance.focus else ""
     return f"  Facilitator: {guidance.next_step.value.replace('_', ' ')}{focus}"
 
@@ -270,7 +270,7 @@ _LINES: Mapping[type, Callable[[Debate, Any], str | Iterable[str]]] = {
     OptionsMerged: _options,
     FindingsMerged: _findings,
     OptionEdited: lambda debate, _: map(line_words, edit_lines(debate)[-1:]),
-    GatePassed: lambda debate, it: in_words(debate, it.gate),
+    GatePassed: lambda debate, it: gate_words(debate, it.gate),
     DebateWanted: lambda _, it: f"{it.by.display_name} wants the debate all the same.",
     FacilitatorDecided: _guidance,
     SummaryMade: lambda debate, it: (

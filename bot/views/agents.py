@@ -12,10 +12,10 @@ from core.rules import casting
 from core.rules.formats import review
 from core.rules.formats.review import (
     answered_words,
-    counted_words,
+    current_findings,
     handed_in,
+    open_findings_words,
     references,
-    standing,
     struck_count,
     struck_words,
 )
@@ -86,9 +86,9 @@ def finding_counts(debate: Debate) -> str:
     """How many findings are open, resolved and struck out; empty before there are reviews."""
     if debate.setup.format != review.NAME or not review.FORMAT.positions(debate):
         return ""
-    findings = standing(debate)
+    findings = current_findings(debate)
     resolved = sum(finding.status is FindingStatus.RESOLVED for finding in findings)
-    texts = [counted_words(findings) or "none open"]
+    texts = [open_findings_words(findings) or "none open"]
     texts += [f"{quantity(resolved, 'finding')} resolved"] if resolved else []
     texts += [words] if (words := answered_words(findings)) else []
     texts += [f"{lost} struck out"] if (lost := struck_count(debate)) else []

@@ -190,8 +190,12 @@ def _troubles(debate: Debate, remarks: Sequence[str]) -> Iterator[str]:
 
 def _waiting(debate: Debate) -> Iterator[str]:
     wait = "The debate goes on when one answers" if debate.outage else "The others go on"
-    for reason in dict.fromkeys(debate.away.values()):
-        names = [name_of(debate, agent) for agent, why in debate.away.items() if why == reason]
+    for reason in dict.fromkeys(debate.unavailable_agents.values()):
+        names = [
+            name_of(debate, agent)
+            for agent, why in debate.unavailable_agents.items()
+            if why == reason
+        ]
         verb = "waits" if len(names) == 1 else "wait"
         yield f"{', '.join(names)} {verb} for a model: {gist(reason, _REASON_LIMIT)} {wait}."
 

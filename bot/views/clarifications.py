@@ -29,7 +29,7 @@ from core.debate.state import Debate, Status
 from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import clarifying
-from core.rules.formats.review import WEIGHTY, left_to_text, not_put_words
+from core.rules.formats.review import WEIGHTY, is_settled_by_text, unasked_words
 
 #: Characters that all questions of a card may take together, and one of them.
 _ROOM = 9000
@@ -139,7 +139,7 @@ def _head(debate: Debate, clarifications: Clarifications, waiting: Sequence[Clar
         items = debate.findings.items
         rest = sum(item.severity not in WEIGHTY for item in items)
         more = f" Lighter findings in the agents' posts: {rest}." if rest else ""
-        more += f" {beyond}" if (beyond := not_put_words(debate)) else ""
+        more += f" {beyond}" if (beyond := unasked_words(debate)) else ""
         return (
             f"{who}, this is what matters of what the agents found.{more} Answer in this thread: "
             f"`{number}: we do it because …`. If you changed the text, attach it to a reply "
@@ -159,7 +159,7 @@ def _outcome(debate: Debate, item: Clarification, limit: int, *, is_open: bool) 
         others = debate.other_answers(item.number)
         text = "".join(f"; {person(other.by)} said: {gist(other.text, limit)}" for other in others)
         return f":white_check_mark: {person(answer.by)}: {gist(answer.text, limit)}{text}"
-    if left_to_text(debate, item):
+    if is_settled_by_text(debate, item):
         return ":page_facing_up: The changed text is the answer."
     if answer:
         return f":fast_forward: Skipped by {person(answer.by)}. Assumed: {assumed}"

@@ -33,7 +33,7 @@ from core.debate.vote import Gate, Guidance, NextStep, OptionEdit
 from core.figures import day, money, quantity
 from core.redaction import redact
 from core.rules.ending import SENTENCES, EndingReason
-from core.rules.gate import in_words
+from core.rules.gate import gate_words
 from core.rules.sources import label_of
 from core.transcript.cited import decided_or_asked, decision_line
 from core.transcript.people import recalled_title
@@ -204,7 +204,7 @@ def option_change_line(debate: Debate, edit: OptionEdit) -> MessageView:
 
 def rounds_end_line(debate: Debate, gate: Gate) -> MessageView:
     """Return the line that says why no round, or no further one, is held."""
-    return notice(f":scales: {gist(in_words(debate, gate), _REASON_LIMIT)}")
+    return notice(f":scales: {gist(gate_words(debate, gate), _REASON_LIMIT)}")
 
 
 def debate_request_line(by: Person, *, had_verdict: bool) -> MessageView:

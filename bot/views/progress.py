@@ -122,7 +122,7 @@ def rounds_foreseen(debate: Debate) -> int:
     """
     if closing_gate(debate) or debate.tally or format_of(debate).ends_itself:
         first = gate_after(debate, 0)
-        if first or debate.wanted_by or not is_gated(debate):
+        if first or debate.reopened_by or not is_gated(debate):
             return schedule.rounds_open(debate)
     return debate.setup.rounds
 
@@ -138,7 +138,7 @@ def stage(debate: Debate) -> str:
     if spoken:
         first = min(spoken, key=lambda turn: order(debate, turn))
         # First answers are given before it is known whether any round is held.
-        if is_gated(debate) and not (debate.gates or debate.wanted_by):
+        if is_gated(debate) and not (debate.gates or debate.reopened_by):
             return f"First answers · {first.act.phase}"
         rounds = rounds_foreseen(debate)
         converges = debate.setup.termination.ending is Ending.CONVERGED
@@ -195,7 +195,7 @@ def are_held(debate: Debate) -> bool:
         return False
     if schedule.is_cut_short(debate):
         return not (debate.tally or debate.verdict)
-    if debate.wanted_by or gate_after(debate, 0):
+    if debate.reopened_by or gate_after(debate, 0):
         return False
     turns = schedule.ready(debate)
     is_weighed = any(turn.round == 0 and turn.act in _BEFORE_THE_GATE for turn in turns)

@@ -29,7 +29,7 @@ from core.debate.agents import Role
 from core.debate.evidence import SourceReference
 from core.debate.rules import MOST_ROUNDS
 from core.figures import money, quantity
-from core.rules.casting import by_topics
+from core.rules.casting import cast_by_topics
 from core.rules.formats.registry import FORMATS
 from core.use_cases.choices import NO_PLAYBOOK, WAITS, ChannelChoices, Choices, ModelSet
 from core.values import Value
@@ -393,7 +393,7 @@ def _cast_line(draft: FormDraft, options: FormOptions) -> str:
         return ""
     if not draft.question.strip():
         return "the channel's, else three to five chosen for the question"
-    cast = by_topics(f"{draft.question}\n{draft.whole_context}", options.roles)
+    cast = cast_by_topics(f"{draft.question}\n{draft.whole_context}", options.roles)
     names = _agent_names([role.role for role in cast], options)
     return f"the channel's, else chosen for the question; by its words {names}"
 

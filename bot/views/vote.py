@@ -32,19 +32,19 @@ from core.figures import money, percent, quantity
 from core.rules import voting
 from core.rules.agreement import GAP_FROM, agreement
 from core.rules.ending import ending_sentences as ended
-from core.rules.ending import round_reasons, why_not_wanted
+from core.rules.ending import reopening_fault, round_reasons
 from core.rules.gate import gate_after
 from core.rules.options import (
     NAME_MAX_CHARS,
     after_edits,
-    by_option,
-    held_by,
+    current_stance,
     is_listed,
     leading,
     listed_scores,
     named_options,
     options_of,
     short_names,
+    supporters,
 )
 from core.rules.voting import is_people_vote_closed, is_uncounted
 from core.transcript.cited import decision_line
@@ -96,7 +96,7 @@ def ballot_form(debate: Debate, by: str = "") -> Form:
     options = options_of(debate)
     words = option_labels(options.items)
     lines = list[str]()
-    for option, agents in by_option(debate).items():
+    for option, agents in supporters(debate).items():
         names = ", ".join(name_of(debate, agent) for agent in agents)
         lines.append(f"• *{option_name(debate, option)}*" + (f" – {names}" if names else ""))
     mine = debate.people_ballots.get(by)
@@ -292,10 +292,10 @@ def option_name(debate: Debate, option: str) -> str:
 
 def who_stands_where(debate: Debate) -> str:
     """Every option with the agents who hold it best and their shares; then the widest gap."""
-    agents_by_option = by_option(debate)
+    agents_by_option = supporters(debate)
     if not agents_by_option:
         return ""
-    shares_by_agent = {agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}
+    shares_by_agent = {agent.id: current_stance(debate, agent.id) for agent in debate.setup.agents}
     stated = {agent: shares for agent, shares in shares_by_agent.items() if shares}
     lines = list[str]()
     for option, drafted in agents_by_option.items():
@@ -375,7 +375,7 @@ def _is_named(name: str, sentence: str) -> bool:
 
 def anyway_buttons(debate: Debate) -> list[Block]:
     """The button that has the skipped debate held; none where nothing was skipped."""
-    if debate.wanted_by or why_not_wanted(debate):
+    if debate.reopened_by or reopening_fault(debate):
         return []
     first = gate_after(debate, 0)
     cost = f" It is expected to cost {money(first.saved)} more." if first and first.saved else ""

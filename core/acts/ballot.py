@@ -28,9 +28,9 @@ from core.rules.formats.registry import format_of
 from core.rules.formats.shown import in_brief
 from core.rules.options import (
     as_shares,
-    drafted_by,
+    current_option,
+    drafted_option,
     leading,
-    option_of,
     options_of,
     stance_in,
 )
@@ -201,7 +201,7 @@ def possible_movers(debate: Debate, turn: Turn) -> Mapping[str, Contribution]:
         if contribution.turn.act is Act.CRITIQUE
         and (
             contribution.turn.target == turn.agent
-            or drafted_by(debate, contribution.turn.target or "") == before
+            or drafted_option(debate, contribution.turn.target or "") == before
         )
     ]
     # Only what it had read by the round in which it moved can have moved it.
@@ -272,7 +272,7 @@ async def tally(_calls: ModelCalls, debate: Debate, _turn: Turn) -> VoteTallied:
     turns = ballot_turns(debate)
     ballots = [debate.ballots[turn.key] for turn in turns if turn.key in debate.ballots]
     abstained = [turn.agent for turn in turns if turn.key not in debate.ballots]
-    positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
+    positions = {a: current_option(debate, a) for a in format_of(debate).positions(debate)}
     counted = voting.count(
         positions,
         ballots,

@@ -57,7 +57,7 @@ async def choose(calls: ModelCalls, debate: Debate, turn: Turn) -> AgentsCast:
     # A debate that people asked for is held, even on a check of rules.
     checks_rules = reply.kind == "check of rules" and setup.when is When.SPLIT
     most = casting.A_CHECK if checks_rules else casting.MOST
-    cast_roles = casting.held_to_rules(suggestions, roles, most)
+    cast_roles = casting.valid_cast(suggestions, roles, most)
     if not cast_roles:
         text = "The agents were chosen by the question's topics: a model named no known role."
         return AgentsCast(cast=topics.model_copy(update={"call": call, "warnings": (text,)}))

@@ -171,7 +171,7 @@ class FacilitationReply(BaseModel):
 
 
 async def guide(calls: ModelCalls, debate: Debate, turn: Turn) -> FacilitatorDecided:
-    steps = panel.steps_open(debate, turn)
+    steps = panel.allowed_steps(debate, turn)
     weighed = gate.weigh(debate, turn.round) if NextStep.VOTE in steps else None
     if weighed and weighed.ends_rounds and debate.setup.termination.ending is Ending.CONVERGED:
         # There is nothing for a facilitator to decide: it costs no call.
@@ -200,7 +200,7 @@ ACTS[Act.FACILITATION] = ActSpec(
     values=lambda debate, turn: {
         "round": turn.round,
         "left": panel.rounds_left(debate, turn.round),
-        "may_vote": NextStep.VOTE in panel.steps_open(debate, turn),
+        "may_vote": NextStep.VOTE in panel.allowed_steps(debate, turn),
         "may_ask": panel.questions_left(debate),
     },
     # Of several choices each goes on as the one before.

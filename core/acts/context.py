@@ -19,13 +19,13 @@ from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.formats import panel, review
 from core.rules.formats.registry import format_of
-from core.rules.formats.review import left_to_text
-from core.rules.formats.shown import CUT_MARK, first_paragraphs, pointing_up
+from core.rules.formats.review import is_settled_by_text
+from core.rules.formats.shown import CUT_MARK, excerpt, first_paragraphs
 from core.rules.history.material import in_short
 from core.rules.history.strategies import strategy_of
 from core.rules.judging import raised_points
 from core.rules.movement import cause_words, mind_changes
-from core.rules.options import by_option, options_of
+from core.rules.options import options_of, supporters
 from core.rules.playbook import criteria_of, kinds_words, missing_evidence, parts_of
 
 #: Characters of a panel's statement that stand in for it where its round is not summed up.
@@ -124,7 +124,7 @@ def _question(debate: Debate, *, to_list: bool = False) -> Sequence[Part]:
             lines.append(f"   Answer: {_inset(answer.text)}")
             others = debate.other_answers(item.number)
             lines += [f"   Somebody else said: {_inset(other.text)}" for other in others]
-        elif left_to_text(debate, item):
+        elif is_settled_by_text(debate, item):
             lines.append("   Not answered. See the changed text.")
         else:
             lines.append(f"   Not answered. Assume: {item.assumption}")
@@ -151,7 +151,7 @@ def _said_once(
             if len(own.text) < _WORTH_SAVING or own.text.removesuffix(CUT_MARK) not in text:
                 continue
             if at < shared:
-                pointer = pointing_up(own.text, part.label)
+                pointer = excerpt(own.text, part.label)
                 new_about[place] = replace(own, text=pointer, ends_shared=False)
                 # The target must not be shortened before the part that points to it.
                 priority = min(priority, own.trim_priority)
@@ -197,7 +197,7 @@ def _inset(text: str) -> str:
 
 def options_part(debate: Debate, *, by_name: bool = False) -> Sequence[Part]:
     """The options, and with `by_name` (for the judge) the agents that favour each."""
-    holders = by_option(debate)
+    holders = supporters(debate)
     lines = list[str]()
     for item in options_of(debate).items:
         line = f"{item.id}: {' '.join(item.name.split())}"

@@ -56,13 +56,13 @@ from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.request import Part, PartKind
 from core.rules import voting
 from core.rules.confidence import confidence_of
-from core.rules.ending import cut_words, degradations, fallback_words, lost_turns
+from core.rules.ending import cut_words, failed_turns_words, fallback_words, limitations
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.gate import agreed_at_once, closing_gate, in_words
+from core.rules.gate import agreed_at_once, closing_gate, gate_words
 from core.rules.history.strategies import judge_summary
 from core.rules.judging import MOST_LONE, auditor_of, judge_of, raised_points
-from core.rules.options import drafted_by, option_of, options_of
+from core.rules.options import current_option, drafted_option, options_of
 from core.rules.playbook import criteria_of, missing_evidence, parts_of
 from core.rules.schedule import is_cut_short
 from core.usage import Usage
@@ -171,7 +171,7 @@ def _with_confidence(debate: Debate, verdict: Verdict) -> Verdict:
 def _lacking(debate: Debate, verdict: Verdict, failed: Sequence[CallFailed]) -> Iterator[str]:
     """What is missing from the verdict and the debate behind it."""
     yield from verdict.warnings
-    yield from degradations(debate)
+    yield from limitations(debate)
     yield from fallback_words((*debate.calls, *([verdict.call] if verdict.call else [])))
     yield from (f"The judge failed: {error}" for error in failed)
     there = {section.title for section in verdict.sections}
@@ -231,7 +231,7 @@ def _winners_position(debate: Debate) -> Verdict:
         why = "is the best by the vote" if level else "came first, as nobody voted"
     return Verdict(
         decision=first_sentence(position.answer) or first_sentence(position.text),
-        option=option_of(debate, best),
+        option=current_option(debate, best),
         solution=position.text,
         notes=tuple(
             NoteOutcome(note=note.id, used=False, explanation="No judge has answered for it.")
@@ -298,7 +298,7 @@ def _newest_critiques(debate: Debate) -> Sequence[Contribution]:
     roster = [agent.id for agent in debate.setup.agents]
     ranked, best = _by_vote(debate), list[str]()
     for score in debate.tally.options if debate.tally else ():
-        best += [a for a in ranked if option_of(debate, a) == score.option][:1]
+        best += [a for a in ranked if current_option(debate, a) == score.option][:1]
     for target in (best or ranked)[:_CRITICISED]:
         about = [
             critique
@@ -359,7 +359,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
     return {
         "options": ", ".join(option_labels(debate)),
         "earlier": ", ".join(earlier_decision_labels(debate)),
-        "ended": in_words(debate, ended) if ended else "",
+        "ended": gate_words(debate, ended) if ended else "",
         "winner": _winner_words(debate),
         "voted": binding_option(debate),
         "unanimous": agreed_at_once(debate),
@@ -375,7 +375,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "parts": ", ".join(parts_of(playbook)),
         "missing": bool(missing_evidence(debate)),
         "answered": is_answered(debate),
-        "lost": lost_turns(debate),
+        "lost": failed_turns_words(debate),
         "told": bool(debate.notes or debate.answers),
         "holders": ", ".join(dict.fromkeys(agent.name for agent in debate.setup.agents)),
     }
@@ -389,7 +389,7 @@ def _winner_words(debate: Debate) -> str:
     ]
     names = list[str]()
     for agent in voting.best_texts(debate.tally):
-        drafted = options_of(debate).name(drafted_by(debate, agent))
+        drafted = options_of(debate).name(drafted_option(debate, agent))
         # Its author votes for what won, but the text can still argue for the other one.
         first = f' (whose draft argued for "{drafted}")' if drafted and drafted not in won else ""
         names.append(f"{debate.setup.agent(agent).name}{first}")
@@ -429,7 +429,7 @@ ACTS[Act.CROSS_CHECK] = side_act(
     values=lambda debate, _: {
         "options": ", ".join(option_labels(debate)),
         "answered": is_answered(debate),
-        "lost": lost_turns(debate),
+        "lost": failed_turns_words(debate),
     },
     # The same case in the opposite order; how the vote went is not told.
     about=lambda debate, turn: (

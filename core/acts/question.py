@@ -70,7 +70,7 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
     """
     merging, spent = debate.setup.agent(SUMMARIZER), dict[str, object]()
     firsts: Sequence[int] = ()
-    questions = () if turn.round else clarifying.asked_for(debate, turn)
+    questions = () if turn.round else clarifying.collected_questions(debate, turn)
     several = len({question.agents for question in questions}) > 1
     if several and merging.provider not in {OFFLINE, EXAMPLE}:
         try:
@@ -79,16 +79,18 @@ async def put(calls: ModelCalls, debate: Debate, turn: Turn) -> ClarificationsOp
         except CallFailed as error:
             _log.warning("questions not merged", debate=debate.id, reason=str(error))
             spent["lost"] = error.usage
-    clarifications = clarifying.put(debate, turn, firsts)
+    clarifications = clarifying.questions_to_put(debate, turn, firsts)
     return ClarificationsOpened(clarifications=clarifications.model_copy(update=spent))
 
 
 def _labels(debate: Debate, turn: Turn) -> tuple[str, ...]:
-    return tuple(f"q{n}" for n, _ in enumerate(clarifying.asked_for(debate, turn), start=1))
+    return tuple(
+        f"q{n}" for n, _ in enumerate(clarifying.collected_questions(debate, turn), start=1)
+    )
 
 
 def _question_parts(debate: Debate, turn: Turn) -> Sequence[Part]:
-    questions = clarifying.asked_for(debate, turn)
+    questions = clarifying.collected_questions(debate, turn)
     lines = (" ".join(question.question.text.split()) for question in questions)
     text = "\n".join(map(": ".join, zip(_labels(debate, turn), lines, strict=True)))
     return [Part(kind=PartKind.OTHER, label="Questions of all agents", text=text, trim_priority=1)]

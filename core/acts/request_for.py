@@ -20,7 +20,7 @@ from core.llm.replies import Check
 from core.request import ModelRequest, Part, PartKind
 from core.rules.history.material import reads_letters
 from core.rules.judging import is_first_answer
-from core.rules.schedule import is_patient
+from core.rules.schedule import waits_for_models
 from core.usage import Call
 
 #: What was decided earlier; as one text in debates of older versions.
@@ -134,5 +134,5 @@ def terms_for(debate: Debate, turn: Turn, agent: Agent | None = None) -> CallOpt
         seconds=debate.setup.limits.turn_seconds,
         fallbacks=[ModelRef(other.provider, other.model) for other in agent.fallbacks or ()],
         prompt_source=render.source(turn.act, agent),
-        patient=is_patient(debate, turn.act),
+        patient=waits_for_models(debate, turn.act),
     )

@@ -45,13 +45,13 @@ from core.rules.formats.review import (
     WEIGHTY,
     WITH_CHANGES,
     answered_words,
-    counted_words,
+    current_findings,
     handed_in,
     is_handing_in,
     merge_findings,
+    open_findings_words,
     own_findings,
     raised_findings,
-    standing,
     subject,
 )
 from core.rules.options import options_of
@@ -302,7 +302,7 @@ def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
     """
     if debate.setup.format != NAME:
         return verdict
-    findings, warnings = standing(debate), verdict.warnings
+    findings, warnings = current_findings(debate), verdict.warnings
     read = {source.id for source in subject(debate)}
     if missing := sum(count for name, count in left_out(debate).items() if name in read):
         passages = quantity(missing, "passage")
@@ -320,7 +320,7 @@ def verdict_of_review(debate: Debate, verdict: Verdict) -> Verdict:
     elif option == READY and is_weighty:
         option, known["warnings"] = options.resolve(WITH_CHANGES), (*warnings, NOT_READY)
     name = why_none or options.name(option)
-    count = ", ".join(filter(None, (counted_words(findings), answered_words(findings))))
+    count = ", ".join(filter(None, (open_findings_words(findings), answered_words(findings))))
     # The solution is opened by what the judge decided in a sentence.
     said, solution = verdict.decision.strip(), verdict.solution.strip()
     return verdict.model_copy(

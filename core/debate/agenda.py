@@ -11,29 +11,29 @@ from core.values import Value
 
 class Phase(Value):
     act: Act
-    #: Earlier acts: what the others said in them is shown, and waited for.
+    #: Earlier acts. The turn waits for the other agents' texts of these acts and shows them.
     hears: tuple[Act, ...] = ()
 
 
-#: The acts an agenda may have: what agents say once each, and which of it they stand for.
+#: The acts an agenda may have: those that state a position, and all.
 _POSITIONS = (Act.PROPOSAL, Act.GATHER, Act.FORMULATE, Act.REFINEMENT, Act.ADJUST)
 _ON_AGENDA = frozenset({*_POSITIONS, Act.PLAN, Act.DEBATE, Act.REBUTTAL})
 _DRAFTS = frozenset({Act.PROPOSAL, Act.GATHER})
-#: Their prompts ask how likely each option is the best, which the count of minds needs.
+#: Acts whose prompts ask for a probability for each option. The last position must be one of them.
 _LAST_POSITIONS = frozenset({Act.REFINEMENT, Act.ADJUST})
 
 
 class Agenda(Value):
-    """A format of one round as a plugin brings it: which acts follow one another, and their words.
+    """A format of one round that a plugin defines: the order of its acts, and their prompts.
 
-    It is a value, not code, and a debate's log holds it: so the debate goes on, and can be read,
-    where the plugin is gone.
+    It is data, not code, and is stored in the debate's log. So the debate can continue, and can be
+    read, after the plugin was removed.
     """
 
     name: PluginName
     words: str = Field(min_length=1, max_length=75)
     phases: tuple[Phase, ...] = Field(min_length=2, max_length=len(_ON_AGENDA))
-    #: Tasks in place of the built-in ones, as templates like those of `core/acts/`.
+    #: Prompt templates by act that replace the built-in ones of `core/acts/`.
     prompts: Mapping[Act, str] = Field(default_factory=dict[Act, str])
     source: str = ""
 
@@ -53,9 +53,9 @@ class Agenda(Value):
             raise ValueError("it begins with proposal or gather, and hears nothing there")
         if self.positions[-1] not in _LAST_POSITIONS:
             raise ValueError("the last position agents take is refinement or adjust")
-        for at, phase in enumerate(self.phases):
-            if late := [act.value for act in phase.hears if act not in acts[:at]]:
+        for index, phase in enumerate(self.phases):
+            if late := [act.value for act in phase.hears if act not in acts[:index]]:
                 raise ValueError(f"{phase.act.value} hears {late[0]}, which does not come before")
-        if other := [act.value for act in self.prompts if act not in acts]:
-            raise ValueError(f"there is a prompt of {other[0]}, which is not on the agenda")
+        if unused := [act.value for act in self.prompts if act not in acts]:
+            raise ValueError(f"there is a prompt of {unused[0]}, which is not on the agenda")
         return self

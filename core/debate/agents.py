@@ -20,12 +20,12 @@ from core.values import IN_FILE, Value
 
 #: The provider that asks no model.
 OFFLINE = "offline"
-#: The provider that plays debates written by hand, as examples; it asks no model either.
+#: The provider of example debates, which were written by hand; it asks no model either.
 EXAMPLE = "example"
 
 
 class PromptText(Value):
-    """A prompt that overrides a built-in one, read once. A settings file has its file's name."""
+    """A prompt that overrides a built-in one. A settings file contains the name of its file."""
 
     text: str
     source: str = Field(min_length=1)
@@ -33,7 +33,7 @@ class PromptText(Value):
     @model_validator(mode="before")
     @classmethod
     def _from_file_name(cls, value: object, info: ValidationInfo) -> object:
-        """The name of a file: its text is read when the settings are."""
+        """Accept the name of a file; its text is read when the settings are read."""
         if isinstance(value, str):
             return {"text": "", "source": value}
         if info.context == IN_FILE:
@@ -52,7 +52,7 @@ class PromptText(Value):
 
 
 class ContextMethod(StrEnum):
-    """What stands in for older turns in a prompt."""
+    """How older turns are shortened in a prompt; see `core/rules/history/`."""
 
     FULL = "full"
     LENGTH = "length"
@@ -64,11 +64,11 @@ class Summarization(Value):
     """When and how older turns are summarised. Lengths are in characters."""
 
     enabled: bool = Field(default=True, description="Whether older turns are summarised.")
-    #: Left to itself it may be another one in a format that needs it (`core.opening`).
+    #: If no setting chooses it, a format may use another default (`core.opening`).
     method: ContextMethod = Field(
-        default=ContextMethod.LENGTH, description="What stands in for older turns."
+        default=ContextMethod.LENGTH, description="How older turns are shortened."
     )
-    threshold: int = Field(default=5000, ge=1, description="Summarise from so many characters on.")
+    threshold: int = Field(default=5000, ge=1, description="Length from which to summarise.")
     max_length: int = Field(default=2500, ge=1, description="Longest summary, in characters.")
     prompt: PromptText | None = Field(
         default=None,
@@ -78,12 +78,12 @@ class Summarization(Value):
     )
 
 
-#: Makers whom resellers call otherwise than we do.
+#: Names of makers at resellers → our names.
 _MAKERS: Mapping[str, str] = {"moonshotai": "moonshot"}
 
 
 class ModelChoice(Value):
-    """A model at a provider. In settings either may be empty: then the usual one is meant."""
+    """A model at a provider. In settings either may be empty; then the default is used."""
 
     provider: str = Field(default="", description="Who serves the model.")
     model: str = Field(default="", description="The model's name at that provider.")
@@ -94,13 +94,13 @@ class ModelChoice(Value):
 
     @property
     def maker(self) -> str:
-        """Who made the model: named before it by resellers ("openai/gpt-6-luna")."""
+        """The maker of the model. Resellers put it before the name ("openai/gpt-6-luna")."""
         maker, slash, _ = self.model.partition("/")
         return _MAKERS.get(maker, maker) if slash else self.provider
 
 
 class Speaker(ModelChoice):
-    """Who can be asked for a text, as settings describe it."""
+    """A model with its name, prompts and fallbacks, as settings describe it."""
 
     name: str = Field(default="", description="What people read; by default the role's name.")
     icon: str = Field(default=":speech_balloon:", description="An emoji code, with colons.")
@@ -113,25 +113,25 @@ class Speaker(ModelChoice):
     )
     prompts: Mapping[str, PromptText] = Field(
         default_factory=dict[str, PromptText],
-        description="Prompt files by act; `persona` for who it is.",
+        description="Prompt files by act; `persona` describes the role.",
     )
     summarization: Summarization | None = Field(
-        default=None, description="Instead of the debate's; what is missing is as there."
+        default=None, description="Overrides the debate's; missing keys are taken from there."
     )
 
 
-#: Whose role is not known argues as this.
+#: Replaces an unknown role.
 FALLBACK_ROLE = "generalist"
-#: The key under which an agent overrides who it is.
+#: The key in `prompts` for the description of an agent's role.
 PERSONA = "persona"
-#: What plugins may call what they bring: it is typed in commands and written in settings.
+#: The name of a plugin's role or format. People type it in commands and write it in settings.
 PluginName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
 
 
 class Agent(Speaker):
-    """A point of view: role + model + limits. Its id is unique in its debate.
+    """A participant with a role and a model. Its id is unique in its debate.
 
-    Settings may leave out more than the id; who reads them fills in name, provider and model.
+    Settings need only the id; name, provider and model are filled in when they are read.
     """
 
     id: str = Field(min_length=1, description="Unique; letters, digits, `-`, `_`, `.`.")
@@ -144,10 +144,10 @@ class Role(Value):
     name: str = Field(min_length=1, max_length=40)
     #: An emoji code, with colons.
     icon: str = Field(default=":speech_balloon:", pattern=r"^:[a-z0-9_+-]{1,60}:$")
-    #: Who it is and what it looks at, its first paragraph in short; empty: it is a built-in role,
-    #: whose prompt is `core/acts/roles/<id>.md`.
+    #: Describes the role; its first paragraph is a summary. Empty for a built-in role, whose
+    #: prompt is `core/acts/roles/<id>.md`.
     prompt: str = Field(default="", max_length=8000)
-    #: Words of questions that concern it, in lower case: for the cast by topics.
+    #: Words in lower case. The cast by topics takes the role if a question contains them.
     topics: tuple[str, ...] = ()
-    #: The plugin it came with, for the record; empty: it is built in.
+    #: The plugin that defines it, for the record; empty: it is built in.
     source: str = ""

@@ -1,4 +1,4 @@
-"""What is said in a debate: contributions, findings, questions, answers, notes, failed turns."""
+"""Texts of a debate: contributions, findings, questions, answers, notes; and failed turns."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,46 +14,50 @@ from core.values import Value
 
 
 class Severity(StrEnum):
-    #: The subject must not go ahead with it.
+    #: The subject must not be accepted before it is fixed.
     BLOCKER = "blocker"
-    #: It will cost much, or go wrong for many; it is to be mended first.
+    #: It will cost much or affect many people, and should be fixed first.
     MAJOR = "major"
-    #: Worth mending; nothing falls with it.
+    #: Worth fixing, but the subject can be accepted without.
     MINOR = "minor"
-    #: A slip, a name, a word.
+    #: A typing error, a name, a word.
     DETAIL = "detail"
 
 
 class FindingStatus(StrEnum):
     OPEN = "open"
-    #: What was said about it takes away what was wrong; no changed text shows it.
+    #: An answer settles it; no changed text shows it.
     ANSWERED = "answered"
-    #: A changed text mends it.
+    #: A changed text fixes it.
     RESOLVED = "resolved"
-    #: It came with the second look.
+    #: An agent found it on the second look.
     NEW = "new"
 
 
 class ReviewFinding(Value):
     severity: Severity
-    #: The words, checked when the finding was made: unverified, and it does not count.
+    #: The words it is about, checked when the finding was made. If they are unverified, the
+    #: finding does not count.
     citation: Citation
+    #: What is wrong with these words.
     wrong: str
+    #: How it could be fixed.
     mend: str = ""
-    #: Counted from 1 in its review, the gravest first; 0: not merged with the others' yet.
+    #: Counted from 1 in its review, the most severe first; 0: not merged with other findings yet.
     number: int = 0
-    #: Ids of the agents who found it; empty where it stands in its agent's own text.
+    #: Ids of the agents that found it; empty inside the contribution of the agent that found it.
     raised_by: tuple[str, ...] = ()
     status: FindingStatus = FindingStatus.OPEN
+    #: The reason for the status.
     why: str = ""
-    #: The words of a changed text that mend it, checked when the agent looked again.
+    #: The words of a changed text that fix it, checked on the second look.
     mended_by: Citation | None = None
     #: Lines of the diff from the subject to the changed text at its words: "- old", "+ new".
     changed: tuple[str, ...] = ()
 
     @property
     def counts(self) -> bool:
-        """Whether its words stand in the subject."""
+        """Whether its words are in the subject."""
         return self.citation.status is CitationStatus.VERIFIED
 
     @property
@@ -65,8 +69,9 @@ class Findings(Value):
     turn: Turn
     items: tuple[ReviewFinding, ...]
     call: Call | None = None
+    #: The usage of failed attempts before the call.
     lost: Usage = Usage()
-    #: How they came to be, where no model merged them.
+    #: How they were merged, if no model did it.
     warnings: tuple[str, ...] = ()
 
 
@@ -74,7 +79,7 @@ class RaisedKind(StrEnum):
     RISK = "risk"
     IDEA = "idea"
     FACT = "fact"
-    #: A fact that it lacks, where people were not asked before.
+    #: A fact that the agent lacks, if people were not asked for it before.
     MISSING = "missing"
 
 
@@ -87,45 +92,46 @@ class RaisedPoint(Value):
 class Contribution(Value):
     turn: Turn
     text: str
-    #: What the text says in one sentence, as its author put it; empty: not said.
+    #: The agent's own summary of the text in one sentence; empty if it gave none.
     answer: str = ""
-    #: What weighs most in it, as its author put it; the gravest first.
+    #: The agent's own list of the main points, the most important first.
     points: tuple[str, ...] = ()
-    #: Of a first answer: what its author would not have anybody miss, whoever wins.
+    #: Only in first answers: points that must not be lost, whichever position wins.
     raised: tuple[RaisedPoint, ...] = ()
-    #: None when no model was asked (a proposal carried over from the last refinement).
+    #: None if no model was asked (a proposal carried over from the last refinement).
     call: Call | None = None
     #: Key of the turn whose text was carried over, if any.
     carried_from: str | None = None
-    #: What it quotes, in the order of the text.
+    #: In the order of the text.
     citations: tuple[Citation, ...] = ()
-    #: What it looked up in the sources before it spoke; empty: nothing.
+    #: What the agent searched for in the sources before it wrote the text; empty: nothing.
     looked_up: str = ""
-    #: How likely the agent now holds each option the best: 0 to 1 by option id; empty: not said.
+    #: The agent's probability, 0 to 1, that each option is the best, by option id; empty if it
+    #: gave none.
     stance: Mapping[str, float] = Field(default_factory=dict[str, float])
-    #: Options that its stance names first: their names, each with its share.
+    #: Options that nobody named before: their names and the agent's probabilities for them.
     new_options: Mapping[str, float] = Field(default_factory=dict[str, float])
-    #: Of a review: what it found, struck out or not; of a second look: how its findings stand.
+    #: Of a review: all its findings, also those that do not count. Of a second look: their status.
     findings: tuple[ReviewFinding, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 class FailureCause(StrEnum):
-    """What a failed turn says about the turns after it."""
+    """The cause of a failed turn, and its consequence for later turns."""
 
-    #: Nothing: the next one may go well.
+    #: Temporary: the next turn may succeed.
     PASSING = "passing"
-    #: A cap on money could be passed: nothing more can be paid.
+    #: The call could exceed a cap on money: no further call can be paid.
     CAP = "cap"
-    #: The provider refuses our key: this agent cannot be asked any more.
+    #: The provider rejects our key: this agent can no longer be asked.
     KEY = "key"
 
 
 class Failure(Value):
-    """A turn that failed after its retries. It is a fact, never text in the debate."""
+    """A turn that failed after its retries. No agent reads it."""
 
     turn: Turn
-    #: Words for people; no secrets, no prompts.
+    #: For people to read; no secrets, no prompts.
     reason: str
     usage: Usage = Usage(attempts=1)
     cause: FailureCause = FailureCause.PASSING
@@ -147,7 +153,7 @@ class Summary(Value):
     text: str
     before_chars: int
     after_chars: int
-    #: How it was made: the context method, or the fallback that had to do.
+    #: The context method, or the name of the fallback if no model could write a summary.
     method: str
     call: Call | None = None
     lost: Usage = Usage()
@@ -157,13 +163,13 @@ class Summary(Value):
 class Note(Value):
     id: str
     author: Person
-    #: Empty: it says nothing any more, as it was edited away, deleted, or is an answer now.
+    #: Empty if the note was edited to nothing, was deleted, or became an answer.
     text: str
-    #: Counts the notes of a debate, given by the fold: what others go by stays as it is.
+    #: Counts the notes of a debate from 1, in order of arrival. The fold sets it; it never changes.
     number: int = 0
-    #: Contributions that existed when it arrived; turns after it see it.
+    #: The number of contributions when the note arrived. Later turns read it.
     after: int = 0
-    #: When it was edited last, in an order of its surface; empty: it was not.
+    #: The time of the last edit, in a form that the surface can order; empty: never edited.
     change: str = ""
     references: tuple[SourceReference, ...] = ()
 
@@ -182,7 +188,7 @@ class Question(Value):
 class Questions(Value):
     turn: Turn
     questions: tuple[Question, ...]
-    #: Facts that the agent relies on, as it put them.
+    #: Facts that the agent relies on, in its words.
     facts: tuple[str, ...] = ()
     #: What was wrong with the reply: unreadable, empty or surplus questions.
     warnings: tuple[str, ...] = ()
@@ -190,7 +196,7 @@ class Questions(Value):
 
 
 class Clarification(Value):
-    """A question put to people, asked by one agent or several. Numbered from 1 in its debate."""
+    """A question to people from one or several agents. Numbered from 1 in its debate."""
 
     number: int
     question: str
@@ -202,12 +208,12 @@ class Clarifications(Value):
     turn: Turn
     items: tuple[Clarification, ...]
     until: datetime
-    #: Questions that were left out, as there were too many.
+    #: Names the questions that were left out because there were too many.
     warnings: tuple[str, ...] = ()
-    #: How a model merged what asks the same in other words; None: none did.
+    #: The call that merged questions with the same meaning; None: no model was asked.
     call: Call | None = None
     lost: Usage = Usage()
-    #: Whether answers can change until an event closes the questions; in logs of before the last
+    #: Whether answers can change until an event closes the questions. In older logs the last
     #: answer closed them.
     closed_by_event: bool = False
 
@@ -217,18 +223,18 @@ class Answer(Value):
     #: Empty: skipped.
     text: str
     by: Person
-    #: What brought it (a message, a form): what arrives twice is known by it.
+    #: Id of the message or form. An answer that arrives twice has the same one.
     origin: str = ""
-    #: Tells one correction from the next; empty: the first answer to its question.
+    #: Identifies a correction; empty for the first answer to its question.
     change: str = ""
-    #: When its message had been edited, in an order of its surface; empty: it was not.
+    #: The time of its message's last edit, in a form that the surface can order; empty: none.
     edited: str = ""
-    #: Id of the note that these words were until somebody said which question they answer.
+    #: Id of the note that had this text before a person assigned it to a question; empty: none.
     note: str = ""
-    #: Whether it stands in a message, which its author can edit.
+    #: Whether it was given in a message, which its author can edit.
     is_editable: bool = False
 
     @property
     def key(self) -> str:
-        """Its event's: the first answer to a question has the question's own."""
+        """The key of its event. The first answer to a question has no suffix."""
         return "/".join(filter(None, (f"answer/{self.number}", self.change)))

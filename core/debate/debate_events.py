@@ -1,4 +1,4 @@
-"""Events of the debate as a whole: start, closed questions, outages, time limit, end, reminders."""
+"""Events of the whole debate: start, closed questions, outages, time limit, end, reminders."""
 
 from core.debate.event import BaseEvent, Changes, constants, in_set
 from core.debate.setup import Setup
@@ -12,27 +12,27 @@ class DebateStarted(BaseEvent):
 
 
 class ClarificationsClosed(BaseEvent):
-    """The time to answer is over; assumptions hold where nobody did."""
+    """The time to answer is over. Unanswered questions are replaced by their assumptions."""
 
     key_form = "{0.which}/closed"
-    kept_in = in_set("closed", "which")
+    kept_in = in_set("closed_cards", "which")
     which: str
 
 
 class CallsDropped(BaseEvent):
-    """Model calls were given up under way; they cost all the same."""
+    """Model calls were cancelled while they ran. Their cost still counts."""
 
     key_form = "dropped/{0.origin}"
     usage: Usage
     origin: str
 
     @property
-    def spent(self) -> Expense:
+    def expense(self) -> Expense:
         return Expense(lost=self.usage)
 
 
 class Withheld(BaseEvent):
-    """Stands for an event of a sealed debate where its log is read; it is never written."""
+    """Replaces a hidden event when the log of a sealed debate is read. It is never stored."""
 
     key_form = "{0.outcome}"
     outcome: str
@@ -40,25 +40,25 @@ class Withheld(BaseEvent):
     ends: bool = False
 
     @property
-    def spent(self) -> Expense:
+    def expense(self) -> Expense:
         return Expense(lost=self.usage)
 
     def _changes(self, debate: Debate) -> Changes:
-        # The debate ended for those who may not read how.
+        # People may know that the debate has ended, but not its result.
         return {"status": Status.CONCLUDED, "ended_at": debate.now} if self.ends else {}
 
 
 class ModelWentAway(BaseEvent):
-    """Neither an agent's model nor a fallback of it answers: its turns wait, the others go on."""
+    """Neither an agent's model nor its fallbacks answer. Its turns wait; other agents continue."""
 
     key_form = "away/{0.agent}/{0.origin}"
     agent: str
-    #: Words for people; no secrets, no prompts.
+    #: For people to read; no secrets, no prompts.
     reason: str
     origin: str
 
     def _changes(self, debate: Debate) -> Changes:
-        return {"away": {**debate.away, self.agent: self.reason}}
+        return {"unavailable_agents": {**debate.unavailable_agents, self.agent: self.reason}}
 
 
 class ModelCameBack(BaseEvent):
@@ -67,11 +67,12 @@ class ModelCameBack(BaseEvent):
     origin: str
 
     def _changes(self, debate: Debate) -> Changes:
-        return {"away": {who: why for who, why in debate.away.items() if who != self.agent}}
+        unavailable = {k: v for k, v in debate.unavailable_agents.items() if k != self.agent}
+        return {"unavailable_agents": unavailable}
 
 
 class OutageBegan(BaseEvent):
-    """Nothing can go on until a model is back; the debate waits and no time of it runs."""
+    """No turn can be taken until a model is back. The debate waits, and its time limit too."""
 
     key_form = "outage/{0.origin}"
     reason: str
@@ -88,9 +89,9 @@ class OutageEnded(BaseEvent):
 
 
 class TimeRanOut(BaseEvent):
-    """The debate took longer than its limit: no new turns but the vote and the verdict."""
+    """The debate took longer than its limit. Only the vote and the verdict follow."""
 
-    #: No model could be reached for too long: models are not waited for any more.
+    #: The limit on outages: no model could be reached for too long.
     of_outage: bool = False
 
     @property
@@ -98,11 +99,12 @@ class TimeRanOut(BaseEvent):
         return "time/outage" if self.of_outage else "time"
 
     def _changes(self, debate: Debate) -> Changes:
-        return {"out_of_time": True, "out_of_patience": debate.out_of_patience or self.of_outage}
+        timed_out = debate.outage_timed_out or self.of_outage
+        return {"out_of_time": True, "outage_timed_out": timed_out}
 
 
 class DebateConcluded(BaseEvent):
-    key_form = "end{0.nth}"
+    key_form = "end{0.edition_suffix}"
     edition: int = 1
 
     def _changes(self, debate: Debate) -> Changes:
@@ -110,7 +112,7 @@ class DebateConcluded(BaseEvent):
 
 
 class DebateFailed(BaseEvent):
-    key_form = "end{0.nth}"
+    key_form = "end{0.edition_suffix}"
     reason: str
     edition: int = 1
 
@@ -127,7 +129,7 @@ class ReminderDue(BaseEvent):
 class OutcomeAsked(BaseEvent):
     key_form = "outcome-asked/{0.number}/{0.decision}"
     decision: str
-    #: Counts how often: again after each "too early".
+    #: Counts how often people were asked: once more after each answer "too early".
     number: int = 1
 
     def _changes(self, debate: Debate) -> Changes:

@@ -1,7 +1,7 @@
-"""The base classes of events: an event's key, its cost, and where the debate keeps it.
+"""The base classes of events: an event's key, its cost, and how it changes the debate.
 
-To add an event: a class in one of the `*_events` modules that says where it is kept (`kept_in`, or
-`_changes`), of `TurnEnded` if it is the outcome of a turn.
+To add an event: write a class in one of the `*_events` modules and set `kept_in`, or override
+`_changes`. If it is the outcome of a turn, derive it from `TurnEnded`.
 """
 
 import re
@@ -17,51 +17,57 @@ from core.values import Value
 
 
 def of_edition(key: str, edition: int) -> str:
-    """The key of an end: with its number after the first one."""
+    """The key of a debate's end: from the second edition on with the edition's number."""
     return key if edition == 1 else f"{key}/{edition}"
 
 
-#: Fields of a debate → the values that an event gives them.
+#: Fields of a debate → their new values.
 Changes = Mapping[str, Any]
-Kept = Callable[[Debate, Any], Changes]
+#: Returns the changes that an event makes to a debate.
+Update = Callable[[Debate, Any], Changes]
 #: Where a new word begins in the name of a class.
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
-def by_key(field: str, attribute: str) -> Kept:
+def by_key(field: str, attribute: str) -> Update:
+    """Add the event's attribute to a mapping of the debate, under the event's key."""
     return lambda debate, event: {
         field: {**getattr(debate, field), event.key: getattr(event, attribute)}
     }
 
 
-def last(field: str, attribute: str, **besides: object) -> Kept:
-    return lambda _debate, event: {field: getattr(event, attribute), **besides}
+def last(field: str, attribute: str, **constants: object) -> Update:
+    """Set a field of the debate to the event's attribute; `constants` are set as well."""
+    return lambda _debate, event: {field: getattr(event, attribute), **constants}
 
 
-def in_tuple(field: str, attribute: str) -> Kept:
+def in_tuple(field: str, attribute: str) -> Update:
+    """Append the event's attribute to a tuple of the debate."""
     return lambda debate, event: {field: (*getattr(debate, field), getattr(event, attribute))}
 
 
-def in_set(field: str, attribute: str) -> Kept:
+def in_set(field: str, attribute: str) -> Update:
+    """Add the event's attribute to a set of the debate."""
     return lambda debate, event: {field: getattr(debate, field) | {getattr(event, attribute)}}
 
 
-def constants(**changes: object) -> Kept:
+def constants(**changes: object) -> Update:
+    """Set fields of the debate to fixed values."""
     return lambda _debate, _event: changes
 
 
 class BaseEvent(Value):
-    """Something that happened; each class says under which key, and where the debate keeps it.
+    """Something that happened in a debate. Each class defines its key and its update of the debate.
 
-    Its kind in the log is the name of its class, so a class may never be renamed.
+    The kind in the log is derived from the name of the class, so a class must never be renamed.
     """
 
     kind: ClassVar[str]
-    #: All classes of events by kind.
+    #: All event classes by kind.
     kinds: ClassVar[dict[str, type["BaseEvent"]]] = {}
-    #: Its key, with the event as `{0}`.
+    #: A format string for the key; the event is `{0}`.
     key_form: ClassVar[str]
-    kept_in: ClassVar[Kept] = constants()
+    kept_in: ClassVar[Update] = constants()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_options: object) -> None:
@@ -75,26 +81,26 @@ class BaseEvent(Value):
 
     @property
     def key(self) -> str:
-        """What it is the outcome of, unique in its debate: one click, one key."""
+        """Unique in its debate. A click or message that arrives twice has the same key."""
         return self.key_form.format(self)
 
     @property
-    def nth(self) -> str:
-        """What tells keys apart where a debate ends again: it was skipped, and then wanted."""
+    def edition_suffix(self) -> str:
+        """The suffix of keys that can occur once per edition of a debate; see `of_edition`."""
         return of_edition("", getattr(self, "edition", 1))
 
     @property
-    def turn_taken(self) -> Turn | None:
-        """The turn it is the outcome of; None for people's, the count and the verdict."""
+    def ended_turn(self) -> Turn | None:
+        """The turn that this event ends; None for events of people, the tally and the verdict."""
         return None
 
     @property
-    def spent(self) -> Expense | None:
-        """What it cost, and whom; None for what people did and what asks no model."""
+    def expense(self) -> Expense | None:
+        """The cost of its model calls, and the agent that made them; None if no model was asked."""
         return None
 
-    def folded_into(self, debate: Debate) -> Debate:
-        """The debate after it; the same if it is of an end after which the debate went on."""
+    def apply_to(self, debate: Debate) -> Debate:
+        """The debate after this event; unchanged if the event belongs to an earlier edition."""
         is_in_force = getattr(self, "edition", debate.edition) == debate.edition
         return debate.replace(**self._changes(debate)) if is_in_force else debate
 
@@ -103,23 +109,23 @@ class BaseEvent(Value):
 
 
 class TurnEnded(BaseEvent):
-    """The outcome of a turn: one value, which names the turn. A turn has one outcome."""
+    """The outcome of a turn. Its first field is a value with the turn. A turn has one outcome."""
 
     key_form = "{0.value.turn.key}"
-    #: Whose calls it took, where these are not the turn's agent's.
+    #: Id of the agent that made the calls, if it is not the turn's agent.
     payer: ClassVar[str] = ""
 
     @property
     def value(self) -> Any:
-        """Its first field."""
+        """The event's first field."""
         return next(value for _, value in self)
 
     @property
-    def turn_taken(self) -> Turn | None:
+    def ended_turn(self) -> Turn | None:
         return self.value.turn
 
     @property
-    def spent(self) -> Expense | None:
+    def expense(self) -> Expense | None:
         value = self.value
         if not hasattr(value, "call"):
             return None

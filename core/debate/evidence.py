@@ -1,4 +1,4 @@
-"""Evidence: sources as people give them, their texts, and citations of them."""
+"""Evidence: references to sources, the texts read from them, and citations of these texts."""
 
 from enum import StrEnum
 
@@ -11,57 +11,60 @@ class SourceKind(StrEnum):
     FILE = "file"
     LINK = "link"
     THREAD = "thread"
-    #: Words that came with the question itself.
+    #: Text that was pasted with the question.
     TEXT = "text"
-    #: What was decided earlier in the same place; in debates of older versions one text, now a
-    #: source for each decision.
+    #: All earlier decisions of the same place as one text. Only in debates of older versions;
+    #: now each decision is a `DECISION`.
     REGISTER = "register"
     TOOL = "tool"
-    #: One debate's verdict, and what the team made of it.
+    #: The verdict of one earlier debate, and the team's decision on it.
     DECISION = "decision"
-    #: What was said in a debate, where people ask about it.
+    #: The record of a debate, as the source for answers to follow-up questions.
     RECORD = "record"
 
 
 class SourceReference(Value):
     kind: SourceKind
-    #: What people call it: a file's name, a page's address.
+    #: The name of a file, the address of a page.
     title: str
-    #: Where people find it; empty where there is no such address.
+    #: The URL at which people can open it; empty if there is none.
     address: str = ""
-    #: What the surface needs to fetch it: a path, a file's id, a channel and a timestamp; of a
-    #: text the text itself.
+    #: The argument for fetching it: a path, the id of a file, or a channel and a timestamp. For
+    #: pasted text it is the text itself.
     fetch: str
     by: Person
-    #: It is linked in what somebody wrote, and was not chosen as a source: all else stands without.
+    #: Whether it is only a link inside a message or question, not a source that a person chose.
+    #: The debate is held even if it cannot be read.
     in_words: bool = False
 
 
 class Mark(Value):
+    """A place inside the text of a source, at which a page, sheet, message or hunk begins."""
+
     #: The line of the text, counted from 1.
     line: int
-    #: "page 3", "sheet Load", "Ann, 12:40"; may be empty where lines are counted.
+    #: "page 3", "sheet Load", "Ann, 12:40"; may be empty if citations give line numbers.
     label: str
-    #: Leads to that place; empty: the source's own address does.
+    #: The URL of that place; empty: the source's own address is used.
     address: str = ""
-    #: What the lines from here on are called, where people can find them by number: "row".
+    #: The name of the lines from here on, if people can find them by number: "row".
     counts: str = ""
-    #: Of a hunk of a diff: the number of its first line in the changed file. Lines that were taken
-    #: out count for nothing; 0: it is no hunk.
+    #: For a hunk of a diff: the number of its first line in the changed file. Removed lines are
+    #: not counted. 0: this is no hunk.
     hunk_at: int = 0
 
 
 class SourceText(Value):
-    """The text of a source. Cleaned of what nobody sees; secrets are redacted."""
+    """The text of a source, without invisible characters and with secrets redacted."""
 
     text: str = ""
-    #: In the order of their lines; none: lines are counted.
+    #: In the order of their lines. Empty: places are given as line numbers.
     marks: tuple[Mark, ...] = ()
-    #: SHA-256 of what was read, in hexadecimal digits.
+    #: SHA-256 of the fetched content, in hexadecimal digits.
     sha256: str = ""
-    #: What people should know of it: "only the first 500 of 900 pages were read".
+    #: Warnings for people: "only the first 500 of 900 pages were read".
     warnings: tuple[str, ...] = ()
-    #: What came with it: the files of a thread. They become sources too.
+    #: References found in the source, such as the files of a thread. They become sources too.
     references: tuple[SourceReference, ...] = ()
 
 
@@ -70,17 +73,17 @@ class Source(SourceText):
     reference: SourceReference
     #: Why there is no text, as the end of a sentence: "it has a password".
     fault: str = ""
-    #: How it is cited where that is not by its number: d1 for the first earlier decision.
+    #: The id in citations if it is not `e` and the number: d1 for the first earlier decision.
     label: str = ""
 
     @property
     def number(self) -> int:
-        """Which of the debate's references it is, counted from 1."""
+        """The position in the debate's references, counted from 1."""
         return int(self.turn.target or 0)
 
     @property
     def id(self) -> str:
-        """How it is cited: e1, e2 and so on; d1 is an earlier decision, r1 of a debate's record."""
+        """The id in citations: e1, e2…; d1 is an earlier decision, r1 an entry of a record."""
         return self.label or f"e{self.number}"
 
 
@@ -90,12 +93,13 @@ class CitationStatus(StrEnum):
 
 
 class Citation(Value):
-    #: As the agent named it: `e3`.
+    #: The source's id as the agent wrote it: `e3`.
     source: str
+    #: The quoted words.
     words: str
     status: CitationStatus
-    #: Where they stand: "page 3", "line 12".
+    #: Where the words are in the source: "page 3", "line 12".
     place: str = ""
     address: str = ""
-    #: Why it is not verified, in words for people.
+    #: Why it is not verified, for people to read.
     fault: str = ""

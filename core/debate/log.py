@@ -14,7 +14,7 @@ from core.errors import LogBroken, reading
 from core.usage import Usage
 from core.values import Value
 
-#: Imported so that the classes in them are known by their kinds.
+#: Imported so that their event classes are registered in `Event.kinds`.
 MODULES = (message_events, people_events, turn_events)
 
 
@@ -22,9 +22,9 @@ class _Kind(Value):
     kind: str
 
 
-def spent_by(event: Event) -> Usage:
-    """The usage that this event records; zero for what people did."""
-    return event.spent.usage if event.spent else Usage()
+def usage_of(event: Event) -> Usage:
+    """The usage that this event records; zero for events of people."""
+    return event.expense.usage if event.expense else Usage()
 
 
 def event_to_json(event: Event) -> str:
@@ -32,10 +32,10 @@ def event_to_json(event: Event) -> str:
 
 
 def event_from_json(text: str) -> Event:
-    """The event that this text holds.
+    """Parse an event.
 
     Raises:
-        ValueError: It is damaged, or of a kind that nobody knows.
+        ValueError: The text is damaged, or the kind of event is unknown.
     """
     event_class = Event.kinds.get(_Kind.model_validate_json(text).kind)
     if event_class is None:
@@ -45,7 +45,7 @@ def event_from_json(text: str) -> Event:
 
 @dataclass(frozen=True)
 class RecordedEvent:
-    """An event in the log. `seq` counts from 1 within its debate and only gives the order."""
+    """An event in the log. `seq` counts from 1 within its debate and gives only the order."""
 
     debate_id: str
     seq: int
@@ -53,12 +53,13 @@ class RecordedEvent:
     event: Event
 
 
-#: What is made beside the rounds (a summary, the shadow answer) says not how long one takes.
+#: Keys of turns with their round. Background turns (summaries, the shadow answer) do not match,
+#: because they do not count for the duration of a round.
 _ROUND = re.compile(rf"r(\d+)/(?!(?:{'|'.join(sorted(BESIDE))})/)")
 
 
 def fold(log: Iterable[RecordedEvent], earlier: Debate | None = None) -> Debate:
-    """The debate as its events make it, from `earlier` on if they are not all.
+    """Build the debate from its events; with `earlier`, from that state and the events after it.
 
     Raises:
         LogBroken: The log is empty, does not begin with the start, or is inconsistent.
@@ -73,7 +74,7 @@ def fold(log: Iterable[RecordedEvent], earlier: Debate | None = None) -> Debate:
 
 
 def apply(debate: Debate | None, recorded: RecordedEvent) -> Debate:
-    """The debate after one more event; raises `LogBroken` if that cannot follow."""
+    """The debate after one more event; raises `LogBroken` if the first is not the start."""
     event, key, at = recorded.event, recorded.event.key, recorded.at
     if debate is None and isinstance(event, DebateStarted):
         return Debate(
@@ -90,31 +91,32 @@ def apply(debate: Debate | None, recorded: RecordedEvent) -> Debate:
             f"The log of debate {recorded.debate_id} cannot be: event {recorded.seq} ({event.kind},"
             f" key {key}) comes before the start."
         )
-    return event.folded_into(_moved_on(debate, recorded))
+    return event.apply_to(_with_time_and_cost(debate, recorded))
 
 
-def _moved_on(debate: Debate, recorded: RecordedEvent) -> Debate:
-    """The debate at the time of the event: what it cost, and how long was worked.
+def _with_time_and_cost(debate: Debate, recorded: RecordedEvent) -> Debate:
+    """The debate with the event's time and cost added, before the event itself is applied.
 
-    No turn takes longer than its limit, so a longer gap is time the bot was down; while people are
-    waited for, and after the end, nobody works.
+    No turn takes longer than its limit, so in a longer gap the bot was down. Pauses, waiting for
+    people or models, and the time after the end are not working time.
     """
-    key, times, spent = recorded.event.key, debate.times, recorded.event.spent
+    key, expense = recorded.event.key, recorded.event.expense
+    times, expenses, by_round = debate.times, debate.expenses, debate.work_seconds_by_round
     if key not in times:
         times = {**times, key: recorded.at}
+    if expense and (expense.call or expense.usage != Usage()):
+        expenses = (*expenses, expense)
     gap = max(0.0, (recorded.at - debate.now).total_seconds())
-    over = debate.status is not Status.RUNNING
-    waits = over or debate.paused_by or debate.waits_for_answers or debate.outage
-    worked = debate.worked + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
-    match = _ROUND.match(key)
-    worked_at = {**debate.worked_at, int(match.group(1)): worked} if match else debate.worked_at
+    is_over = debate.status is not Status.RUNNING
+    waits = is_over or debate.paused_by or debate.waits_for_answers or debate.outage
+    seconds = debate.work_seconds + (0.0 if waits else min(gap, debate.setup.limits.turn_seconds))
+    if match := _ROUND.match(key):
+        by_round = {**by_round, int(match.group(1)): seconds}
     return debate.replace(
         seq=recorded.seq,
         now=recorded.at,
         times=times,
-        worked=worked,
-        worked_at=worked_at,
-        spent=(*debate.spent, spent)
-        if spent and (spent.call or spent.usage != Usage())
-        else debate.spent,
+        work_seconds=seconds,
+        work_seconds_by_round=by_round,
+        expenses=expenses,
     )

@@ -1,4 +1,4 @@
-"""Events of people's messages: answers and notes, their edits and deletions."""
+"""Events of people's messages: answers and notes, and their edit_times and deletions."""
 
 import itertools
 from collections.abc import Mapping
@@ -10,63 +10,72 @@ from core.debate.state import Debate
 
 
 def is_before(message: str, other: str) -> bool:
-    """Return whether a message was written before another one of its channel, by their ids."""
-    place, parted, ts = message.partition(":")
-    other_place, _, other_ts = other.partition(":")
-    return bool(parted) and place == other_place and ts < other_ts
+    """Whether a message was written before another one of the same channel.
+
+    Ids of messages are `channel:timestamp`; False for ids of another form.
+    """
+    channel, separator, ts = message.partition(":")
+    other_channel, _, other_ts = other.partition(":")
+    return bool(separator) and channel == other_channel and ts < other_ts
 
 
 def _with_unique_name(debate: Debate, person: Person) -> Person:
-    """The person under a name that nobody else in the debate has."""
+    """The person, renamed to "Ann (2)" if somebody else in the debate is called Ann."""
     asker = debate.setup.asked_by
-    others = {asker.id: asker.name, **debate.names}
-    own, name = others.pop(person.id, ""), person.name
-    if not name or name not in (names := set(others.values())):
+    names = {asker.id: asker.name, **debate.names}
+    earlier_name, name = names.pop(person.id, ""), person.name
+    if not name or name not in (taken_names := set(names.values())):
         return person
-    numbered = (f"{name} ({number})" for number in itertools.count(2))
-    name = own if own.startswith(f"{name} (") else next(n for n in numbered if n not in names)
-    return person.model_copy(update={"name": name})
+    if earlier_name.startswith(f"{name} ("):
+        return person.model_copy(update={"name": earlier_name})
+    numbered_names = (f"{name} ({number})" for number in itertools.count(2))
+    unique_name = next(numbered for numbered in numbered_names if numbered not in taken_names)
+    return person.model_copy(update={"name": unique_name})
 
 
-def _updated_notes(debate: Debate, which: str, **now: str) -> tuple[Note, ...]:
-    """All notes, with what one of them says now; what is no note changes none."""
+def _updated_notes(debate: Debate, note_id: str, **changes: str) -> tuple[Note, ...]:
+    """All notes, with changes to the one of this id, if there is one."""
     return tuple(
-        note.model_copy(update=now) if note.id == which else note for note in debate.all_notes
+        note.model_copy(update=changes) if note.id == note_id else note for note in debate.all_notes
     )
 
 
-def _edits(debate: Debate, origin: str, change: str) -> Mapping[str, str]:
-    """When messages were edited last; a change of an answer has its message before the time."""
-    edited = change.removeprefix(f"{origin}/")
-    if edited in {"", origin} or edited <= debate.edits.get(origin, ""):
-        return debate.edits
-    return {**debate.edits, origin: edited}
+def _edit_times(debate: Debate, origin: str, change: str) -> Mapping[str, str]:
+    """The time of each message's last edit, updated by one change.
+
+    `change` is the time of an edit, or `<origin>/<time>` as changed answers have it.
+    """
+    edit_time = change.removeprefix(f"{origin}/")
+    if edit_time in {"", origin} or edit_time <= debate.edit_times.get(origin, ""):
+        return debate.edit_times
+    return {**debate.edit_times, origin: edit_time}
 
 
 class NoteChanged(BaseEvent):
-    """A person edited a note while the debate ran: from then on it says this.
+    """A person edited a note while the debate ran. The note has this text from then on.
 
-    Also an edit that changed nothing, of a message that may be no note: older ones count no more.
+    It is also recorded for an edit that leaves the text as it is, and for a message that is no
+    note: events of older edit_times that arrive later are then ignored.
     """
 
     key_form = "note/{0.note}/{0.change}"
-    #: Id of the note, or of a message that only answered.
+    #: Id of the note, or of a message that was only an answer.
     note: str
     text: str
-    #: When it was edited, in an order of its surface.
+    #: The time of the edit, in a form that the surface can order.
     change: str
 
     def _changes(self, debate: Debate) -> Changes:
-        if self.note in debate.withdrawn:
+        if self.note in debate.deleted_messages:
             return {}
-        edits = _edits(debate, self.note, self.change)
+        edit_times = _edit_times(debate, self.note, self.change)
         is_newer = any(
             note.id == self.note and note.change < self.change for note in debate.all_notes
         )
         if not is_newer:
-            return {"edits": edits}
+            return {"edit_times": edit_times}
         notes = _updated_notes(debate, self.note, text=self.text, change=self.change)
-        return {"all_notes": notes, "edits": edits}
+        return {"all_notes": notes, "edit_times": edit_times}
 
 
 class NoteWithdrawn(BaseEvent):
@@ -75,7 +84,7 @@ class NoteWithdrawn(BaseEvent):
 
     def _changes(self, debate: Debate) -> Changes:
         notes = _updated_notes(debate, self.note, text="")
-        return {"all_notes": notes, "withdrawn": debate.withdrawn | {self.note}}
+        return {"all_notes": notes, "deleted_messages": debate.deleted_messages | {self.note}}
 
 
 class ClarificationAnswered(BaseEvent):
@@ -84,29 +93,30 @@ class ClarificationAnswered(BaseEvent):
 
     def _changes(self, debate: Debate) -> Changes:
         answer, number = self.answer, self.answer.number
-        edits = _edits(debate, answer.origin, answer.edited or answer.change)
-        can_be_late = answer.change or debate.card_with(number).closed_by_event
+        edit_times = _edit_times(debate, answer.origin, answer.edited or answer.change)
+        can_be_late = answer.change or debate.card_of_question(number).closed_by_event
         if can_be_late and not debate.is_asking(number):
-            return {"edits": edits}  # agents may have read what was there
+            return {"edit_times": edit_times}  # agents may already have read the earlier answer
         answer = answer.model_copy(update={"by": _with_unique_name(debate, answer.by)})
         replies = debate.replies.get(number, ())
-        others = [other for other in replies if other.origin != answer.origin]
-        place = len(others)
-        # An edit counts at its own time.
-        while place and not answer.edited and is_before(answer.origin, others[place - 1].origin):
-            place -= 1
+        replies = [reply for reply in replies if reply.origin != answer.origin]
+        index = len(replies)
+        # Replies are in the order of their messages. An edited one is placed at the time of its
+        # edit, so it comes last.
+        while index and not answer.edited and is_before(answer.origin, replies[index - 1].origin):
+            index -= 1
         return {
-            "replies": {**debate.replies, number: (*others[:place], answer, *others[place:])},
+            "replies": {**debate.replies, number: (*replies[:index], answer, *replies[index:])},
             "names": {**debate.names, answer.by.id: answer.by.name},
             "all_notes": _updated_notes(debate, answer.note, text=""),
-            "edits": edits,
+            "edit_times": edit_times,
         }
 
 
 class AnswerWithdrawn(BaseEvent):
-    """A person took an answer back; what another message says to the question stands again.
+    """A person withdrew an answer. The newest other answer to the question counts again.
 
-    Where no other says anything, the question is open again, if agents have not gone on.
+    If there is no other answer and the agents have not continued, the question is open again.
     """
 
     key_form = "answer/{0.number}/withdrawn/{0.change}"
@@ -115,15 +125,15 @@ class AnswerWithdrawn(BaseEvent):
     change: str
 
     def _changes(self, debate: Debate) -> Changes:
-        edits = _edits(debate, self.origin, self.change)
+        edit_times = _edit_times(debate, self.origin, self.change)
         if not debate.is_asking(self.number):
-            return {"edits": edits}
+            return {"edit_times": edit_times}
         replies = debate.replies.get(self.number, ())
-        left = tuple(answer for answer in replies if answer.origin != self.origin)
-        stands = left[-1:] == replies[-1:]
-        if not stands and not debate.card_with(self.number).closed_by_event:
-            left = ()  # in logs of before the question was open again, whatever others had said
-        return {"replies": {**debate.replies, self.number: left}, "edits": edits}
+        remaining = tuple(answer for answer in replies if answer.origin != self.origin)
+        is_newest_withdrawn = remaining[-1:] != replies[-1:]
+        if is_newest_withdrawn and not debate.card_of_question(self.number).closed_by_event:
+            remaining = ()  # older versions reopened the question, whatever others had answered
+        return {"replies": {**debate.replies, self.number: remaining}, "edit_times": edit_times}
 
 
 class NoteAdded(BaseEvent):
@@ -131,15 +141,15 @@ class NoteAdded(BaseEvent):
     note: Note
 
     def _changes(self, debate: Debate) -> Changes:
-        note, place = self.note, len(debate.all_notes)
-        author = _with_unique_name(debate, note.author)
-        numbered = note.model_copy(update={"number": place + 1, "author": author})
-        # Before those that were written later and came earlier.
-        while place and is_before(note.id, debate.all_notes[place - 1].id):
-            place -= 1
+        index = len(debate.all_notes)
+        author = _with_unique_name(debate, self.note.author)
+        note = self.note.model_copy(update={"number": index + 1, "author": author})
+        # Notes are in the order in which they were written, also if they arrived in another one.
+        while index and is_before(note.id, debate.all_notes[index - 1].id):
+            index -= 1
         return {
-            "all_notes": (*debate.all_notes[:place], numbered, *debate.all_notes[place:]),
+            "all_notes": (*debate.all_notes[:index], note, *debate.all_notes[index:]),
             "names": {**debate.names, author.id: author.name},
             "references": (*debate.references, *note.references),
-            "edits": _edits(debate, note.id, note.change),
+            "edit_times": _edit_times(debate, note.id, note.change),
         }

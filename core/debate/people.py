@@ -1,4 +1,4 @@
-"""People, and the places where debates are held."""
+"""People, and the places (terminal, Slack channel) where debates are held."""
 
 from core.values import Value
 
@@ -21,9 +21,9 @@ class Place(Value):
 
 
 class Mention(Value):
-    """The message that asked for a debate inside a thread of people's own, as the surface knows it.
+    """The message in an existing thread that asked for a debate; ids as the surface gives them.
 
-    The debate is held elsewhere; its verdict is brought back there.
+    The debate has a thread of its own. Its verdict is also posted in this one.
     """
 
     message: str

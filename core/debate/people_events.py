@@ -1,4 +1,4 @@
-"""Events of people besides messages: stop, pause, ballot, options, decision, question, feedback."""
+"""Events of people other than messages: stop, pause, ballot, options, decision, feedback."""
 
 from core.debate.event import BaseEvent, Changes, in_tuple, last
 from core.debate.people import Person, Stop
@@ -7,7 +7,7 @@ from core.debate.turn import Act
 from core.debate.verdict import Decision, DecisionOutcome, Feedback, FollowUp
 from core.debate.vote import OptionEdit, PeopleBallot
 
-#: What ends a debate and is done anew when the debate is wanted after all.
+#: Acts at the end of a debate. They are repeated if a skipped debate is held after all.
 _END = frozenset({Act.TALLY, Act.CROSS_CHECK, Act.AUDIT, Act.SYNTHESIS})
 
 
@@ -18,15 +18,17 @@ class OptionEdited(BaseEvent):
 
 
 class DebateWanted(BaseEvent):
+    """A person asked to hold a debate that was skipped because the first answers agreed."""
+
     key_form = "debate-wanted"
     by: Person
 
     def _changes(self, debate: Debate) -> Changes:
-        """What was still being written of the old end counts no more: its edition is over."""
-        if debate.wanted_by:
+        """Begin edition 2. Events of edition 1 that are recorded later are ignored."""
+        if debate.reopened_by:
             return {}
         return {
-            "wanted_by": self.by,
+            "reopened_by": self.by,
             "edition": 2,
             "status": Status.RUNNING,
             "tally": None,
@@ -44,21 +46,21 @@ class DebateWanted(BaseEvent):
 class StopRequested(BaseEvent):
     kept_in = last("stop", "stop", paused_by=None)
     stop: Stop
-    #: How often a stop was taken back before.
+    #: The number of stops that were withdrawn before.
     after: int = 0
 
     @property
     def key(self) -> str:
-        """A debate is stopped once, unless that is taken back."""
+        """A debate can be stopped again only after the stop was withdrawn."""
         return f"stop/{self.after}" if self.after else "stop"
 
 
 class StopWithdrawn(BaseEvent):
-    """Whoever stopped the debate left before it had ended: it can be held to its normal end."""
+    """The person who stopped the debate left before it had ended, so it continues normally."""
 
     key_form = "stop-withdrawn/{0.number}"
     by: Person
-    #: How often a stop was taken back, this time included.
+    #: The number of stops that were withdrawn, with this one.
     number: int
 
     def _changes(self, debate: Debate) -> Changes:
@@ -78,7 +80,7 @@ class DebatePaused(BaseEvent):
 
     def _changes(self, debate: Debate) -> Changes:
         if debate.stop or debate.vote_called_by or debate.out_of_time:
-            return {}  # its end, once called for, is not held up by a click beside it
+            return {}  # a pause that was recorded after the end was requested has no effect
         return {"paused_by": self.by, "paused_at": debate.paused_at or debate.now}
 
 
@@ -88,13 +90,13 @@ class DebateResumed(BaseEvent):
     origin: str
 
     def _changes(self, debate: Debate) -> Changes:
-        # The pause is not taken off people's time to answer.
+        # The deadlines for answers are extended by the length of the pause.
         pause = debate.now - (debate.paused_at or debate.now)
-        shifted = {
-            which: opened.model_copy(update={"until": opened.until + pause})
-            for which, opened in debate.clarifications.items()
+        clarifications = {
+            key: card.model_copy(update={"until": card.until + pause})
+            for key, card in debate.clarifications.items()
         }
-        return {"paused_by": None, "paused_at": None, "clarifications": shifted}
+        return {"paused_by": None, "paused_at": None, "clarifications": clarifications}
 
 
 class BallotsRevealed(BaseEvent):
@@ -111,7 +113,7 @@ class PeopleBallotCast(BaseEvent):
         return "/".join(filter(None, ("people-ballot", self.ballot.by.id, self.ballot.origin)))
 
     def _changes(self, debate: Debate) -> Changes:
-        # What comes after the agents' ballots were revealed counts apart.
+        # Ballots cast after the agents' ballots were revealed are counted separately.
         field = "late_ballots" if debate.revealed_by else "people_ballots"
         return {field: {**getattr(debate, field), self.ballot.by.id: self.ballot}}
 

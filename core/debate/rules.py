@@ -1,4 +1,4 @@
-"""Rules of a debate: format, rounds, limits, votes, questions to people; and playbooks."""
+"""The rules of a debate (format, rounds, limits, votes, questions to people), and playbooks."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -10,19 +10,20 @@ from pydantic import AfterValidator, Field, StringConstraints
 from core.debate.agents import Summarization
 from core.values import Money, Seconds, Value
 
-#: What one debate may cost where nobody chose a cap. It does not stop models whose price is
-#: unknown; a cap that somebody chose does.
+#: The default cap on the cost of a debate, in US dollars. It allows models whose price is unknown;
+#: a cap from settings or a command does not.
 USUAL_DEBATE_COST = Decimal(5)
 
 
 class Limits(Value):
-    """What a debate may take. Times are in seconds, money in US dollars."""
+    """Limits of a debate. Times are in seconds, money in US dollars."""
 
-    turn_seconds: Seconds = Field(default=180.0, description="For one turn, retries too.")
+    turn_seconds: Seconds = Field(default=180.0, description="For one turn with its retries.")
     round_seconds: Seconds = Field(default=900.0, description="For one round.")
     debate_seconds: Seconds = Field(default=3600.0, description="For the whole debate.")
     outage_seconds: Seconds = Field(
-        default=21600.0, description="To wait where no model can be reached; it is no other time."
+        default=21600.0,
+        description="To wait while no model can be reached; the other limits do not count it.",
     )
     debate_cost: Money | None = Field(
         default=USUAL_DEBATE_COST, description="What one debate may cost; null: no cap."
@@ -44,17 +45,17 @@ class VoteRules(Value):
 class When(StrEnum):
     """When the first answers are debated."""
 
-    #: Where they differ, and where the question wants a design or an estimate.
+    #: If they differ, or the question asks for a design or an estimate.
     SPLIT = "split"
     ALWAYS = "always"
-    #: The first answers are voted on as they are.
+    #: The agents vote on the first answers.
     NEVER = "never"
 
 
 class ShadowWhen(StrEnum):
-    """When one model answers a debate's question alone as well."""
+    """When a debate has a shadow answer."""
 
-    #: Where several models take part.
+    #: If several models take part.
     MIXED = "mixed"
     ALWAYS = "always"
     NEVER = "never"
@@ -63,9 +64,9 @@ class ShadowWhen(StrEnum):
 class Ending(StrEnum):
     """When the rounds end."""
 
-    #: After the number of rounds asked for.
+    #: After the set number of rounds.
     FIXED = "fixed"
-    #: As soon as a round moved nobody, or all agree.
+    #: As soon as no agent changed its mind in a round, or all agree.
     CONVERGED = "converged"
 
 
@@ -82,7 +83,7 @@ class Termination(Value):
         serialization_alias="type",
         description="After all rounds, or as soon as a round moved nobody or all agree.",
     )
-    min_rounds: int = Field(default=1, ge=1, description="Once debated, never end earlier.")
+    min_rounds: int = Field(default=1, ge=1, description="Rounds of a debate, at least.")
 
 
 class Clarifying(Value):
@@ -90,13 +91,15 @@ class Clarifying(Value):
 
     enabled: bool = Field(default=False, description="Whether they may ask.")
     per_agent: int = Field(default=5, ge=1, le=20, description="Questions per agent.")
-    wait_seconds: Seconds = Field(default=900.0, description="Then the assumptions hold.")
+    wait_seconds: Seconds = Field(
+        default=900.0, description="To answer; then assumptions are used."
+    )
     rounds: int = Field(
         default=1, ge=1, le=3, description="Rounds of questions: the first and follow-ups."
     )
-    #: Logs of before have none.
+    #: The default is for logs of older versions.
     correct_seconds: float = Field(
-        default=0.0, ge=0, allow_inf_nan=False, description="After an answer that can be edited."
+        default=0.0, ge=0, allow_inf_nan=False, description="To correct an answer by an edit."
     )
 
 
@@ -105,9 +108,9 @@ Rounds = Annotated[int, Field(ge=1, le=MOST_ROUNDS)]
 
 
 class DebateRules(Value):
-    """How a debate goes. A bound may be widened, never narrowed: logs hold what it allowed."""
+    """How a debate is held. Bounds may be widened, never narrowed, or older logs become invalid."""
 
-    format: str = Field(default="critique", description="Which turns there are.")
+    format: str = Field(default="critique", description="A built-in format, or a plugin's.")
     rounds: Rounds = Field(default=3, description="Rounds before the vote, at most.")
     when: When = Field(
         default=When.SPLIT, description="Debate only where first answers differ, always, or never."
@@ -120,12 +123,12 @@ class DebateRules(Value):
         description="Questions to people before round 1.",
     )
     summarization: Summarization = Field(
-        default=Summarization(), description="What stands in for older turns."
+        default=Summarization(), description="How prompts shorten older turns."
     )
     shadow: ShadowWhen = Field(
         default=ShadowWhen.MIXED,
-        description="Whether one model answers alone as well, unseen until the verdict: where "
-        "several models take part, always, or never.",
+        description="Whether one model also answers alone, hidden until the verdict: if several "
+        "models take part, always, or never.",
     )
     audit: bool = Field(
         default=True,
@@ -134,8 +137,8 @@ class DebateRules(Value):
     )
     sealed: bool = Field(
         default=False,
-        description="Nobody is shown agents' stances, ballots and verdict before they are "
-        "revealed, so that people vote on their own.",
+        description="Hide agents' stances, ballots and verdict until they are revealed, so that "
+        "people vote independently.",
     )
     reveal_after_hours: int = Field(
         default=0,
@@ -158,7 +161,7 @@ def _on_one_line(text: str) -> str:
     return text
 
 
-#: A few words, and a sentence or two, in a playbook.
+#: Short and long texts of a playbook.
 _Words = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=60),
@@ -172,25 +175,25 @@ _Sentences = Annotated[
 
 
 class StandingQuestion(Value):
-    """What a playbook asks people before round 1."""
+    """A question that a playbook asks people before round 1."""
 
     question: _Sentences = Field(description="What people are asked.")
     assumption: _Sentences = Field(description="What holds if nobody answers.")
 
 
 class PlaybookCriterion(Value):
-    """What a playbook compares options by."""
+    """A criterion by which a playbook compares options."""
 
     name: _Words = Field(description="A few words; the column's title in the table of options.")
     meaning: _Sentences = Field(description="What it asks of an option.")
     must: bool = Field(
         default=False,
-        description="An option that fails it is no good: it is in the table of requirements, too.",
+        description="Whether an option must meet it; it is then also a requirement.",
     )
 
 
 class WantedEvidence(Value):
-    """A kind of source that a playbook wants to be there."""
+    """A kind of source that a playbook asks for."""
 
     name: _Words = Field(description="What people call it: `the offer of each vendor`.")
     kinds: tuple[Literal["file", "link", "thread", "tool", "text"], ...] = Field(
@@ -202,8 +205,8 @@ class WantedEvidence(Value):
     words: tuple[_Words, ...] = Field(
         default=(),
         max_length=20,
-        description="A source is it only if it holds one of these words or their beginnings; "
-        "empty: any source of its kinds is.",
+        description="A source counts only if it contains one of these words, or a word that begins "
+        "with one; empty: any source of these kinds counts.",
     )
 
 
@@ -215,10 +218,10 @@ class VerdictPart(Value):
 
 
 class Playbook(Value):
-    """A kind of debate, ready-made: who debates and how, and what is asked, weighed and answered.
+    """A ready-made kind of debate: its agents, format, questions, criteria, evidence and sections.
 
-    A debate keeps the one it began with; whoever changes the file changes later debates. A bound
-    may be widened, never narrowed: logs hold what it allowed.
+    A debate has a copy of its playbook; changes of the file affect only later debates. Bounds may
+    be widened, never narrowed, or older logs become invalid.
     """
 
     name: str = Field(
@@ -231,8 +234,7 @@ class Playbook(Value):
     agents: tuple[_Words, ...] = Field(
         default=(),
         max_length=10,
-        description="Agents of the settings or roles; at least two, or none: then those debate "
-        "who would without it.",
+        description="Agents of the settings, or roles; at least two. Empty: as without a playbook.",
     )
     format: str | None = Field(
         default=None,
@@ -250,13 +252,15 @@ class Playbook(Value):
         default=(), max_length=4, description="What people are asked before round 1, always."
     )
     criteria: tuple[PlaybookCriterion, ...] = Field(
-        default=(), max_length=6, description="What options are compared by, the gravest first."
+        default=(),
+        max_length=6,
+        description="Criteria to compare options by, the most important first.",
     )
     evidence: tuple[WantedEvidence, ...] = Field(
         default=(),
         max_length=6,
-        description="Sources that should be there; for what is missing people are asked, and the "
-        "verdict says so.",
+        description="Sources that should be given. People are asked for missing ones, and the "
+        "verdict names them.",
     )
     verdict: tuple[VerdictPart, ...] = Field(
         default=(), max_length=6, description="Sections of the verdict besides the usual ones."

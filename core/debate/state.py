@@ -1,4 +1,4 @@
-"""The state of a debate, as its events make it: fields and look-ups, no rules."""
+"""The state of a debate, computed from its events: fields and look-ups, no rules."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -61,110 +61,115 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Debate:
-    """A debate as its events tell it: nothing here that is not in the log.
+    """The state of a debate. Everything in it comes from the log.
 
-    Mappings are in the order of the log. Made by `core.debate.log.fold`, never by hand.
+    Mappings are in the order of the log. `core.debate.log.fold` creates it.
     """
 
     id: str
     setup: Setup
     started_at: datetime
-    #: Sequence number and time of the newest event folded in.
+    #: Sequence number of the newest event.
     seq: int = 0
+    #: Time of the newest event.
     now: datetime
-    #: Seconds it was worked on: no pauses, no waiting for people, no time the bot was down.
-    worked: float = 0.0
-    #: The same when the newest outcome of each round came.
-    worked_at: Mapping[int, float] = field(default_factory=dict[int, float])
+    #: Working time in seconds: without pauses, waiting for people or models, and downtime.
+    work_seconds: float = 0.0
+    #: The working time at the newest outcome of each round, by the round's number.
+    work_seconds_by_round: Mapping[int, float] = field(default_factory=dict[int, float])
     paused_at: datetime | None = None
-    #: What each event cost that cost anything.
-    spent: tuple[Expense, ...] = ()
-    #: When each key of the log came to be.
+    #: The costs of all events that cost anything.
+    expenses: tuple[Expense, ...] = ()
+    #: The time of the first event with each key.
     times: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
     contributions: Mapping[str, Contribution] = field(default_factory=dict[str, Contribution])
     failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
     questions: Mapping[str, Questions] = field(default_factory=dict[str, Questions])
     clarifications: Mapping[str, Clarifications] = field(default_factory=dict[str, Clarifications])
-    #: What each message says to a question now, in the order in which messages were written.
+    #: All answers to a question by its number, in the order in which their messages were written.
+    #: The last one counts.
     replies: Mapping[int, tuple[Answer, ...]] = field(default_factory=dict[int, tuple[Answer, ...]])
-    #: Names of those who answered or wrote notes, by id; no two of them have one name.
+    #: Unique names of the people who answered or wrote notes, by their ids.
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    #: Id of a message → when it was edited, as far as its words were taken.
-    edits: Mapping[str, str] = field(default_factory=dict[str, str])
-    #: Keys of clarifications whose time is over.
-    closed: frozenset[str] = frozenset()
+    #: Id of a message → the time of its last edit that is in the log.
+    edit_times: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: Keys of clarifications that can no longer be answered.
+    closed_cards: frozenset[str] = frozenset()
     guidance: Mapping[str, Guidance] = field(default_factory=dict[str, Guidance])
     summaries: Mapping[str, Summary] = field(default_factory=dict[str, Summary])
-    #: What may be chosen as it was merged from the drafts; `core.rules.options` has it as it is.
+    #: The options as merged from the drafts. `core.rules.options.options_of` adds later changes.
     options: Options | None = None
     option_edits: tuple[OptionEdit, ...] = ()
-    #: Of a review: what agents found, as it was merged; how it stands: `core.rules.formats.review`.
+    #: Of a review: the merged findings. `core.rules.formats.review` computes their current status.
     findings: Findings | None = None
     #: By the key of their turn.
     gates: Mapping[str, Gate] = field(default_factory=dict[str, Gate])
-    #: Who wanted the debate that the gate had skipped.
-    wanted_by: Person | None = None
-    #: Who had a sealed debate revealed, and people's ballots since: they count apart.
+    #: The person who asked to hold a debate that the gate had skipped.
+    reopened_by: Person | None = None
+    #: The person who revealed a sealed debate.
     revealed_by: Person | None = None
+    #: People's ballots cast after that, by person; counted separately.
     late_ballots: Mapping[str, PeopleBallot] = field(default_factory=dict[str, PeopleBallot])
     cross_check: CrossCheck | None = None
     ballots: Mapping[str, Ballot] = field(default_factory=dict[str, Ballot])
     abstentions: Mapping[str, Abstention] = field(default_factory=dict[str, Abstention])
-    #: Every note there ever was, by its number; agents read `notes`.
+    #: All notes in the order of their messages, also empty ones; agents read `notes`.
     all_notes: tuple[Note, ...] = ()
-    #: Ids of messages that their authors deleted: nobody reads their notes any more.
-    withdrawn: frozenset[str] = frozenset()
-    #: What people gave as evidence, in the order of the log: with the question, with notes, or
-    #: in a thread that is a source itself.
+    #: Ids of notes whose messages were deleted.
+    deleted_messages: frozenset[str] = frozenset()
+    #: References to sources in the order of the log: given with the question, with notes, or found
+    #: in a thread that is a source.
     references: tuple[SourceReference, ...] = ()
-    #: Evidence in the order it was given, what could not be read as well.
+    #: The sources in the order of their references, also those that could not be read.
     sources: tuple[Source, ...] = ()
     stop: Stop | None = None
-    #: How often a stop was taken back.
+    #: The number of withdrawn stops.
     stops_withdrawn: int = 0
-    #: Who asked for the vote at once, and who paused it.
+    #: The person who ended the rounds with a vote.
     vote_called_by: Person | None = None
     paused_by: Person | None = None
     out_of_time: bool = False
-    #: No model could be reached for so long that none is waited for any more.
-    out_of_patience: bool = False
-    #: Agents whose models do not answer at present → why, in words for people.
-    away: Mapping[str, str] = field(default_factory=dict[str, str])
-    #: Why nothing can go on until a model is back, and since when; empty while something can.
+    #: Whether the limit on outages has passed: turns no longer wait for models.
+    outage_timed_out: bool = False
+    #: Ids of agents whose models do not answer at present → the reason, for people to read.
+    unavailable_agents: Mapping[str, str] = field(default_factory=dict[str, str])
+    #: Why no turn can be taken before a model is back; empty: there is no outage.
     outage: str = ""
     outage_at: datetime | None = None
-    #: What one model answered alone, and which option that is: nothing may be made of either
-    #: before the verdict (`core.rules.shadow`).
+    #: The shadow answer and its option. Hidden until the verdict (`core.rules.shadow`).
     shadow: ShadowAnswer | None = None
     shadow_choice: ShadowChoice | None = None
-    #: Why there is no such answer; empty where there is one, or none was asked for.
+    #: Why the shadow answer failed; empty: it did not, or none was asked for.
     shadow_fault: str = ""
     tally: Tally | None = None
-    #: What the judge wrote, to be audited; and what the audit found.
+    #: The judge's text before the audit.
     draft: Verdict | None = None
     audit: Audit | None = None
     verdict: Verdict | None = None
-    #: What had been decided without a debate, where it was wanted after that.
+    #: The verdict of edition 1, if edition 2 was asked for.
     earlier_verdict: Verdict | None = None
-    #: Counts its ends: 2 once the debate that the gate had skipped was wanted.
+    #: 2 after a person asked to hold the debate that the gate had skipped; else 1.
     edition: int = 1
     status: Status = Status.RUNNING
-    #: Why it failed, in words for people; empty unless it did.
+    #: Why it failed, for people to read; empty unless it did.
     failure: str = ""
     ended_at: datetime | None = None
-    #: What people did besides: their ballots by person, decisions oldest first, feedback.
+    #: People's ballots by person.
     people_ballots: Mapping[str, PeopleBallot] = field(default_factory=dict[str, PeopleBallot])
+    #: Oldest first.
     decisions: tuple[Decision, ...] = ()
-    #: Origins of decisions people were reminded of.
+    #: `origin` of each decision of which people were reminded.
     reminded: frozenset[str] = frozenset()
-    #: How decisions turned out, oldest first, and how often people were asked, by their origins.
+    #: Oldest first.
     outcomes: tuple[DecisionOutcome, ...] = ()
+    #: `origin` of a decision → how many times people were asked for its outcome.
     outcomes_asked: Mapping[str, int] = field(default_factory=dict[str, int])
     feedback: Mapping[str, Feedback] = field(default_factory=dict[str, Feedback])
-    #: What people asked after the verdict, and the answers by the numbers of the questions.
+    #: Questions that people asked after the verdict.
     follow_ups: tuple[FollowUp, ...] = ()
-    #: Ids of debates that go on from this one's verdict.
+    #: Ids of debates that continue this one's verdict.
     continued_in: tuple[str, ...] = ()
+    #: The answers, by the numbers of the questions.
     follow_up_answers: Mapping[int, FollowUpAnswer] = field(
         default_factory=dict[int, FollowUpAnswer]
     )
@@ -175,24 +180,28 @@ class Debate:
 
     @property
     def answers(self) -> Mapping[int, Answer]:
+        """The answer that counts for each answered question: the last one."""
         return self.once(
-            "answers", lambda: {number: said[-1] for number, said in self.replies.items() if said}
+            "answers",
+            lambda: {number: replies[-1] for number, replies in self.replies.items() if replies},
         )
 
     def other_answers(self, number: int) -> list[Answer]:
-        """What other people said last to a question, where the newest answer says another thing."""
+        """Other people's last answers to a question, if their text is not that of the newest."""
         *earlier, newest = self.replies[number]
         by_person = {answer.by.id: answer for answer in earlier if answer.by.id != newest.by.id}
         return [answer for answer in by_person.values() if answer.text not in {"", newest.text}]
 
     @property
     def message_ids(self) -> frozenset[str]:
-        answered = (answer.origin for said in self.replies.values() for answer in said)
-        noted = (note.id for note in self.all_notes)
-        return frozenset((*answered, *noted, *self.edits, *self.withdrawn))
+        """Ids of all messages that were read as an answer or a note, or were edited or deleted."""
+        answers = (answer.origin for replies in self.replies.values() for answer in replies)
+        notes = (note.id for note in self.all_notes)
+        return frozenset((*answers, *notes, *self.edit_times, *self.deleted_messages))
 
     @property
     def evidence(self) -> tuple[Source, ...]:
+        """The sources that could be read and have a text."""
         return tuple(source for source in self.sources if not source.fault and source.text)
 
     @property
@@ -203,19 +212,20 @@ class Debate:
     def is_decidable(self) -> bool:
         """Whether there is a verdict to accept or reject, or a decision of the team to change.
 
-        With an older version teams could accept what decides nothing, and may think better of it.
+        In older versions teams could accept a verdict that decides nothing, and may change that.
         """
         return self.verdict is not None and (self.decision is not None or self.decides)
 
     @property
     def decides(self) -> bool:
-        """Whether its verdict decides something; a review without one of its verdicts does not."""
+        """Whether the verdict decides anything. A review must choose one of its three verdicts."""
         if self.verdict is None or self.verdict.is_undecided:
             return False
         return bool(self.verdict.option) or self.setup.format != REVIEW
 
     @property
     def acceptance(self) -> Decision | None:
+        """The newest decision that accepts the verdict."""
         decisions = (
             decision
             for decision in reversed(self.decisions)
@@ -227,23 +237,24 @@ class Debate:
     def outcome(self) -> DecisionOutcome | None:
         return self.outcome_of(self.acceptance)
 
-    def outcome_of(self, accepted: Decision | None) -> DecisionOutcome | None:
-        """How this decision turned out, as was said last; None: where nobody accepts."""
-        of = accepted.origin if accepted else ""
-        return next(
-            (outcome for outcome in reversed(self.outcomes) if outcome.decision == of), None
-        )
+    def outcome_of(self, acceptance: Decision | None) -> DecisionOutcome | None:
+        """The newest outcome of this decision; of None, as in the terminal, which has no accepting.
 
-    #: What was computed from this very value already; another value has a memory of its own.
+        None if there is no outcome.
+        """
+        origin = acceptance.origin if acceptance else ""
+        outcomes = (it for it in reversed(self.outcomes) if it.decision == origin)
+        return next(outcomes, None)
+
+    #: Results of computations over this value. A changed copy has an empty cache.
     _known: dict[Hashable, object] = field(
         default_factory=dict[Hashable, object], init=False, repr=False, compare=False
     )
 
     def replace(self, **changes: object) -> "Debate":
-        """This debate with other values in some fields.
+        """A copy with changed fields.
 
-        `dataclasses.replace` asks after each of some 50 fields, which was half of the time that it
-        takes to fold a log.
+        Faster than `dataclasses.replace`, which took half of the time of folding a log.
         """
         if unknown := changes.keys() - vars(self).keys():
             raise TypeError(f"A debate has no {', '.join(sorted(unknown))}.")
@@ -251,33 +262,32 @@ class Debate:
         vars(changed).update(vars(self), **changes, _known={})
         return changed
 
-    def once(self, what: Hashable, compute: Callable[[], T]) -> T:
-        """The result of a pure computation over this debate, made at most once."""
-        if what not in self._known:
-            self._known[what] = compute()
-        return cast("T", self._known[what])
+    def once(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
+        """The cached result of a pure computation over this debate."""
+        if cache_key not in self._known:
+            self._known[cache_key] = compute()
+        return cast("T", self._known[cache_key])
 
-    #: What was computed from the setup and the sources alone, with both; values that follow have
-    #: it, too.
+    #: Results of computations over setup and sources, each with the two. Changed copies share it.
     _kept: dict[Hashable, tuple[object, object, object]] = field(
         default_factory=dict[Hashable, tuple[object, object, object]], repr=False, compare=False
     )
 
-    def once_for_sources(self, what: Hashable, compute: Callable[[], T]) -> T:
+    def once_for_sources(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
         """The result of a pure computation over setup and sources, cached until these change."""
-        setup, sources, result = self._kept.get(what, (None, None, None))
+        setup, sources, result = self._kept.get(cache_key, (None, None, None))
         if setup is not self.setup or sources is not self.sources:
             result = compute()
-            self._kept[what] = (self.setup, self.sources, result)
+            self._kept[cache_key] = (self.setup, self.sources, result)
         return cast("T", result)
 
-    def came_first(self, key: str, other: str) -> bool:
-        """Whether an event stands before another one in the log, whatever clocks said."""
-        return next(time for time in self.times if time in {key, other}) == key
+    def came_first(self, key: str, other_key: str) -> bool:
+        """Whether an event comes before another one in the log; the times are not compared."""
+        return next(time for time in self.times if time in {key, other_key}) == key
 
     @property
     def is_sealed(self) -> bool:
-        """Whether nobody may be shown what agents hold and decide (`core.rules.sealing`)."""
+        """Whether agents' stances, ballots and verdict are hidden (`core.rules.sealing`)."""
         return self.setup.sealed and self.revealed_by is None
 
     def is_done(self, turn: Turn) -> bool:
@@ -288,16 +298,18 @@ class Debate:
         return turn.key in self.times
 
     def open_turns(self, turns: Iterable[Turn]) -> tuple[Turn, ...]:
-        """Those of the turns that have no outcome yet."""
+        """The turns among these that have no outcome yet."""
         return tuple(turn for turn in turns if not self.is_done(turn))
 
     def has_begun(self, number: int) -> bool:
-        return number in self.worked_at
+        """Whether a turn of this round has an outcome."""
+        return number in self.work_seconds_by_round
 
     def has_failed(self, act: Act) -> bool:
         return any(failure.turn.act is act for failure in self.failures.values())
 
-    def card_with(self, number: int) -> Clarifications:
+    def card_of_question(self, number: int) -> Clarifications:
+        """The card that contains the question of this number."""
         cards = self.clarifications.values()
         return next(card for card in cards if any(item.number == number for item in card.items))
 
@@ -307,29 +319,31 @@ class Debate:
 
     @property
     def open_clarifications(self) -> tuple[Clarification, ...]:
-        waiting = (c for key, c in self.clarifications.items() if key not in self.closed)
+        waiting = (c for key, c in self.clarifications.items() if key not in self.closed_cards)
         return tuple(
             item for card in waiting for item in card.items if item.number not in self.answers
         )
 
     @property
-    def is_hurried(self) -> bool:
+    def is_ending_early(self) -> bool:
+        """Whether only the end is left: stopped, vote called, or out of time or money."""
         return bool(self.stop or self.vote_called_by or self.out_of_time or self.out_of_money)
 
     @property
     def waits_for_answers(self) -> bool:
-        return bool(self.open_clarifications) and not self.is_hurried
+        return bool(self.open_clarifications) and not self.is_ending_early
 
     @property
     def open_cards(self) -> tuple[Clarifications, ...]:
-        """Questions put together whose answers can still change: agents go on after them."""
+        """Clarifications whose answers can still change. The agents wait for them."""
         return tuple(card for card in self.clarifications.values() if self._is_open(card))
 
     def is_asking(self, number: int) -> bool:
+        """Whether the answer to the question of this number can still change."""
         return any(item.number == number for card in self.open_cards for item in card.items)
 
     def _is_open(self, card: Clarifications) -> bool:
-        if card.turn.key in self.closed:
+        if card.turn.key in self.closed_cards:
             return False
         is_unanswered = any(item.number not in self.answers for item in card.items)
         return is_unanswered or (card.closed_by_event and bool(card.items))
@@ -341,21 +355,23 @@ class Debate:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        return tuple(spent.call for spent in self.spent if spent.call)
+        return tuple(expense.call for expense in self.expenses if expense.call)
 
     @property
     def usage(self) -> Usage:
         return self.once(
-            "usage", lambda: sum((expense.usage for expense in self.spent), start=Usage())
+            "usage", lambda: sum((expense.usage for expense in self.expenses), start=Usage())
         )
 
     @property
     def out_of_money(self) -> str:
-        capped = (f for f in self.failures.values() if f.cause is FailureCause.CAP)
-        return next((failure.reason for failure in capped), "")
+        """Which cap on money was reached, in a sentence; empty: none."""
+        refusals = (f for f in self.failures.values() if f.cause is FailureCause.CAP)
+        return next((failure.reason for failure in refusals), "")
 
     @property
     def key_refusals(self) -> Mapping[str, str]:
+        """Ids of agents whose provider rejects our key → the reason."""
         refusals = (f for f in self.failures.values() if f.cause is FailureCause.KEY)
         return {failure.turn.agent: failure.reason for failure in refusals}
 
@@ -363,23 +379,23 @@ class Debate:
 def once_per_debate(
     compute: Callable[Concatenate[Debate, P], T],
 ) -> Callable[Concatenate[Debate, P], T]:
-    """Remember what a pure function of a debate, and of hashable arguments, returns; see `once`."""
+    """Cache a pure function of a debate and hashable arguments; see `once`."""
     name = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
-    def remembered(debate: Debate, *args: P.args, **kwargs: P.kwargs) -> T:
-        what = (name, *args, *kwargs.items())
-        return debate.once(what, lambda: compute(debate, *args, **kwargs))
+    def cached(debate: Debate, *args: P.args, **kwargs: P.kwargs) -> T:
+        cache_key = (name, *args, *kwargs.items())
+        return debate.once(cache_key, lambda: compute(debate, *args, **kwargs))
 
-    return remembered
+    return cached
 
 
 def once_per_sources(compute: Callable[[Debate], T]) -> Callable[[Debate], T]:
-    """Remember what is pure and of setup and sources alone; see `once_for_sources`."""
+    """Cache a pure function of a debate's setup and sources; see `once_for_sources`."""
     name = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
-    def remembered(debate: Debate) -> T:
+    def cached(debate: Debate) -> T:
         return debate.once_for_sources(name, lambda: compute(debate))
 
-    return remembered
+    return cached

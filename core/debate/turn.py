@@ -1,4 +1,4 @@
-"""Acts and turns: what is done, by whom, in which round."""
+"""Acts and turns: an act is a kind of work, a turn is one act by one agent in one round."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -9,11 +9,11 @@ from core.values import Value
 
 
 class Act(StrEnum):
-    """What a turn does, and what people read of it: each has a prompt and a module.
+    """A kind of turn. An act for which a model is asked has a prompt and a module.
 
-    A row: its value in the log; what it brings forth, in a sentence ("Ann failed to give a refined
-    proposal"); what a phase of such turns is called; the title in reports, where that is not the
-    noun.
+    Each row has the value in the log, the noun for the result in sentences ("Ann failed to give a
+    refined proposal"), the name of a phase of such turns, and the title in reports, if that is not
+    the noun.
     """
 
     _value_: str
@@ -44,43 +44,43 @@ class Act(StrEnum):
         "deciding how to go on",
         "Facilitation",
     )
-    #: What an agent finds in the subject of a review, by itself.
+    #: One agent's findings about the subject of a review, made in isolation.
     REVIEW = ("review", "review", "reviews")
-    #: Everybody's findings, each once.
+    #: Merges the findings of all agents, so that each is listed once.
     FINDINGS = ("findings", "list of findings", "merging the findings", "Findings of all")
-    #: Whether the author's answers and changes settle an agent's findings.
+    #: An agent checks whether the author's answers and changes settle its findings.
     SECOND_LOOK = ("second_look", "second look", "second looks")
     SUMMARY = ("summary", "summary", "summaries")
-    #: What there is to choose between, merged from the isolated drafts.
+    #: Merges the isolated drafts into the options that can be chosen.
     OPTIONS = ("options", "list of options", "what there is to choose between", "Options")
     BALLOT = ("ballot", "ballot", "vote")
-    #: Whether another round is worth holding.
+    #: Compares the agents' probabilities to decide whether another round is held.
     GATE = ("gate", "comparison of minds", "comparing minds", "Is another round worth it?")
     TALLY = ("tally", "count of the votes", "counting the votes")
-    #: The judge's choice with the positions in another order.
+    #: The judge chooses again, with the positions in the opposite order.
     CROSS_CHECK = (
         "cross_check",
         "check in the opposite order",
         "the judge chooses in the opposite order",
     )
     SYNTHESIS = ("synthesis", "decision", "the judge writes the decision", "Synthesis")
-    #: What a model of another vendor finds wrong with the verdict before it is posted.
+    #: A model of another vendor looks for faults in the verdict before it is posted.
     AUDIT = ("audit", "audit", "another vendor's model audits the verdict")
     READING = ("reading", "source", "reading sources", "Reading of a source")
     EVALUATION = ("evaluation", "evaluation", "evaluation")
     COMPARISON = ("comparison", "comparison", "comparison")
-    #: Of a bench's readers: which later-named reasons a text holds.
+    #: Only in benchmarks: a model looks for known reasons in a text.
     RECALL = ("recall", "list of reasons found", "looking for reasons", "Reasons found")
     CASTING = ("casting", "choice of agents", "choosing agents for the question")
-    #: One model answers alone; nobody is shown it before the verdict.
+    #: One model answers alone; its answer is hidden until the verdict.
     SHADOW = ("shadow", "answer alone", "one model answers alone", "Answer of one model alone")
-    #: Which of the debate's options that answer takes.
+    #: A model says which of the debate's options the shadow answer takes.
     SHADOW_CHOICE = (
         "shadow_choice",
         "option of the answer alone",
         "finding the option of the answer alone",
     )
-    #: The judge answers what people ask after the verdict.
+    #: The judge answers a question that a person asked after the verdict.
     FOLLOW_UP = ("follow_up", "answer to a question", "answering questions about the debate")
 
     def __new__(cls, value: str, noun: str, phase: str, label: str = "") -> Self:
@@ -92,16 +92,17 @@ class Act(StrEnum):
 
 
 class Turn(Value):
-    """One thing to be done, by one agent, in one round.
+    """One act by one agent in one round.
 
-    Round 0 is what no round holds (clarifying questions, the blind ballot).
+    Turns outside the rounds (clarifying questions, the blind ballot) have round 0.
     """
 
     act: Act
     round: int
     #: Id of the agent whose turn it is, or one of `RESERVED_IDS`.
     agent: str
-    #: Id of the agent whose position it is about (critiques), or what else tells turns apart.
+    #: Distinguishes turns of the same act, round and agent: for a critique the id of the agent
+    #: whose position is criticised; else a number or a name.
     target: str | None = None
 
     @property
@@ -111,11 +112,13 @@ class Turn(Value):
     @property
     def when(self) -> str:
         """When it is taken, in words: `round 2`, `before round 1`, `after the first answers`."""
-        return f"round {self.round}" if self.round else _OF_NO_ROUND.get(self.act, "before round 1")
+        if self.round:
+            return f"round {self.round}"
+        return _WHEN_IN_ROUND_0.get(self.act, "before round 1")
 
 
-#: When acts of round 0 are taken that are not before round 1; first answers are given in it.
-_OF_NO_ROUND: Mapping[Act, str] = {
+#: When acts of round 0 are taken, for those that do not come before round 1.
+_WHEN_IN_ROUND_0: Mapping[Act, str] = {
     **dict.fromkeys((Act.OPTIONS, Act.BALLOT, Act.SHADOW_CHOICE), "after the first answers"),
     **dict.fromkeys((Act.TALLY, Act.CROSS_CHECK, Act.SYNTHESIS), "after the first answers"),
     Act.AUDIT: "after the first answers",
@@ -132,24 +135,24 @@ def _key(act: Act, round_number: int, agent: str, target: str | None) -> str:
 
 @lru_cache(maxsize=10_000)
 def turn_of(act: Act, round_number: int, agent: str, target: str | None = None) -> Turn:
-    """The turn; the same object each time, because schedules name the same turns over and over."""
+    """The turn. Cached, because schedules ask for the same turns again at every event."""
     return Turn(act=act, round=round_number, agent=agent, target=target)
 
 
-#: Stands in `Turn.agent` for the judge.
+#: `Turn.agent` of the judge's turns.
 JUDGE = "judge"
-#: Stands in `Turn.agent` for turns that ask no model (counting the votes).
+#: `Turn.agent` of turns that ask no model (counting the votes).
 ENGINE = "engine"
-#: Stands in `Turn.agent` for the panel's facilitator.
+#: `Turn.agent` of the panel's facilitator.
 FACILITATOR = "facilitator"
-#: Stands in `Turn.agent` for who sums up rounds in the background.
+#: `Turn.agent` of the model that summarises rounds in the background.
 SUMMARIZER = "summarizer"
-#: Stands in `Turn.agent` for the model that answers alone.
+#: `Turn.agent` of the model that gives the shadow answer.
 SHADOW = "shadow"
-#: Stands among those who ask people a question for the debate's playbook.
+#: In `Clarification.asked_by`: the debate's playbook asks.
 PLAYBOOK = "playbook"
 
-#: Ids no agent may have.
+#: Ids that no agent may have.
 RESERVED_IDS = frozenset({JUDGE, ENGINE, FACILITATOR, SUMMARIZER, SHADOW, PLAYBOOK})
-#: Turns of these acts run beside the debate: no turn, count, verdict or deadline waits for one.
+#: Acts in the background: no other turn, tally, verdict or deadline waits for them.
 BESIDE = frozenset({Act.SUMMARY, Act.SHADOW, Act.SHADOW_CHOICE})

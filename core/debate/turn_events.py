@@ -1,4 +1,4 @@
-"""Events of turns: what agents, the facilitator and the judge have done, or failed to do."""
+"""Events of turns: the results of agents, facilitator and judge, and failed turns."""
 
 from core.debate.contributions import (
     Clarifications,
@@ -32,7 +32,7 @@ from core.usage import Expense
 
 
 class AgentsCast(TurnEnded):
-    """Agents were chosen for the question; they take the place of those the debate began with."""
+    """Agents were chosen for the question. They replace the agents of the setup."""
 
     cast: Cast
 
@@ -56,12 +56,12 @@ class TurnFailed(TurnEnded):
     failure: Failure
 
     @property
-    def spent(self) -> Expense:
+    def expense(self) -> Expense:
         return Expense(agent=self.failure.turn.agent, lost=self.failure.usage)
 
     def _changes(self, debate: Debate) -> Changes:
         if self.failure.turn.agent == SHADOW:
-            # The debate lacks nothing by it: it is no failure of the debate.
+            # The debate does not need the shadow answer, so it is not listed with its failures.
             return {"shadow_fault": self.failure.reason}
         return {"failures": {**debate.failures, self.key: self.failure}}
 
@@ -82,9 +82,8 @@ class FacilitatorDecided(TurnEnded):
 
     def _changes(self, debate: Debate) -> Changes:
         gate = self.guidance.gate
-        by_rule = {gate.turn.key: gate} if gate else {}
-        guidance = {**debate.guidance, self.key: self.guidance}
-        return {"guidance": guidance, "gates": {**debate.gates, **by_rule}}
+        gates = {**debate.gates, gate.turn.key: gate} if gate else debate.gates
+        return {"guidance": {**debate.guidance, self.key: self.guidance}, "gates": gates}
 
 
 class SummaryMade(TurnEnded):
@@ -123,7 +122,7 @@ class CrossChecked(TurnEnded):
 
 
 class VerdictDrafted(BaseEvent):
-    """The judge has written a verdict that is to be audited; nobody is shown it before."""
+    """The judge has written a verdict. People see it after the audit."""
 
     key_form = "{0.turn.key}"
     kept_in = last("draft", "verdict")
@@ -139,7 +138,7 @@ class Audited(TurnEnded):
 
 
 class ShadowAnswered(TurnEnded):
-    """One model answered the question alone; nobody is shown it before the verdict."""
+    """One model answered the question alone. The answer is hidden until the verdict."""
 
     kept_in = last("shadow", "shadow")
     shadow: ShadowAnswer
@@ -152,7 +151,7 @@ class ShadowPlaced(TurnEnded):
 
 
 class VoteTallied(BaseEvent):
-    key_form = "tally{0.nth}"
+    key_form = "tally{0.edition_suffix}"
     kept_in = last("tally", "tally")
     tally: Tally
     edition: int = 1
@@ -168,13 +167,13 @@ class SourceRead(TurnEnded):
 
 
 class VerdictReached(BaseEvent):
-    key_form = "verdict{0.nth}"
+    key_form = "verdict{0.edition_suffix}"
     kept_in = last("verdict", "verdict")
     verdict: Verdict
     edition: int = 1
 
     @property
-    def spent(self) -> Expense:
+    def expense(self) -> Expense:
         return Expense(agent=JUDGE, call=self.verdict.call, lost=self.verdict.lost)
 
 
@@ -183,7 +182,7 @@ class FollowUpAnswered(BaseEvent):
     answer: FollowUpAnswer
 
     @property
-    def spent(self) -> Expense:
+    def expense(self) -> Expense:
         answer = self.answer
         return Expense(agent=answer.turn.agent, call=answer.call, lost=answer.lost)
 

@@ -1,4 +1,4 @@
-"""The verdict, its cross-check and audit, one model's answer alone; what people do with it."""
+"""The verdict, its cross-check and audit, the shadow answer, and people's decisions on them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -18,7 +18,7 @@ from core.values import Value
 class VerdictSource(StrEnum):
     JUDGE = "judge"
     FALLBACK_JUDGE = "fallback-judge"
-    #: The judge could not be asked: the winning position stands as it is.
+    #: The judge could not be asked: the verdict is the text of the winning position.
     WINNER = "winner"
 
 
@@ -30,12 +30,14 @@ class RequirementStatus(StrEnum):
 
 class Requirement(Value):
     text: str
-    #: The words of the solution that show it; empty where there are none.
+    #: The words of the solution that meet it; empty if there are none.
     words: str = ""
     status: RequirementStatus
 
 
 class Judgement(Value):
+    """How one option does on one criterion."""
+
     option: str
     criterion: str
     words: str
@@ -53,11 +55,12 @@ class VerdictSection(Value):
 
 
 class EarlierDecision(Value):
-    #: How it is cited: d1.
+    #: Its id in citations: d1.
     source: str
-    #: Id of its debate, what it was, and where people find it (empty: nowhere).
+    #: Id of its debate.
     debate: str
     title: str
+    #: The URL at which people find it; empty: none.
     address: str = ""
     relation: Relation
     why: str = ""
@@ -65,41 +68,43 @@ class EarlierDecision(Value):
 
 class CrossCheck(Value):
     turn: Turn
-    #: Id of the option; empty: none of them.
+    #: Id of the option that the judge chose; empty: none of them.
     option: str
     reason: str = ""
     call: Call | None = None
 
 
-#: How a verdict begins in which the offline engine declines to decide. No prompt asks for it.
+#: How a verdict begins if the offline engine does not decide. No prompt asks for it.
 NOT_DECIDED = "Not decided: no model was asked"
 
 
 class Overrule(Value):
-    """That a judge decided for another option than the vote chose, and on what ground."""
+    """The judge decided for another option than the vote, with the ground it gave."""
 
-    #: Ids of the options that the vote and the judge chose; the judge's may be empty: none of them.
+    #: Id of the option that the vote chose.
     vote: str
+    #: Id of the option that the judge chose; empty: none of them.
     judge: str
-    #: The major requirement that the vote's option breaks, or the quote that shows it; empty: the
-    #: judge named none that is there, and the vote stands.
+    #: The major requirement that the vote's option does not meet, or the quote that shows it.
+    #: Empty: the judge gave no valid ground, so the vote's option is decided for.
     ground: str = ""
     #: Id of the source that is quoted; empty: a requirement.
     source: str = ""
 
     @property
     def stands(self) -> bool:
+        """Whether the judge's option is decided for."""
         return bool(self.ground)
 
 
 class AuditKind(StrEnum):
     #: A figure that does not follow from the others.
     SUM = "sum"
-    #: A quote that is not there, or says something else.
+    #: A quote that is not in its source, or has another meaning there.
     QUOTE = "quote"
-    #: A reason against it that a ballot holds and the verdict leaves out.
+    #: A ballot's reason against the verdict that the verdict leaves out.
     DISSENT = "dissent"
-    #: A requirement that is called met and is not.
+    #: A requirement that the verdict calls met although it is not.
     REQUIREMENT = "requirement"
 
 
@@ -114,16 +119,16 @@ class Audit(Value):
     #: The model, as `provider/model`.
     auditor: str
     faults: tuple[AuditFault, ...] = ()
-    #: Faults that are about words which stand nowhere.
+    #: The number of reported faults that quote words which do not exist. They are left out.
     invented: int = 0
-    #: Why there is none; empty: there is one.
+    #: Why the audit failed; empty: it did not.
     failure: str = ""
     call: Call | None = None
     lost: Usage = Usage()
 
 
 OVERTURNED_BY = "What would overturn it"
-#: Fields of a verdict that hold several texts each, and their titles in what people read.
+#: Fields of a verdict that are lists of texts, with the titles that people read.
 LIST_TITLES: Mapping[str, str] = {
     "reasons": "Reasons",
     "tradeoffs": "Trade-offs",
@@ -134,61 +139,65 @@ LIST_TITLES: Mapping[str, str] = {
 
 
 class Quoting(Value):
-    #: Fields that hold one text each, and those that hold several.
+    """A value whose texts can contain citations."""
+
+    #: Fields that are one text.
     TEXTS: ClassVar[Sequence[str]] = ()
+    #: Fields that are a tuple of texts.
     LISTS: ClassVar[Sequence[str]] = ()
 
-    def with_texts(self, rewritten: Callable[[str], str]) -> Self:
-        changes: dict[str, object] = {name: rewritten(getattr(self, name)) for name in self.TEXTS}
-        changes |= {name: tuple(map(rewritten, getattr(self, name))) for name in self.LISTS}
+    def with_texts(self, rewrite: Callable[[str], str]) -> Self:
+        """A copy in which each text was passed through `rewrite`."""
+        changes: dict[str, object] = {name: rewrite(getattr(self, name)) for name in self.TEXTS}
+        changes |= {name: tuple(map(rewrite, getattr(self, name))) for name in self.LISTS}
         return self.model_copy(update=changes)
 
 
 class Verdict(Quoting):
-    """The judge's result. It is the agents' verdict, not yet the team's decision."""
+    """The judge's result. The team's decision is a separate event (`Decision`)."""
 
     TEXTS = ("decision", "solution", "implementation", "dissent")
     LISTS = tuple(LIST_TITLES)
 
     decision: str
-    #: Id of the option decided for; empty: none of them, or there were none.
+    #: Id of the option decided for; empty: none of them, or there were no options.
     option: str = ""
-    #: What weighs most, each in a sentence.
+    #: The main reasons, a sentence each.
     reasons: tuple[str, ...] = ()
     solution: str
     implementation: str = ""
-    #: Every major requirement the judge looked at; empty in debates of older versions.
+    #: Every major requirement that the judge checked; empty in debates of older versions.
     requirements: tuple[Requirement, ...] = ()
     criteria: tuple[Judgement, ...] = ()
-    #: What the playbook asked for besides; empty without one.
+    #: Extra sections that the playbook asks for; empty without one.
     sections: tuple[VerdictSection, ...] = ()
     tradeoffs: tuple[str, ...] = ()
     recommendations: tuple[str, ...] = ()
     unmet_requirements: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
     dissent: str = ""
-    #: Id of the agent that holds it, the judge's where nobody else does; empty: nobody said whose.
+    #: Id of the agent that dissents, or `judge`; empty: unknown.
     dissent_by: str = ""
     overturned_by: tuple[str, ...] = ()
-    #: What one agent alone raised and the decision leaves out; what weighs most first.
+    #: Points that only one agent raised and the decision leaves out, the most important first.
     lone: tuple[RaisedPoint, ...] = ()
     notes: tuple[NoteOutcome, ...] = ()
     citations: tuple[Citation, ...] = ()
-    #: None: the judge decided for the option that the vote chose, or the vote chose none.
+    #: None: the judge decided for the vote's option, or the vote chose none.
     overrule: Overrule | None = None
-    #: How it stands to what was decided earlier.
+    #: Relations to earlier decisions.
     earlier: tuple[EarlierDecision, ...] = ()
-    #: Of a review: every finding that counts, as it stood at the end.
+    #: Of a review: every finding that counts, with its status at the end.
     findings: tuple[ReviewFinding, ...] = ()
-    #: 0 to 100, computed from the debate; None: none can be given. In debates of older versions:
-    #: what the judge said.
+    #: 0 to 100, computed from the debate; None: it cannot be computed. In debates of older
+    #: versions the judge's own figure.
     confidence: int | None
-    #: What it rests on, in words for people.
+    #: What the confidence is computed from, for people to read.
     rests_on: tuple[str, ...] = ()
-    #: What the judge itself said, 0 to 100: a footnote.
+    #: The judge's own figure, 0 to 100. It is shown but not used.
     judge_confidence: int | None = None
     source: VerdictSource = VerdictSource.JUDGE
-    #: Written after a stop or with the quorum lost: not all turns were taken.
+    #: Whether turns are missing, because the debate was stopped or too few agents were left.
     partial: bool = False
     warnings: tuple[str, ...] = ()
     call: Call | None = None
@@ -196,23 +205,22 @@ class Verdict(Quoting):
 
     @property
     def is_undecided(self) -> bool:
-        """Whether our own engine declined to decide; what a model writes is the team's to judge."""
+        """Whether the offline engine did not decide. It is never so for a model's verdict."""
         declines = self.decision.startswith(NOT_DECIDED)
         return declines and not self.option and self.confidence is None
 
-    def with_texts(self, rewritten: Callable[[str], str]) -> "Verdict":
-        verdict = super().with_texts(rewritten)
+    def with_texts(self, rewrite: Callable[[str], str]) -> "Verdict":
+        verdict = super().with_texts(rewrite)
         sections = tuple(
-            section.model_copy(update={"text": rewritten(section.text)})
-            for section in self.sections
+            section.model_copy(update={"text": rewrite(section.text)}) for section in self.sections
         )
         return verdict.model_copy(update={"sections": sections})
 
 
 class ShadowAnswer(Quoting):
-    """What one model answered alone, from the question and the sources only.
+    """The answer of one model alone, from the question and the sources only.
 
-    No agent, judge or person is shown it before the verdict.
+    It is hidden from agents, judge and people until the verdict.
     """
 
     TEXTS = ("decision", "solution")
@@ -221,7 +229,7 @@ class ShadowAnswer(Quoting):
     turn: Turn
     decision: str
     solution: str = ""
-    #: What it chose between, and why as it did.
+    #: The options that the model considered.
     alternatives: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
@@ -243,7 +251,7 @@ class ShadowChoice(Value):
 
 
 class FollowUp(Value):
-    #: What brought it (a message, a form): what arrives twice is known by it.
+    #: Id of the message or form. A question that arrives twice has the same one.
     id: str
     by: Person
     text: str
@@ -251,20 +259,20 @@ class FollowUp(Value):
     number: int = 0
 
 
-#: Entries of a debate's record that no agent said: in place of the key of a turn.
+#: Entries of a debate's record that are not turns; used in place of a turn's key.
 VERDICT_ENTRY, DECISION_ENTRY = "verdict", "decision"
 
 
 class FollowUpAnswer(Value):
-    """What a debate's record says to a question: the judge's words, or passages of the record."""
+    """The answer to a follow-up question: the judge's text, or passages of the debate's record."""
 
     turn: Turn
-    #: Markdown; quotes that do not stand in the record are struck out.
+    #: Markdown; quotes that are not in the record are struck out.
     text: str
     citations: tuple[Citation, ...] = ()
-    #: Entries of the record that it quotes: id → the key of their turn, "verdict" or "decision".
+    #: Quoted entries of the record: id → the key of their turn, "verdict" or "decision".
     entries: Mapping[str, str] = Field(default_factory=dict[str, str])
-    #: Why no model answers, in words for people; empty where one does.
+    #: Why no model answered, for people to read; empty if one did.
     fault: str = ""
     call: Call | None = None
     lost: Usage = Usage()
@@ -278,19 +286,19 @@ class DecisionKind(StrEnum):
     ACCEPT = "accept"
     REJECT = "reject"
     REVISIT = "revisit"
-    #: A newer debate stands in its place.
+    #: A newer debate replaces it.
     SUPERSEDE = "supersede"
 
 
 class Decision(Value):
-    """What the team decided after the agents' verdict. The newest one stands."""
+    """The team's decision on the agents' verdict. The newest one is valid."""
 
     kind: DecisionKind
     by: Person
     why: str = ""
-    #: With `REVISIT`: when to look at it again.
+    #: For `REVISIT`: the day on which people are reminded.
     revisit_on: date | None = None
-    #: With `SUPERSEDE`: id of the newer debate.
+    #: For `SUPERSEDE`: id of the newer debate.
     superseded_by: str | None = None
     origin: str
 
@@ -298,18 +306,18 @@ class Decision(Value):
 class OutcomeKind(StrEnum):
     HELD = "held"
     PARTLY = "partly"
-    #: It was taken back, or was wrong.
+    #: The decision was withdrawn, or was wrong.
     REVERSED = "reversed"
     TOO_EARLY = "too early"
 
 
 class DecisionOutcome(Value):
-    """How an accepted decision turned out, as somebody of the team says. The newest one stands."""
+    """How an accepted decision turned out, as a person reports. The newest one is valid."""
 
     kind: OutcomeKind
     by: Person
     why: str = ""
-    #: Origin of the accepted decision; empty on a terminal, where nobody accepts.
+    #: `origin` of the accepted decision; empty in the terminal, which has no accepting.
     decision: str = ""
     origin: str
 
@@ -318,5 +326,5 @@ class Feedback(Value):
     by: Person
     helpful: bool
     comment: str = ""
-    #: Tells one piece of feedback from the next; a person's newest one counts.
+    #: Identifies the click or form; a person's newest feedback counts.
     origin: str

@@ -1,4 +1,4 @@
-"""Options, ballots, the tally, and the gate: whether another round is held."""
+"""Options, ballots, the tally, and the gate that decides whether another round is held."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -14,9 +14,9 @@ from core.values import Value
 
 
 class QuestionKind(StrEnum):
-    #: Which one of several.
+    #: Which one of several options.
     CHOICE = "choice"
-    #: How something is to be done: what there is to choose from is only sketched.
+    #: How something is to be done. The options are not fixed in advance.
     DESIGN = "design"
     #: How much, how many, how likely.
     ESTIMATE = "estimate"
@@ -31,7 +31,7 @@ class QuestionKind(StrEnum):
 
 
 class Option(Value):
-    """Something that may be chosen. Its id is never changed and never given twice."""
+    """Something that can be chosen. Its id never changes and is never used again."""
 
     id: str
     name: str
@@ -41,49 +41,50 @@ class Options(Value):
     turn: Turn
     question_kind: QuestionKind
     items: tuple[Option, ...]
-    #: Id of the option that each draft stands for, by agent.
+    #: Id of the option that each draft proposes, by agent.
     stances: Mapping[str, str]
     call: Call | None = None
     lost: Usage = Usage()
-    #: How they came to be, where no model merged them.
+    #: How they were merged, if no model did it.
     warnings: tuple[str, ...] = ()
 
 
 class OptionChange(StrEnum):
     ADD = "add"
     RENAME = "rename"
-    #: Two are the same: one goes into the other.
+    #: Two options are the same: one is merged into the other.
     MERGE = "merge"
 
 
 class OptionEdit(Value):
     change: OptionChange
-    #: Id of the option; empty with `ADD`: its place in the log gives the new one's.
+    #: Id of the option; empty for `ADD`, as the order of the log gives the new id.
     option: str = ""
     name: str = ""
-    #: With `MERGE`: id of the option it goes into.
+    #: For `MERGE`: id of the option that remains.
     into: str = ""
     by: Person
     origin: str
 
 
 class Ballot(Value):
-    """A strict ranking of all positions, best first, and what each option is worth to the voter.
+    """A strict ranking of all positions, best first, and a probability for each option.
 
-    A position is named by its agent's id.
+    A position is identified by its agent's id.
     """
 
     turn: Turn
     ranking: tuple[str, ...]
     reasons: Mapping[str, str] = Field(default_factory=dict)
-    #: How likely each option is the best for this team: 0 to 1 by option id, as the voter gave it;
-    #: empty where there were no options to judge. Older versions made them 1 together.
+    #: The voter's probability, 0 to 1, that each option is the best for this team, by option id;
+    #: empty if there were no options. Older versions normalised the sum to 1.
     probabilities: Mapping[str, float] = Field(default_factory=dict[str, float])
-    #: 0 to 1; None: none was asked for.
+    #: 0 to 1; None: the voter was not asked for it.
     confidence: float | None = 0.5
-    #: What the voter says moved it away from the option it held best at first: key of a critique,
-    #: id of a source or of an agent. Older versions recorded an agent's newest text.
+    #: The cause that the voter names for changing its first choice: the key of a critique, the id
+    #: of a source or of an agent. Older versions recorded the key of an agent's newest text.
     moved_by: str | None = None
+    #: The voter's reason for the change.
     why_moved: str = ""
     call: Call | None = None
 
@@ -93,11 +94,11 @@ class Ballot(Value):
 
 
 class Abstention(Value):
-    """No ballot: it could not be read even after one repair, or the voter abstained."""
+    """A missing ballot: it was unreadable even after one repair, or the voter abstained."""
 
     turn: Turn
     reason: str
-    #: The voter said so itself; `reason` is in its words.
+    #: The voter chose to abstain; `reason` is in its words.
     declared: bool = False
     call: Call | None = None
 
@@ -107,108 +108,111 @@ class Score(Value):
     #: Borda count: Σ over ballots of (N − rank), weighted.
     points: float
     first_places: int
-    #: None: nobody who ranked it first gave a confidence.
+    #: The mean over voters that ranked it first; None: none of them gave a confidence.
     mean_confidence: float | None
-    #: Id of the option it stands for, and the voters' mean probability of that; empty, None: there
-    #: were no options.
+    #: Id of the position's option, and the voters' mean probability for it; empty and None if
+    #: there were no options.
     option: str = ""
     mean_probability: float | None = None
 
 
 class OptionScore(Value):
     option: str
-    #: Voters who hold it most likely the best, by their weights.
+    #: The number of voters that give it the highest probability, by their weights.
     first_choices: float
     #: Mean of all voters' probabilities, by their weights, 0 to 1.
     mean_probability: float
 
 
 class Tally(Value):
-    """The counted vote, best score first: by position, and by option where there are options."""
+    """The counted vote, best score first: by position, and by option if there are options."""
 
     scores: tuple[Score, ...]
     options: tuple[OptionScore, ...] = ()
-    #: More than one id: a tie that no rule breaks. Empty: nobody voted.
+    #: Ids of positions. More than one: a tie that no rule breaks. Empty: nobody voted.
     winners: tuple[str, ...]
-    #: The best two options are within ten points of probability of each other. In debates of
-    #: older versions, which had no options: the best two positions are within one point.
+    #: Whether the vote is close: the best two options are within 10 percentage points. In debates
+    #: of older versions, without options: the best two positions are within one Borda point.
     controversial: bool
     voters: tuple[str, ...]
     abstained: tuple[str, ...] = ()
 
 
 class PeopleBallot(Value):
-    """A person's ballot on the options, best first. It is counted apart from agents'."""
+    """A person's ballot on the options, best first. Agents' ballots are counted separately."""
 
     by: Person
     #: Ids of options; the first is the choice, others may follow.
     options: tuple[str, ...] = ()
     #: In debates of older versions: ids of the agents whose positions were ranked.
     ranking: tuple[str, ...] = ()
-    #: Tells one ballot of a person from the next; their newest one counts.
+    #: Identifies the click or form; a person's newest ballot counts.
     origin: str = ""
 
 
 class GateReason(StrEnum):
-    #: The first answers differ, or the one all put first is not far enough ahead.
+    #: The agents prefer different options, or their common favourite leads by too little.
     SPLIT = "split"
-    #: The question wants a design or an estimate: its first answers are always debated.
+    #: The question asks for a design or an estimate. The first answers are always debated.
     OPEN_QUESTION = "open question"
-    #: Too few first ballots say anything about options.
+    #: Too few first ballots have probabilities.
     NOT_COMPARABLE = "not comparable"
-    #: The last round moved somebody, and they do not agree yet.
+    #: At least one agent changed its probabilities in the last round, and they do not agree yet.
     MOVED = "moved"
-    #: All hold the same option best, and it is 30 points ahead of the second.
+    #: All agents prefer the same option, and it leads the second by 30 percentage points.
     AGREED = "agreed"
-    #: The last round moved nobody; all hold the same option best.
+    #: No agent changed its mind in the last round; all prefer the same option.
     SETTLED = "settled"
-    #: The last round moved nobody, and they still hold different options best.
+    #: No agent changed its mind in the last round, and they prefer different options.
     DEADLOCK = "deadlock"
 
 
-#: Reasons for which no further round is held.
+#: Reasons that end the rounds.
 ENDS_ROUNDS = frozenset({GateReason.AGREED, GateReason.SETTLED, GateReason.DEADLOCK})
 
 
 class NoDebateReason(StrEnum):
-    """Why no round can be of use, whatever was asked for."""
+    """Why no round is possible, whatever settings say."""
 
-    #: There are only checklists, and none takes a side on the question.
+    #: Only checklists take part, and none of them takes a side on the question.
     NO_MODEL = "no model"
-    #: One agent has nobody to answer.
+    #: Only one agent takes part.
     ALONE = "alone"
 
 
 class Gate(Value):
+    """The decision whether another round, or one step of a round, is held."""
+
     turn: Turn
     reason: GateReason
-    #: None: there is something to debate. Beside the reason, not one of its values: older versions
-    #: can read no log that has a value they do not know, and leave out a field they do not know.
+    #: Why nothing can be debated; None: a debate is possible. This is a field of its own, not a
+    #: value of `reason`: older versions ignore unknown fields, but cannot read a log with an
+    #: unknown value. The three fields below are separate for the same reason.
     undebatable: NoDebateReason | None = None
-    #: One model speaks for all agents on a choice: its vote stands though the answers differ. A
-    #: field of its own for the same reason.
+    #: One model answers for all agents: its first vote is final even if the answers differ.
     vote_only: bool = False
-    #: The decision is hard to undo: it is debated though all agree. A field for the same reason.
+    #: The decision is hard to undo: it is debated even if all agents agree.
     hard_to_undo: bool = False
-    #: The question is whether rules are kept: its vote stands though the answers differ.
+    #: The question asks to check rules: the first vote is final even if the answers differ.
     checks_rules: bool = False
-    #: Id of the option on which they agree, or on which they lie furthest apart.
+    #: Id of the option on which the agents agree, or on which their probabilities differ most.
     option: str = ""
-    #: How far apart the probabilities for it lie, 0 to 1.
+    #: The difference between the highest and the lowest probability for it, 0 to 1.
     spread: float = 0.0
-    #: The least and the most that anybody gives the option all put first, 0 to 1; None: not all put
-    #: the same first, or an older version weighed it.
+    #: The lowest and highest probability for the option that all agents prefer, 0 to 1; None if
+    #: they prefer different ones, or in logs of older versions.
     lowest: float | None = None
     highest: float | None = None
-    #: How far that option leads the second on average, 0 to 1; None as above.
+    #: By how much that option leads the second on average, 0 to 1; None as above.
     lead: float | None = None
+    #: Ids of the agents that changed their minds in the last round.
     moved: tuple[str, ...] = ()
-    #: What the rounds that are not held would have cost, in US dollars; None: not known.
+    #: Estimated cost of the rounds that are not held, in US dollars; None: unknown.
     saved: Decimal | None = None
 
     @property
     def skips(self) -> Act | None:
-        """The step of the round that is left out; None where a further round was weighed."""
+        """The step of the round that is left out; None if the gate is about a whole round."""
         return Act(self.turn.target) if self.turn.target else None
 
     @property
@@ -225,13 +229,15 @@ class NextStep(StrEnum):
 
 
 class Guidance(Value):
+    """The facilitator's decision after a round of a panel."""
+
     turn: Turn
     next_step: NextStep
     focus: str = ""
-    #: What to ask people, and what holds if nobody answers.
+    #: The question to people, with the assumption for the case that nobody answers.
     question: Question | None = None
-    #: With the vote: a round of closing statements is held before it. Older versions held none.
+    #: With `VOTE`: a round of closing statements precedes the vote. Older versions held none.
     closing: bool = False
-    #: By rule, without asking the facilitator: the round moved nobody, or all agree.
+    #: The rule that ended the rounds without asking the facilitator: nobody moved, or all agree.
     gate: Gate | None = None
     call: Call | None = None

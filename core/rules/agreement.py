@@ -1,4 +1,4 @@
-"""Whether voters agree, who moved, and whether a debate is worth holding (pure).
+"""Whether voters agree, who has_moved, and whether a debate is worth holding (pure).
 
 Compared are options and probabilities, never words: opposites in like words score alike there.
 Voters agree where all put the same option first, and it leads the second by 30 points or more on
@@ -101,7 +101,7 @@ def mean(votes: Mapping[str, Probabilities], models: Mapping[str, str]) -> Proba
     }
 
 
-def moved(before: Probabilities, after: Probabilities) -> bool:
+def has_moved(before: Probabilities, after: Probabilities) -> bool:
     """Whether a voter moved: another option first, or any probability changed by 10 points."""
     if leading(before) != leading(after):
         return True

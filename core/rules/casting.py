@@ -2,7 +2,7 @@
 
 By its words first: an architect or a generalist, operations, the sceptic, and at most one more.
 Where there is a model it is asked too, as the first turn of the debate: it names the roles and its
-reasons, and `held_to_rules` makes a cast of them.
+reasons, and `valid_cast` makes a cast of them.
 Diversity comes from models and evidence; roles see to it that concerns are covered
 (arXiv:2512.05858).
 """
@@ -74,7 +74,7 @@ def waits_for_models(debate: Debate) -> bool:
     return cast is not None and {choice.full_name for choice in cast.models} == {own}
 
 
-def by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
+def cast_by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
     """Three or four roles by the question's words, where no model can choose.
 
     Each of `more`, the roles besides the built-in ones, is a topic of its own, and comes first
@@ -103,7 +103,7 @@ def _named(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words[:_MOST_WORDS])
 
 
-def held_to_rules(
+def valid_cast(
     suggestions: Sequence[CastRole], role_ids: Collection[str], most: int = MOST
 ) -> Sequence[CastRole]:
     """A model's choice as a cast: known roles, each once, three to five, the sceptic among them.

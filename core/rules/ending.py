@@ -16,7 +16,7 @@ from core.figures import quantity
 from core.rules import schedule
 from core.rules.formats import review
 from core.rules.formats.registry import format_of, turns_ready
-from core.rules.gate import closing_gate, gate_after, in_words, undebatable
+from core.rules.gate import closing_gate, gate_after, gate_words, undebatable
 from core.rules.playbook import kinds_words, missing_evidence
 from core.rules.sources import unreadable_sources
 from core.rules.voting import is_people_vote_closed, last_abstentions
@@ -158,9 +158,9 @@ def round_reasons(debate: Debate) -> Sequence[str]:
     texts, last = list[str](), closing_gate(debate)
     for gate in debate.gates.values():
         if gate is not last and gate.skips is None:
-            texts.append(in_words(debate, gate))
-        if gate.ends_rounds and not gate.turn.round and debate.wanted_by:
-            texts.append(f"{debate.wanted_by.display_name} wanted the debate all the same.")
+            texts.append(gate_words(debate, gate))
+        if gate.ends_rounds and not gate.turn.round and debate.reopened_by:
+            texts.append(f"{debate.reopened_by.display_name} wanted the debate all the same.")
     # What is the same of several rounds is told once.
     return tuple(dict.fromkeys(texts))
 
@@ -171,8 +171,8 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
     Empty while no round has ended.
     """
     last = closing_gate(debate)
-    texts = [in_words(debate, last)] if last else []
-    texts += [in_words(debate, gate) for gate in debate.gates.values() if gate.skips]
+    texts = [gate_words(debate, last)] if last else []
+    texts += [gate_words(debate, gate) for gate in debate.gates.values() if gate.skips]
     called = (
         guidance.turn.round
         for guidance in debate.guidance.values()
@@ -185,8 +185,8 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
     if is_over or cut_reason(debate) is not EndingReason.TOO_FEW_AGENTS:
         texts += filter(None, [cut_words(debate)])
     if is_over and debate.setup.format == review.NAME:
-        texts.append(review.how_it_went(debate))
-    elif is_over and (debate.wanted_by or not was_skipped(debate)):
+        texts.append(review.second_look_words(debate))
+    elif is_over and (debate.reopened_by or not was_skipped(debate)):
         rounds = rounds_words(debate)
         texts.append(f"{rounds[0].upper()}{rounds[1:]}.")
     return tuple(texts)
@@ -198,7 +198,7 @@ def was_skipped(debate: Debate) -> bool:
     return first is not None and first.ends_rounds and not first.undebatable
 
 
-def why_not_wanted(debate: Debate) -> str:
+def reopening_fault(debate: Debate) -> str:
     """Why a debate that was skipped cannot be held after all; empty where it can."""
     match undebatable(debate):
         case NoDebateReason.NO_MODEL:
@@ -221,7 +221,7 @@ def why_not_wanted(debate: Debate) -> str:
 # What is missing behind a verdict: the notes that stand above the answer.
 
 
-def degradations(debate: Debate) -> Iterator[str]:
+def limitations(debate: Debate) -> Iterator[str]:
     """What failed before the verdict, in words for people: who, with which model, and why.
 
     Ties and declared abstentions are part of the vote, not failures.
@@ -244,7 +244,7 @@ def degradations(debate: Debate) -> Iterator[str]:
     if absent:
         present = f"{len(alive)} of {len(agents)} agents"
         yield f"Only {present} took part to the end, not {', '.join(absent)}."
-    for agent, reason in debate.away.items():
+    for agent, reason in debate.unavailable_agents.items():
         if agent != JUDGE:
             yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
     yield from _failed_turns(debate)
@@ -283,7 +283,7 @@ def _failed_turns(debate: Debate) -> Iterator[str]:
         yield f"{summaries} could not be made; the full text was used instead."
 
 
-def lost_turns(debate: Debate) -> str:
+def failed_turns_words(debate: Debate) -> str:
     names = {agent.id: agent.name for agent in debate.setup.agents}
     turns = [failure.turn for failure in debate.failures.values()]
     turns += [turn for turn, _ in _uncounted(debate)]
@@ -340,12 +340,12 @@ def fallback_words(calls: Iterable[Call]) -> Sequence[str]:
     first: dict[tuple[str, str], Call] = {}
     for call in calls:
         if call.stands_in_for:
-            first.setdefault((call.stands_in_for, answering(call)), call)
+            first.setdefault((call.stands_in_for, answering_model(call)), call)
     return [
         f"{model} stands in for {missing}, which could not be asked. {call.stands_in_why}"
         for (missing, model), call in first.items()
     ]
 
 
-def answering(call: Call) -> str:
+def answering_model(call: Call) -> str:
     return f"{call.provider}/{call.model}"

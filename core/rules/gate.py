@@ -16,7 +16,7 @@ from core.debate.state import Debate, once_per_debate
 from core.debate.turn import ENGINE, Act, Turn
 from core.debate.vote import Gate, GateReason, NoDebateReason, QuestionKind
 from core.figures import money, percent, quantity
-from core.rules.agreement import Agreement, Probabilities, agreement, moved
+from core.rules.agreement import Agreement, Probabilities, agreement, has_moved
 from core.rules.formats import panel
 from core.rules.formats.registry import format_of
 from core.rules.options import options_of, stance_in
@@ -44,7 +44,7 @@ def gate_after(debate: Debate, number: int) -> Gate | None:
 
 def closing_gate(debate: Debate) -> Gate | None:
     gates = [gate for gate in debate.gates.values() if gate.ends_rounds]
-    return next((gate for gate in gates if gate.turn.round or not debate.wanted_by), None)
+    return next((gate for gate in gates if gate.turn.round or not debate.reopened_by), None)
 
 
 def agreed_at_once(debate: Debate) -> bool:
@@ -107,7 +107,7 @@ def rounds_open(debate: Debate) -> int:
     rules, rounds = debate.setup.termination, debate.setup.rounds
     if debate.setup.when is When.NEVER:
         return 0
-    if is_gated(debate) and not debate.wanted_by:
+    if is_gated(debate) and not debate.reopened_by:
         first = gate_after(debate, 0)
         if first is None or first.ends_rounds:
             return 0
@@ -126,7 +126,7 @@ def due(debate: Debate) -> Sequence[Turn]:
     if debate.setup.when is When.NEVER:
         return ()
     turns = [gate.turn for gate in _left_out(debate)]
-    is_first = number == 0 and not debate.wanted_by
+    is_first = number == 0 and not debate.reopened_by
     if number < debate.setup.rounds and (number or is_first) and weigh(debate, number):
         turns.append(gate_turn(number))
     return debate.open_turns(turns)
@@ -189,7 +189,7 @@ def _after(debate: Debate, number: int) -> Gate | None:
     movers = tuple(
         agent
         for agent, held in now.votes.items()
-        if moved(_stance_before(debate, agent, number), held)
+        if has_moved(_stance_before(debate, agent, number), held)
     )
     if now.pending and not (movers and now.differ):
         return None
@@ -307,7 +307,7 @@ _HARD_TO_UNDO = (
 _VOTE_ONLY = "{who}, and {first}: debating {what} seldom helps, so its vote stands{savings}."
 
 
-def in_words(debate: Debate, gate: Gate) -> str:
+def gate_words(debate: Debate, gate: Gate) -> str:
     """What a gate found, in a sentence for people who were not there."""
     if gate.undebatable:
         return _UNDEBATABLE[gate.undebatable]

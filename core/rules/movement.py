@@ -51,7 +51,7 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
     return changes
 
 
-def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent | None:
+def cause_of(debate: Debate, change: MindChange) -> Contribution | Source | Agent | None:
     """What the voter says moved it: a critique, a source or another agent; None: nothing.
 
     Where texts go by their author's letter only the agent is known: the text that older versions
@@ -71,7 +71,7 @@ def mover(debate: Debate, change: MindChange) -> Contribution | Source | Agent |
 
 def cause_words(debate: Debate, change: MindChange) -> str:
     """`, moved by Ann's critique of Bob in round 1; Bob says: “It is slow.”`; else ""."""
-    match mover(debate, change):
+    match cause_of(debate, change):
         case Contribution(turn=turn):
             author = debate.setup.agent(turn.agent).name
             of = f" of {debate.setup.agent(turn.target).name}" if turn.target else ""

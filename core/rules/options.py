@@ -121,11 +121,11 @@ def stance_in(debate: Debate, contribution: Contribution) -> Mapping[str, float]
 
 
 @once_per_debate
-def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
+def current_stance(debate: Debate, agent: str) -> Mapping[str, float]:
     """The newest probabilities an agent gave, by the options as they stand; empty: none.
 
     Final ballot, else the newest stance, else the blind ballot. A reviewer names a verdict and
-    gives no probability for it: that is `option_of` alone.
+    gives no probability for it: that is `current_option` alone.
     """
     options = options_of(debate)
     own = [ballot for ballot in debate.ballots.values() if ballot.voter == agent]
@@ -140,20 +140,20 @@ def held_by(debate: Debate, agent: str) -> Mapping[str, float]:
     return options.probabilities(late.probabilities) if late else {}
 
 
-def option_of(debate: Debate, agent: str) -> str:
+def current_option(debate: Debate, agent: str) -> str:
     for contribution in reversed(list(debate.contributions.values())):
         if contribution.turn.agent == agent and (best := leading(stance_in(debate, contribution))):
             return best
-    return drafted_by(debate, agent)
+    return drafted_option(debate, agent)
 
 
-def drafted_by(debate: Debate, agent: str) -> str:
+def drafted_option(debate: Debate, agent: str) -> str:
     drafted = debate.options.stances.get(agent, "") if debate.options else ""
     return options_of(debate).resolve(drafted)
 
 
-def by_option(debate: Debate) -> Mapping[str, Sequence[str]]:
-    option_by_agent = {agent.id: option_of(debate, agent.id) for agent in debate.setup.agents}
+def supporters(debate: Debate) -> Mapping[str, Sequence[str]]:
+    option_by_agent = {agent.id: current_option(debate, agent.id) for agent in debate.setup.agents}
     return {
         item.id: [agent for agent, option in option_by_agent.items() if option == item.id]
         for item in options_of(debate).items

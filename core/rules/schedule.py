@@ -38,7 +38,7 @@ def ready(debate: Debate) -> Sequence[Turn]:
     if casting.is_due(debate):
         threads = debate.open_turns(sources.threads(debate))  # they may hold what it is about
         return threads or (casting.TURN, *reading)
-    if sources.are_awaited(debate, reading) or review.is_read_first(debate):
+    if sources.are_awaited(debate, reading) or review.awaits_changed_text(debate):
         return reading
     if _unreadable(debate):
         return ()  # nobody is asked about what nobody can read
@@ -60,7 +60,7 @@ def _round_turns(debate: Debate) -> Sequence[Turn]:
     is_blind = gate.votes_blind(debate) and debate.options is not None
     return (
         *(turn for turn in turns if turn not in held_back),
-        *clarifying.asked_by_facilitator(debate),
+        *clarifying.facilitator_questions(debate),
         *options_due(debate),
         *(debate.open_turns(_ballot_turns(debate, 0)) if is_blind else ()),
         *gate.due(debate),
@@ -93,7 +93,7 @@ def follow_up_turns(debate: Debate) -> Sequence[Turn]:
     return debate.open_turns([turn_of(Act.FOLLOW_UP, 0, JUDGE, number) for number in numbers])
 
 
-def is_patient(debate: Debate, act: Act | None = None) -> bool:
+def waits_for_models(debate: Debate, act: Act | None = None) -> bool:
     """Whether turns (of this act) wait for models that are away, as long as there is time.
 
     The debate goes on without some acts, and without a choice of agents unless nobody could speak
@@ -102,15 +102,15 @@ def is_patient(debate: Debate, act: Act | None = None) -> bool:
     goes_without = act in _GOES_WITHOUT or (
         act is Act.CASTING and not casting.waits_for_models(debate)
     )
-    return not (goes_without or debate.stop or debate.out_of_patience)
+    return not (goes_without or debate.stop or debate.outage_timed_out)
 
 
 def outage(debate: Debate) -> str:
     """Why nothing can go on before a model is back; empty while something can."""
     turns = [turn for turn in ready(debate) if turn.act not in BESIDE]
-    if not turns or any(turn.agent not in debate.away for turn in turns):
+    if not turns or any(turn.agent not in debate.unavailable_agents for turn in turns):
         return ""
-    return " ".join(dict.fromkeys(debate.away[turn.agent] for turn in turns))
+    return " ".join(dict.fromkeys(debate.unavailable_agents[turn.agent] for turn in turns))
 
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
@@ -161,9 +161,9 @@ def open_questions(debate: Debate) -> Sequence[Clarification]:
     return debate.open_clarifications
 
 
-def worked_on(debate: Debate, number: int) -> float:
-    before = [worked for other, worked in debate.worked_at.items() if other < number]
-    return debate.worked - max(before, default=0.0)
+def working_time(debate: Debate, number: int) -> float:
+    before = [worked for other, worked in debate.work_seconds_by_round.items() if other < number]
+    return debate.work_seconds - max(before, default=0.0)
 
 
 def is_ending(turn: Turn) -> bool:
@@ -172,7 +172,7 @@ def is_ending(turn: Turn) -> bool:
 
 def is_cut_short(debate: Debate) -> bool:
     """Whether only vote and verdict are left: stopped, out of time or money, too few agents."""
-    return debate.is_hurried or not has_quorum(debate)
+    return debate.is_ending_early or not has_quorum(debate)
 
 
 @once_per_debate

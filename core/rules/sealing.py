@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core.debate.debate_events import DebateConcluded, DebateStarted, Withheld
-from core.debate.log import Event, RecordedEvent, spent_by
+from core.debate.log import Event, RecordedEvent, usage_of
 from core.debate.people_events import BallotsRevealed, PeopleBallotCast
 from core.debate.state import Debate
 from core.debate.turn_events import (
@@ -35,7 +35,7 @@ from core.debate.turn_events import (
 
 #: What tells where agents stand, how many of them, or what was decided. The end is among them: what
 #: listens for it would hand on a debate without its verdict.
-TELLING_EVENTS = (
+HIDDEN_EVENTS = (
     Audited,
     BallotAbstained,
     BallotCast,
@@ -86,8 +86,8 @@ def _readable_event(event: Event) -> Event:
         case TurnFailed(failure=failure):
             hidden = failure.model_copy(update={"reason": _FAILED})
             return event.model_copy(update={"failure": hidden})
-        case _ if isinstance(event, TELLING_EVENTS):
+        case _ if isinstance(event, HIDDEN_EVENTS):
             ends = isinstance(event, DebateConcluded)
-            return Withheld(outcome=event.key, usage=spent_by(event), ends=ends)
+            return Withheld(outcome=event.key, usage=usage_of(event), ends=ends)
         case _:
             return event

@@ -46,5 +46,5 @@ def agrees(debate: Debate) -> bool | None:
 
 
 def shadow_usage(debate: Debate) -> Usage:
-    own = (expense.usage for expense in debate.spent if expense.agent == SHADOW)
+    own = (expense.usage for expense in debate.expenses if expense.agent == SHADOW)
     return sum(own, start=Usage())

@@ -71,7 +71,7 @@ def page_reference(link: str, by: Person) -> SourceReference:
     )
 
 
-def linked_anew(
+def new_links(
     links: Sequence[SourceReference], there: Sequence[SourceReference]
 ) -> Sequence[SourceReference]:
     """The linked sources that a debate does not have yet, in order; maybe more than its maximum."""

@@ -319,7 +319,7 @@ def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
     An agent whose model is away holds nobody up while the quorum is there without it. Its turns
     stay open: what comes of them while the debate runs still counts.
     """
-    present = [agent for agent in agents if agent not in debate.away]
+    present = [agent for agent in agents if agent not in debate.unavailable_agents]
     return present if len(present) >= debate.setup.quorum else agents
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, insert, literal, or_, select, update
 
-from core.debate.log import Event, RecordedEvent, spent_by
+from core.debate.log import Event, RecordedEvent, usage_of
 from core.debate.turn import Act
 from core.debate.turn_events import VerdictReached
 from core.ports import Reservation
@@ -39,7 +39,7 @@ def book(
     connection: Connection, recorded: RecordedEvent, debate: Row[Any, Any, Any, Any, Any]
 ) -> None:
     """Write down what an event has cost; nothing when it is nothing or nobody knows."""
-    cost = spent_by(recorded.event).cost
+    cost = usage_of(recorded.event).cost
     if not cost:
         return
     row = {

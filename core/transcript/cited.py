@@ -9,7 +9,7 @@ from core.debate.state import Debate
 from core.debate.verdict import Verdict
 from core.evidence.citations import RawCitation, citations_in, render_citations
 from core.figures import quantity
-from core.rules.formats.review import role_of
+from core.rules.formats.review import source_role
 from core.transcript.markdown import plain_line
 from core.transcript.words import table, titled
 
@@ -78,7 +78,7 @@ def check_words(debate: Debate) -> str:
 
 def title_in(debate: Debate, source: Source) -> str:
     """A source's title; in a review with what it is: "plan.md (the changed text)"."""
-    role = role_of(debate, source)
+    role = source_role(debate, source)
     return f"{source.reference.title} ({role})" if role else source.reference.title
 
 

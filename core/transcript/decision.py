@@ -14,7 +14,7 @@ from core.rules import shadow
 from core.rules.ending import ending_sentences, round_reasons
 from core.rules.judging import first_turn
 from core.rules.movement import hinge_words
-from core.rules.options import held_by, leading, options_of
+from core.rules.options import current_stance, leading, options_of
 from core.rules.sealing import SEALED
 from core.rules.voting import counted_ballots, preferred_options
 from core.transcript.cited import (
@@ -260,7 +260,7 @@ def against_words(debate: Debate, verdict: Verdict) -> str:
 
 def _holdouts(debate: Debate, verdict: Verdict) -> Iterator[str]:
     for agent in debate.setup.agents if verdict.option else ():
-        shares = held_by(debate, agent.id)
+        shares = current_stance(debate, agent.id)
         best = leading(shares)
         if best and best != verdict.option:
             name = options_of(debate).name(best)

@@ -30,7 +30,7 @@ from core.llm.call import CallOptions, ModelCalls
 from core.request import ModelRequest, Part, PartKind
 from core.rules import shadow
 from core.rules.formats import review
-from core.rules.formats.review import line_of
+from core.rules.formats.review import finding_line
 from core.transcript.words import blocks, bullets, csv_cell, quotation, table, titled
 from core.usage import Call, Usage
 from core.values import Value
@@ -199,7 +199,7 @@ def verdict_text(debate: Debate, verdict: Verdict) -> str:
         ("Implementation", [verdict.implementation]),
         *((section.title, [section.text]) for section in verdict.sections),
         ("Reasons", verdict.reasons),
-        (_risks_title(debate), [*map(line_of, verdict.findings), *verdict.tradeoffs]),
+        (_risks_title(debate), [*map(finding_line, verdict.findings), *verdict.tradeoffs]),
         (OVERTURNED_BY, verdict.overturned_by),
         ("Recommendations", verdict.recommendations),
         ("Open questions", verdict.open_questions),

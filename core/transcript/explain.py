@@ -91,7 +91,7 @@ def _turn(debate: Debate, recorded: RecordedEvent) -> Turn | None:
         case VerdictReached():
             return Turn(act=Act.SYNTHESIS, round=schedule.rounds_open(debate), agent=JUDGE)
         case event:
-            return event.turn_taken
+            return event.ended_turn
 
 
 # --- summaries ------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def explain(log: Sequence[RecordedEvent]) -> Sequence[TurnExplanation]:
     spans, calls = timeline(log), dict[str, Call | None]()
     for event in (recorded.event for recorded in log):
         drafted = event.verdict.call if isinstance(event, VerdictDrafted) else None
-        calls[event.key] = drafted or (event.spent.call if event.spent else None)
+        calls[event.key] = drafted or (event.expense.call if event.expense else None)
     missed: dict[str, list[SummaryTiming]] = {}
     for timing in summary_metrics(log, spans=spans).timings:
         for key in timing.missed_by:

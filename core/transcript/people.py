@@ -6,7 +6,7 @@ from core.debate.contributions import Clarification
 from core.debate.state import Debate
 from core.debate.verdict import Decision, DecisionKind, DecisionOutcome, Feedback, OutcomeKind
 from core.figures import day
-from core.rules.formats.review import left_to_text, questions_to_people
+from core.rules.formats.review import is_settled_by_text, questions_to_people
 from core.transcript.cited import link_citations
 from core.transcript.markdown import inert_line
 from core.transcript.words import bullets, name_of, nested, quotation, table, titled
@@ -85,7 +85,7 @@ def assumptions(debate: Debate) -> Sequence[str]:
 def unanswered_words(debate: Debate, item: Clarification) -> str:
     """Why a question has no answer: `Nobody answered`, `Skipped by Kim`."""
     answer = debate.answers.get(item.number)
-    if left_to_text(debate, item):
+    if is_settled_by_text(debate, item):
         return "The changed text is the answer"
     return f"Skipped by {answer.by.display_name}" if answer else "Nobody answered"
 

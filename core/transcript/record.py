@@ -14,9 +14,9 @@ from core.debate.verdict import ShadowAnswer
 from core.rules import schedule, shadow, voting
 from core.rules.confidence import Confidence
 from core.rules.ending import ending_sentences, round_reasons, tie_break, was_skipped
-from core.rules.formats.review import standing
+from core.rules.formats.review import current_findings
 from core.rules.movement import mind_changes
-from core.rules.options import by_option, held_by, options_of, stance_in
+from core.rules.options import current_stance, options_of, stance_in, supporters
 from core.rules.voting import count_people
 from core.transcript.report import spending
 from core.transcript.words import seconds_taken
@@ -61,13 +61,13 @@ def _shown(event: Event, debate: Debate) -> Event:
     An answer whose message was deleted stays if agents may have read it.
     """
     match event:
-        case NoteAdded(note=note) if note.id in debate.withdrawn:
+        case NoteAdded(note=note) if note.id in debate.deleted_messages:
             blank = note.model_copy(update={"text": WITHDRAWN})
             return event.model_copy(update={"note": blank})
-        case NoteChanged(note=changed) if changed in debate.withdrawn:
+        case NoteChanged(note=changed) if changed in debate.deleted_messages:
             return event.model_copy(update={"text": WITHDRAWN})
         case ClarificationAnswered(answer=answer) if (
-            answer.origin in debate.withdrawn
+            answer.origin in debate.deleted_messages
             and answer.text
             and answer != debate.answers.get(answer.number)
         ):
@@ -95,7 +95,9 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "merged_options": dict(options.merged),
         "vote_leads": list(voting.winning_options(tally.options)) if tally else [],
         "tie_break": tie_break(debate),
-        "held": _rounded({agent.id: held_by(debate, agent.id) for agent in debate.setup.agents}),
+        "held": _rounded(
+            {agent.id: current_stance(debate, agent.id) for agent in debate.setup.agents}
+        ),
         "moved": [
             {
                 "agent": change.voter,
@@ -109,7 +111,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
         "stances": _rounded(
             {key: stance_in(debate, speech) for key, speech in debate.contributions.items()}
         ),
-        "was_skipped": was_skipped(debate) and not debate.wanted_by,
+        "was_skipped": was_skipped(debate) and not debate.reopened_by,
         "why_held": list(round_reasons(debate)),
         "how_it_ended": list(ending_sentences(debate)),
         "confidence_word": word,
@@ -122,7 +124,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
                 "place": finding.citation.place,
                 "raised_by": list(finding.raised_by),
             }
-            for finding in (verdict.findings if verdict else standing(debate))
+            for finding in (verdict.findings if verdict else current_findings(debate))
         ],
         "single_answer": _single_answer(debate),
         "turned_out": turned_out
@@ -136,7 +138,7 @@ def outcome(debate: Debate) -> Mapping[str, Any]:
 
 
 def _options(debate: Debate) -> Iterator[Mapping[str, Any]]:
-    stands = by_option(debate)
+    stands = supporters(debate)
     people = {score.option: score.first_choices for score in count_people(debate).scores}
     scores = {score.option: score for score in (debate.tally.options if debate.tally else ())}
     for item in options_of(debate).items:
@@ -175,7 +177,7 @@ def totals(debate: Debate) -> Mapping[str, Any]:
     """Sums over the whole debate, and per agent. Costs are US dollars as exact text."""
     return {
         "seconds": round(seconds_taken(debate), 3),
-        "seconds_worked": round(debate.worked, 3),
+        "seconds_worked": round(debate.work_seconds, 3),
         "rounds_held": schedule.rounds_held(debate),
         "contributions": len(debate.contributions),
         "summaries": len(debate.summaries),

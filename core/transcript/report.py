@@ -9,10 +9,10 @@ from core.debate.state import Debate
 from core.debate.turn import Act
 from core.debate.vote import Guidance
 from core.figures import duration, money, number, percent, quantity, roughly, when
-from core.rules.ending import answering, fallback_words, rounds_words, state_words
+from core.rules.ending import answering_model, fallback_words, rounds_words, state_words
 from core.rules.formats import review
 from core.rules.formats.registry import format_of
-from core.rules.formats.review import left_to_text
+from core.rules.formats.review import is_settled_by_text
 from core.transcript.cited import link_citations, sources_section
 from core.transcript.decision import notes_section, single_answer_section, verdict_section
 from core.transcript.markdown import code_block, inert_line
@@ -113,7 +113,7 @@ def clarifications_section(debate: Debate) -> str:
             by, text = f" ({inert_line(answer.by.display_name)})", answer.text
         else:
             by, text = "", f"{unanswered_words(debate, item)}."
-            if not debate.verdict and not left_to_text(debate, item):
+            if not debate.verdict and not is_settled_by_text(debate, item):
                 text += f" Assumed: {item.assumption}"
         title = f"Question {item.number}, asked by {inert_line(who)}"
         parts.append(titled(title, question, f"Answer{by}:", code_block(text), level=3))
@@ -184,8 +184,8 @@ class AgentSpending:
 def spending(debate: Debate) -> Sequence[AgentSpending]:
     roster = [agent.id for agent in debate.setup.agents]
     entries: list[AgentSpending] = []
-    for agent in dict.fromkeys([*roster, *(item.agent for item in debate.spent if item.agent)]):
-        own = [expense for expense in debate.spent if expense.agent == agent]
+    for agent in dict.fromkeys([*roster, *(item.agent for item in debate.expenses if item.agent)]):
+        own = [expense for expense in debate.expenses if expense.agent == agent]
         calls = [expense.call for expense in own if expense.call]
         entries.append(
             AgentSpending(
@@ -227,7 +227,7 @@ def spending_section(debate: Debate, forecast: Forecast | None = None) -> str:
         )
         for item in spending(debate)
     ]
-    if dropped := [expense.lost for expense in debate.spent if not expense.agent]:
+    if dropped := [expense.lost for expense in debate.expenses if not expense.agent]:
         # Of several agents at once.
         lost = sum(dropped, start=Usage())
         rows.append(("Given up under way", "", 0, *_figures(lost, "")))
@@ -277,7 +277,7 @@ def origin_words(debate: Debate, contribution: Contribution) -> str:
         return f"Carried over unchanged from `{contribution.carried_from}`; 0 tokens, 0 s"
     instead = f" in place of {call.stands_in_for}" if call.stands_in_for else ""
     origin = (
-        f"{answering(call)}{instead}; {tokens_words(call.usage)}; "
+        f"{answering_model(call)}{instead}; {tokens_words(call.usage)}; "
         f"{duration(call.latency_ms / 1000)}; {money(call.usage.cost)}"
     )
     minds = holds_words(debate, contribution)

@@ -12,7 +12,7 @@ from core.evidence.citations import RawCitation, render_citations
 from core.figures import quantity
 from core.redaction import clean
 from core.rules.formats import review
-from core.rules.formats.review import references, standing, struck_words
+from core.rules.formats.review import current_findings, references, struck_words
 from core.transcript.cited import decision_line, link_citations
 from core.transcript.words import ResultSection, blocks, name_of
 
@@ -43,7 +43,7 @@ def findings_section(debate: Debate, title: str) -> ResultSection:
     """Each finding of a review as it stands, the gravest first, and what changed at its words."""
     if debate.setup.format != review.NAME:
         return ResultSection(title=title)
-    findings = debate.verdict.findings if debate.verdict else standing(debate)
+    findings = debate.verdict.findings if debate.verdict else current_findings(debate)
     rows = [
         (
             finding.number,
@@ -87,7 +87,7 @@ def task_list(debate: Debate) -> str:
     by, none = _BY_MODELS, "No findings." if verdict else "No findings yet."
     if all(agent.provider == OFFLINE for agent in (*debate.setup.agents, debate.setup.judge)):
         by, none = _BY_NOBODY, ""
-    findings = verdict.findings if verdict else standing(debate)
+    findings = verdict.findings if verdict else current_findings(debate)
     tasks = _tasks(findings, names, _COMMENT_MAX_CHARS - len(text))
     return blocks(text, tasks or none, f"{by} Moot review `{debate.id}`.") + "\n"
 

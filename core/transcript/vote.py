@@ -11,20 +11,20 @@ from core.figures import number, percent
 from core.figures import quantity as count_words
 from core.rules.ending import tie_break
 from core.rules.formats import review
-from core.rules.movement import cause_words, mind_changes, mover
+from core.rules.movement import cause_of, cause_words, mind_changes
 from core.rules.options import (
     NAMES_A_VERDICT,
     after_edits,
-    by_option,
-    drafted_by,
-    held_by,
+    current_option,
+    current_stance,
+    drafted_option,
     is_listed,
     leading,
     listed_scores,
     named_options,
-    option_of,
     options_of,
     stance_in,
+    supporters,
 )
 from core.rules.voting import (
     OWN_TEXT,
@@ -96,10 +96,10 @@ def option_rows(debate: Debate) -> tuple[Sequence[str], Mapping[str, Sequence[st
     holders, drafters = dict[str, list[str]](), dict[str, list[str]]()
     for agent in debate.setup.agents:
         early = " (before the vote)" if is_uncounted(debate, agent.id) else ""
-        held = leading(held_by(debate, agent.id))
+        held = leading(current_stance(debate, agent.id))
         holders.setdefault(held, []).append(f"{agent.name}{early}")
         # A draft can argue for another option than its author holds likeliest.
-        drafted = drafted_by(debate, agent.id) or option_of(debate, agent.id)
+        drafted = drafted_option(debate, agent.id) or current_option(debate, agent.id)
         drafters.setdefault(drafted, []).append(agent.name)
     order = [score.option for score in listed_scores(options, scores.values())]
     rows, width = dict[str, Sequence[str]](), 5 if people.voters else 4
@@ -124,7 +124,7 @@ def options_words(debate: Debate) -> str:
 
 def positions_words(debate: Debate) -> Iterator[str]:
     options = options_of(debate)
-    for option, agents in by_option(debate).items():
+    for option, agents in supporters(debate).items():
         if is_listed(options, option, len(agents)):
             names = ", ".join(name_of(debate, agent) for agent in agents)
             names = names or ("sealed" if debate.is_sealed else "no agent favours it")
@@ -266,7 +266,7 @@ def best_text_words(debate: Debate, tally: Tally, noted: Collection[str] = ()) -
 
 
 def option_behind(debate: Debate, agent: str) -> str:
-    return options_of(debate).name(option_of(debate, agent))
+    return options_of(debate).name(current_option(debate, agent))
 
 
 def cross_check_line(debate: Debate, verdict: Verdict | None) -> ResultLine | None:
@@ -370,7 +370,7 @@ def move_lines(debate: Debate) -> Iterator[ResultLine]:
             f"{options.name(option)} ({percent(vote.get(option, 0.0))})"
             for option, vote in ((change.before, change.first), (change.after, change.final))
         )
-        cause = mover(debate, change)
+        cause = cause_of(debate, change)
         yield ResultLine(
             label=name_of(debate, change.voter),
             text=f"from {before} to {after}{cause_words(debate, change)}",

@@ -29,7 +29,7 @@ from core.redaction import redact
 from core.rules.formats import review
 from core.rules.formats.review import handing_in_words
 from core.rules.schedule import is_cut_short, open_questions
-from core.rules.sources import MOST_SOURCES, linked_anew
+from core.rules.sources import MOST_SOURCES, new_links
 from core.use_cases.fact_log import FactLog
 from core.use_cases.limits import Bounds, check_notes, check_size
 from core.use_cases.reply_parsing import GivenAnswer, ParsedReply, answer_in, parse_reply
@@ -80,7 +80,9 @@ class AddNote:
             debate = await self.facts.debate(debate_id)
             if debate.status is not Status.RUNNING:
                 return False
-            if note_id in debate.withdrawn or any(note.id == note_id for note in debate.all_notes):
+            if note_id in debate.deleted_messages or any(
+                note.id == note_id for note in debate.all_notes
+            ):
                 return True
             check_size(text, self.bounds)
             check_notes(debate, self.bounds)
@@ -121,10 +123,10 @@ class AddNote:
         """
         async with self._adding:
             debate = await self.facts.debate(debate_id)
-            is_known = note_id in debate.withdrawn | {note.id for note in debate.all_notes}
+            is_known = note_id in debate.deleted_messages | {note.id for note in debate.all_notes}
             if debate.status is not Status.RUNNING or is_known:
                 return ()
-            new = linked_anew(links, debate.references)
+            new = new_links(links, debate.references)
             room = max(0, MOST_SOURCES - len(debate.references))
             if references := tuple(new[:room]):
                 check_notes(debate, self.bounds)
@@ -198,7 +200,10 @@ class AnswerQuestions:
         debate = await self.facts.debate(reply.debate_id)
         if debate.status is not Status.RUNNING:
             return self._after_end(debate, reply)
-        if reply.origin in debate.withdrawn or debate.edits.get(reply.origin, "") > reply.edited:
+        if (
+            reply.origin in debate.deleted_messages
+            or debate.edit_times.get(reply.origin, "") > reply.edited
+        ):
             return ReplyOutcome.TAKEN  # deleted, or edited after this text of it was sent
         parsed = _parsed(debate, reply.text)
         noted = next((note for note in debate.all_notes if note.id == reply.origin), None)
@@ -244,7 +249,10 @@ class AnswerQuestions:
         if noted and reply.edited:
             await self.note.change(debate, reply.origin, text, change=reply.edited)
             debate = await self.facts.debate(debate.id)
-        if debate.edits.get(reply.origin, "") < reply.edited and debate.status is Status.RUNNING:
+        if (
+            debate.edit_times.get(reply.origin, "") < reply.edited
+            and debate.status is Status.RUNNING
+        ):
             # It changed nothing; an older edit that comes later is ignored all the same.
             words = noted.text if noted else ""
             event = NoteChanged(note=reply.origin, text=words, change=reply.edited)
@@ -272,7 +280,7 @@ class AnswerQuestions:
             # It is not recorded, or not yet: mark it so that it is not taken later.
             note_ids.append(origin)
         for note in note_ids:
-            if note not in debate.withdrawn:
+            if note not in debate.deleted_messages:
                 await self.facts.record(debate_id, NoteWithdrawn(note=note))
 
     async def choose(self, debate_id: str, note: str, number: int) -> None:
@@ -284,7 +292,7 @@ class AnswerQuestions:
         if source_note is None or number not in open_numbers(debate):
             raise BadInput(_CLOSED)
         # An edit may have left the note as it was, and taken back its answer to this question.
-        edited = debate.edits.get(note, "")
+        edited = debate.edit_times.get(note, "")
         reply = PersonsReply(debate_id=debate_id, by=source_note.author, origin=note, edited=edited)
         if not await self._record(debate, reply, GivenAnswer(number, answer_in(source_note.text))):
             raise BadInput(_CLOSED)

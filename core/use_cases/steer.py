@@ -21,7 +21,7 @@ from core.errors import BadInput
 from core.figures import quantity
 from core.redaction import redact
 from core.rules import schedule
-from core.rules.ending import why_not_wanted
+from core.rules.ending import reopening_fault
 from core.rules.formats.registry import format_of
 from core.rules.options import NAME_MAX_CHARS, OptionList, after_edits, named_options, options_of
 from core.use_cases.fact_log import FactLog
@@ -111,9 +111,9 @@ class SteerDebate:
 
     async def want(self, debate: Debate, by: Person) -> None:
         """Have the debate held that was skipped because all agreed; also after its verdict."""
-        if debate.wanted_by:
+        if debate.reopened_by:
             return
-        if refused := why_not_wanted(debate):
+        if refused := reopening_fault(debate):
             raise BadInput(refused)
         await self._check_person(debate, by, "have it debated")
         await self.facts.record(debate.id, DebateWanted(by=by))

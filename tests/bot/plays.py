@@ -35,7 +35,7 @@ from core.debate.turn_events import (
 from core.debate.verdict import Verdict
 from core.debate.vote import Abstention, Ballot, Guidance, NextStep, Option, Options, QuestionKind
 from core.rules import schedule
-from core.rules.ending import why_not_wanted
+from core.rules.ending import reopening_fault
 from core.rules.formats.registry import format_of
 from core.testing import a_setup
 from core.usage import Call, Usage
@@ -164,7 +164,7 @@ def play(
         log.append(a_record(len(log) + 1, _next(debate, choose, most_failures)))
         debate = apply(debate, log[-1])
         ending = schedule.conclusion(debate)
-        if ending and reopens and not debate.wanted_by and not why_not_wanted(debate):
+        if ending and reopens and not debate.reopened_by and not reopening_fault(debate):
             for event in (ending, DebateWanted(by=DANA)):
                 log.append(a_record(len(log) + 1, event))
                 debate = apply(debate, log[-1])
@@ -177,7 +177,7 @@ def _next(debate: Debate, choose: Choose, most_failures: int) -> Event:
         return fact
     ready = schedule.ready(debate)
     if not ready:
-        which = next(key for key in debate.clarifications if key not in debate.closed)
+        which = next(key for key in debate.clarifications if key not in debate.closed_cards)
         return ClarificationsClosed(which=which)
     turn = ready[choose(len(ready))]
     may_fail = len(debate.failures) < most_failures or turn.act is Act.FACILITATION

@@ -48,7 +48,7 @@ from core.debate.vote import (
 from core.rules import gate, schedule, voting
 from core.rules.formats import clarifying, review
 from core.rules.formats.registry import FORMATS, format_of
-from core.rules.options import option_of, options_of
+from core.rules.options import current_option, options_of
 from core.testing import AN_AGENDA, a_setup
 
 DANA = Person(id="U1", name="Dana")
@@ -100,7 +100,9 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
             questions = (Question(text=f"How {dice.choice('abc')}?", assumption="so"),)
             return turn_events.QuestionsAsked(questions=Questions(turn=turn, questions=questions))
         case Act.CLARIFICATION:
-            return turn_events.ClarificationsOpened(clarifications=clarifying.put(debate, turn))
+            return turn_events.ClarificationsOpened(
+                clarifications=clarifying.questions_to_put(debate, turn)
+            )
         case Act.FACILITATION:
             step = dice.choice(list(NextStep))
             question = Question(text="Which?", assumption="any") if step is NextStep.ASK else None
@@ -113,7 +115,7 @@ def outcome(  # noqa: C901, PLR0911, PLR0912 - one case per act
         case Act.TALLY:
             turns = schedule.ballot_turns(debate)
             ballots = [debate.ballots[t.key] for t in turns if t.key in debate.ballots]
-            positions = {a: option_of(debate, a) for a in format_of(debate).positions(debate)}
+            positions = {a: current_option(debate, a) for a in format_of(debate).positions(debate)}
             tally = voting.count(positions, ballots, options=options_of(debate))
             return turn_events.VoteTallied(tally=tally, edition=debate.edition)
         case Act.OPTIONS:

@@ -53,7 +53,9 @@ async def test_calls_given_up_are_booked(end: Event) -> None:
     engine.wake(DEBATE)
     debate = await running
 
-    dropped = sum((expense.usage for expense in debate.spent if not expense.agent), start=Usage())
+    dropped = sum(
+        (expense.usage for expense in debate.expenses if not expense.agent), start=Usage()
+    )
     assert dropped.attempts >= 6
     assert debate.usage.attempts == len(bench.provider.requests)
     again = fold(await bench.store.events(DEBATE))

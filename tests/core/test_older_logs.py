@@ -31,9 +31,11 @@ from core.usage import Usage
 LOGS = sorted((Path(__file__).parents[1] / "fixtures" / "logs").glob("*/*.json"))
 DEBATE: TypeAdapter[Debate] = TypeAdapter(Debate)
 
-#: What debates are no longer told by: likeness of words decides nothing since there are options,
-#: and reasons are no longer matched with quotes in a list of their own.
+#: Fields that no longer exist: texts are no longer compared by their words, and a verdict no
+#: longer has a list that pairs reasons with quotes.
 GONE = ("/setup/termination/threshold", "/verdict/evidence")
+#: Attributes of `Debate` that have another name now.
+RENAMED = {"closed": "closed_cards", "spent": "expenses", "worked": "work_seconds"}
 ANSWERS = TypeAdapter(Mapping[int, Answer])
 
 
@@ -71,8 +73,8 @@ def differing(old: object, new: object, path: str = "") -> list[str]:
         ]
         same_length = len(cast("list[object]", old)) == len(cast("list[object]", new))
         return lines if same_length else [*lines, f"{path}: another length"]
-    # Time after an end counts no more, since a debate can be wanted after it.
-    is_gone = (new == "missing" and path.endswith(GONE)) or path == "/worked"
+    # Time after the end no longer counts, because a debate can be continued after it.
+    is_gone = (new == "missing" and path.endswith(GONE)) or path == "/work_seconds"
     return [] if old == new or is_gone else [f"{path}: {old!r} is now {new!r}"]
 
 
@@ -83,12 +85,13 @@ def test_an_older_log_adds_up_to_what_it_added_up_to_and_is_written_as_it_was(pa
     debate = fold(entries)
 
     was, now = dict(values["debate"]), DEBATE.dump_python(debate, mode="json")
-    was.pop("worked_at")  # summaries, made beside the rounds, do not count since
+    was = {RENAMED.get(key, key): value for key, value in was.items()}
+    was.pop("worked_at")  # now without the times of summaries
     now["answers"] = ANSWERS.dump_python(debate.answers, mode="json")
     now["notes"] = now["all_notes"]  # those that say nothing any more are kept since
     dropped = was.pop("dropped")  # calls given up are booked with all others since
     assert differing(was, now) == []
-    without_call = (expense.usage for expense in debate.spent if not expense.call)
+    without_call = (expense.usage for expense in debate.expenses if not expense.call)
     assert sum(without_call, start=Usage()).attempts >= dropped["attempts"]
     for old, entry in zip(values["events"], entries, strict=True):
         assert entry.event.key == old["key"]

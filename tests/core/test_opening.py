@@ -10,7 +10,7 @@ from core.debate.log import fold
 from core.debate.people import Person, Place
 from core.errors import BadInput
 from core.opening import NOT_SEALED, TAKEN_OUT, DebateRequest, open_debate
-from core.rules.history.material import rules_of
+from core.rules.history.material import summarization_for
 from core.settings import Settings
 from core.testing import log_of
 
@@ -118,5 +118,5 @@ def test_an_agents_own_prompt_for_summaries_wins_over_the_debates() -> None:
     settings = Settings(agents=agents, summarization=Summarization(prompt=everybodys))
     debate = fold(log_of([DebateStarted(setup=open_debate(WISH, settings, delimiter="ab"))]))
 
-    used = {agent.id: rules_of(debate, agent.id).prompt for agent in debate.setup.agents}
+    used = {agent.id: summarization_for(debate, agent.id).prompt for agent in debate.setup.agents}
     assert used == {"ann": anns, "bob": bobs, "cem": everybodys}

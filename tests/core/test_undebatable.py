@@ -16,7 +16,7 @@ from core.debate.verdict import NOT_DECIDED
 from core.engine import Engine
 from core.llm.call import ModelCalls
 from core.llm.providers.offline import OfflineProvider
-from core.rules.ending import degradations, ending_sentences, round_reasons, why_not_wanted
+from core.rules.ending import ending_sentences, limitations, reopening_fault, round_reasons
 from core.rules.gate import rounds_open, undebatable
 from core.rules.schedule import rounds_held
 from core.testing import InMemoryStore, RecordingSink, ScriptedProvider, a_setup
@@ -70,8 +70,8 @@ async def test_where_nothing_is_debated_each_answers_once_and_it_is_said_why(
     assert rounds_held(debate) == 0
     assert ending_sentences(debate) == (reason, "Only first answers were given.")
     assert round_reasons(debate) == ()
-    assert advice in why_not_wanted(debate)
-    assert list(degradations(debate)) == [], "what voters declare is no failure"
+    assert advice in reopening_fault(debate)
+    assert list(limitations(debate)) == [], "what voters declare is no failure"
     assert debate.verdict
     if reason == NO_MODEL:
         assert debate.verdict.decision == f"{NOT_DECIDED}."

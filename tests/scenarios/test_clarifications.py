@@ -313,7 +313,7 @@ async def test_when_the_time_is_up_the_assumptions_hold():
         board = await team.debate(QUESTION)
         debate = await team.wait_for_end(board)
         assert debate.answers == {}
-        assert len(debate.closed) == 1
+        assert len(debate.closed_cards) == 1
         card = await card_saying(team, board, "closed")
         assert "Nobody answered. Assumed: A thousand" in card["text"]
         whole = "\n".join(seen_in(team.replies(board), opened=True))
@@ -329,7 +329,7 @@ async def test_the_time_runs_out_for_a_bot_that_was_started_again(tmp_path: Any)
             assert await team.status(board) is Status.RUNNING
         async with running_bot(workspace, database=tmp_path / "m.db", spec=spec(1.5)) as again:
             debate = await again.wait_for_end(board)
-            assert len(debate.closed) == 1
+            assert len(debate.closed_cards) == 1
 
 
 async def test_the_first_answer_stands_and_the_second_is_a_note_that_its_author_hears_of(

@@ -14,7 +14,7 @@ from core.debate.vote import GateReason, Guidance, NextStep
 from core.request import ModelRequest, PartKind
 from core.rules.ending import ending_sentences
 from core.rules.formats import panel
-from core.rules.gate import closing_gate, gate_after, in_words
+from core.rules.gate import closing_gate, gate_after, gate_words
 from core.rules.schedule import rounds_held
 from core.testing import ScriptedProvider
 from core.transcript.decision import decision_text
@@ -52,7 +52,7 @@ async def told_everywhere(team: Team, board: str, debate: Debate) -> None:
     thread = words_in(team.replies(board))
     ended = closing_gate(debate)
     called = "After round 2 the facilitator called the vote."
-    why = in_words(debate, ended) if ended else called
+    why = gate_words(debate, ended) if ended else called
     await board_saying(team, board, why)
     assert why in thread
     assert why in report(debate)

@@ -17,7 +17,7 @@ from core.debate.people_events import BallotsRevealed
 from core.debate.state import Status
 from core.debate.turn import Act
 from core.request import ModelRequest
-from core.rules.sealing import TELLING_EVENTS
+from core.rules.sealing import HIDDEN_EVENTS
 from core.testing import InMemoryStore, ScriptedProvider, a_setup, on_own_models, plausible_reply
 from core.transcript.explain import explanation, timeline
 from core.transcript.record import record_json
@@ -183,7 +183,7 @@ turn_failed vote_called withheld
 
 def test_a_new_kind_of_event_is_withheld_or_shown_on_purpose() -> None:
     kinds = set(Event.kinds)
-    withheld = {event.kind for event in TELLING_EVENTS}
+    withheld = {event.kind for event in HIDDEN_EVENTS}
     assert sorted(kinds - withheld) == SHOWN.split()
 
 

@@ -64,13 +64,13 @@ def _asking(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn
     return pending if any(turn.agent in present for turn in pending) else ()
 
 
-def asked_by_facilitator(debate: Debate) -> Sequence[Turn]:
+def facilitator_questions(debate: Debate) -> Sequence[Turn]:
     questions = (guidance for guidance in debate.guidance.values() if guidance.question)
     turns = (Turn(act=Act.CLARIFICATION, round=g.turn.round, agent=ENGINE) for g in questions)
     return debate.open_turns(turns)
 
 
-def asked_for(debate: Debate, turn: Turn) -> Sequence[MergedQuestion]:
+def collected_questions(debate: Debate, turn: Turn) -> Sequence[MergedQuestion]:
     """The questions of all agents for this turn, those in the same words once, as first worded."""
     merged = dict[tuple[str, ...], MergedQuestion]()
     for question in _questions(debate, turn):
@@ -82,7 +82,7 @@ def asked_for(debate: Debate, turn: Turn) -> Sequence[MergedQuestion]:
     return list(merged.values())
 
 
-def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarifications:
+def questions_to_put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarifications:
     """The questions to put to people on this turn: each once, numbered on from earlier ones.
 
     The most decisive come first: what the playbook asks, what most agents ask, then what each agent
@@ -93,10 +93,10 @@ def put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarification
     empty: unknown, and all are put.
     """
     if turn == review.ASKING and debate.findings:
-        return review.put(debate, turn)
+        return review.author_questions(debate, turn)
     first = 1 + sum(len(card.items) for card in debate.clarifications.values())
     by_first: dict[int, MergedQuestion] = {}
-    for place, item in enumerate(asked_for(debate, turn)):
+    for place, item in enumerate(collected_questions(debate, turn)):
         # Questions of the playbook are never merged away.
         first_place = firsts[place] if firsts and PLAYBOOK not in item.agents else place
         earlier = by_first.get(first_place)

@@ -15,11 +15,11 @@ from core.debate.turn import Act, Turn, turn_of
 from core.request import Part, PartKind
 from core.rules.agreement import Agreement, Probabilities, agreement
 from core.rules.formats.shown import (
-    last_words,
+    excerpt,
     others_by_letter,
     others_unnamed,
     own_text,
-    pointing_up,
+    rebuttals,
 )
 from core.rules.options import stance_in
 from core.rules.steps import CarriedText, Format, Step, everybody, others, own
@@ -71,7 +71,7 @@ def _everybodys_findings(form: Format, debate: Debate, turn: Turn) -> Sequence[P
     ]
     if turn.agent in contributions:
         mine = parts[list(contributions).index(turn.agent)]
-        text = pointing_up(mine.text, mine.label)
+        text = excerpt(mine.text, mine.label)
         parts.append(Part(kind=PartKind.OWN, label="What you found", text=text, trim_priority=1))
     return parts
 
@@ -128,5 +128,5 @@ FORMAT = Format(
             ),
         ),
     ),
-    shows={Act.BALLOT: (last_words,)},
+    shows={Act.BALLOT: (rebuttals,)},
 )

@@ -108,7 +108,7 @@ def statements(debate: Debate, number: int) -> Sequence[Contribution]:
     return list(FORMAT.contributions(debate, Act.STATEMENT, number).values())
 
 
-def steps_open(debate: Debate, turn: Turn) -> tuple[NextStep, ...]:
+def allowed_steps(debate: Debate, turn: Turn) -> tuple[NextStep, ...]:
     """What the facilitator may decide on this turn; to go on is always open to it."""
     steps = [NextStep.GO_ON]
     if questions_left(debate):

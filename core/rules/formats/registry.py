@@ -12,7 +12,7 @@ from core.debate.turn import Act, Turn
 from core.errors import LogBroken
 from core.request import Part, PartKind
 from core.rules.formats import council, critique, panel, review
-from core.rules.formats.shown import last_words, others_by_letter, others_unnamed
+from core.rules.formats.shown import others_by_letter, others_unnamed, rebuttals
 from core.rules.steps import Format, Show, Step, others, own
 
 FORMATS: Mapping[str, Format] = {
@@ -50,7 +50,7 @@ def format_of_agenda(agenda: Agenda) -> Format:
         name=agenda.name,
         most_rounds=1,
         steps=tuple(_agenda_steps(agenda)),
-        shows={Act.BALLOT: (last_words,)},
+        shows={Act.BALLOT: (rebuttals,)},
     )
 
 

@@ -107,7 +107,7 @@ def _weight(finding: ReviewFinding) -> int:
 
 
 @once_per_debate
-def standing(debate: Debate) -> tuple[ReviewFinding, ...]:
+def current_findings(debate: Debate) -> tuple[ReviewFinding, ...]:
     """Every finding as it stands now, the gravest first.
 
     One is resolved, or answered, if no second look leaves it open; new findings of second looks
@@ -143,7 +143,7 @@ def unasked_count(debate: Debate) -> int:
     return max(0, sum(item.severity in WEIGHTY for item in items) - MOST_PUT)
 
 
-def not_put_words(debate: Debate) -> str:
+def unasked_words(debate: Debate) -> str:
     count = unasked_count(debate)
     if not count:
         return ""
@@ -166,7 +166,7 @@ def struck_words(debate: Debate) -> str:
     return f"{lost} struck out: not about words of the subject." if struck_count(debate) else ""
 
 
-def counted_words(findings: Iterable[ReviewFinding]) -> str:
+def open_findings_words(findings: Iterable[ReviewFinding]) -> str:
     """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
     count = Counter(finding.severity for finding in findings if finding.is_open)
     plurals = {Severity.MAJOR: "major", Severity.MINOR: "minor"}
@@ -184,7 +184,7 @@ def answered_words(findings: Iterable[ReviewFinding]) -> str:
     return f"{number} answered" if number else ""
 
 
-def line_of(finding: ReviewFinding) -> str:
+def finding_line(finding: ReviewFinding) -> str:
     cited = finding.citation
     place = f" ({', '.join(filter(None, (cited.source, cited.place)))})"
     mend = f" To mend it: {finding.mend}" if finding.mend else ""
@@ -208,12 +208,12 @@ def _looks_again(debate: Debate, turn: Turn) -> bool | None:
         return None
     if not is_answered(debate):
         return False
-    return None if is_read_first(debate) else True
+    return None if awaits_changed_text(debate) else True
 
 
 def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
     lines = [
-        f"f{number} (agent {debate.setup.letter(finding.raised_by[0])}): {line_of(finding)}"
+        f"f{number} (agent {debate.setup.letter(finding.raised_by[0])}): {finding_line(finding)}"
         for number, finding in enumerate(raised_findings(debate), start=1)
     ]
     return _listed("Findings of all agents", lines)
@@ -225,7 +225,7 @@ def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     lines = [
         f"f{finding.number}: number {numbers[finding.number]} of what people were asked"
         if finding.number in numbers
-        else f"f{finding.number}: {line_of(finding)}"
+        else f"f{finding.number}: {finding_line(finding)}"
         for finding in own_findings(debate, turn.agent)
     ]
     return _listed("Your findings", lines)
@@ -233,9 +233,9 @@ def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
 
 def _standing_findings(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
     lines = [
-        f"{finding.number}. {finding.status.value}, {line_of(finding)}"
+        f"{finding.number}. {finding.status.value}, {finding_line(finding)}"
         + (f" ({finding.why})" if finding.why else "")
-        for finding in standing(debate)
+        for finding in current_findings(debate)
     ]
     return _listed("Findings as they stand", lines or ["There are none."])
 
@@ -291,7 +291,7 @@ def options(debate: Debate, turn: Turn) -> Options:
     )
 
 
-def how_it_went(debate: Debate) -> str:
+def second_look_words(debate: Debate) -> str:
     if FORMAT.contributions(debate, Act.SECOND_LOOK):
         return "The author was asked about what matters, and the agents looked again."
     if debate.findings is None:
@@ -306,13 +306,13 @@ def how_it_went(debate: Debate) -> str:
 # What is put to the author, and what the author says to it.
 
 
-def put(debate: Debate, turn: Turn) -> Clarifications:
+def author_questions(debate: Debate, turn: Turn) -> Clarifications:
     first = 1 + sum(len(card.items) for card in debate.clarifications.values())
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds * PATIENCE)
     items = tuple(
         Clarification(
             number=number,
-            question=line_of(finding),
+            question=finding_line(finding),
             assumption=_UNANSWERED,
             asked_by=finding.raised_by,
         )
@@ -339,7 +339,7 @@ def finding_number(debate: Debate, item: Clarification) -> int | None:
     return findings_for_author(debate)[items.index(item)].number if item in items else None
 
 
-def left_to_text(debate: Debate, item: Clarification) -> bool:
+def is_settled_by_text(debate: Debate, item: Clarification) -> bool:
     """Whether a finding was put to the author, who handed in a changed text and said no more."""
     answer = debate.answers.get(item.number)
     is_unanswered = item in _card_items(debate) and not (answer and answer.text)
@@ -352,15 +352,15 @@ def is_answered(debate: Debate) -> bool:
         return False
     answers = (debate.answers.get(item.number) for item in _card_items(debate))
     is_said = any(answer and answer.text for answer in answers)
-    return is_said or any(key.startswith("note/") for key in settled_by(debate))
+    return is_said or any(key.startswith("note/") for key in response_keys(debate))
 
 
-def is_read_first(debate: Debate) -> bool:
+def awaits_changed_text(debate: Debate) -> bool:
     """Whether what the author handed in is still to be read: till then nobody looks, or votes."""
     if not debate.findings or not is_answered(debate):
         return False
     # The readings of what was handed in while the author was asked.
-    notes = {key.removeprefix("note/") for key in settled_by(debate)}
+    notes = {key.removeprefix("note/") for key in response_keys(debate)}
     references = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
     first, reading = len(debate.setup.references), sources.unread(debate)
     return any(
@@ -370,7 +370,7 @@ def is_read_first(debate: Debate) -> bool:
     )
 
 
-def settled_by(debate: Debate) -> Sequence[str]:
+def response_keys(debate: Debate) -> Sequence[str]:
     """Keys of the author's responses: answers, notes, the end of the time to answer.
 
     Answers and notes count while the author is asked, a changed text any time before the vote.
@@ -425,7 +425,7 @@ def _read_sources(debate: Debate) -> Sequence[Source]:
     return [source for source in debate.evidence if source.reference.kind in KINDS]
 
 
-def role_of(debate: Debate, source: Source) -> str:
+def source_role(debate: Debate, source: Source) -> str:
     """What a source is in a review: the subject, or its changed text; empty: neither."""
     if debate.setup.format != NAME:
         return ""

@@ -114,7 +114,7 @@ def others_by_letter(act: Act, *, in_short: bool = False) -> Show:
     return show
 
 
-def last_words(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+def rebuttals(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     """All rebuttals, under the letters of their authors: for the voters."""
     if not turn.round:
         return ()
@@ -173,6 +173,6 @@ def in_brief(contribution: Contribution, most: int = IN_SHORT) -> str:
     return "\n- ".join((contribution.answer, *contribution.points))
 
 
-def pointing_up(text: str, above: str) -> str:
+def excerpt(text: str, above: str) -> str:
     """How a text begins, and under which label above it stands in full."""
     return f"{first_paragraphs(text, _BEGINNING)}\n(In full above, in: {above}.)"

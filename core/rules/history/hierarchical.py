@@ -18,10 +18,10 @@ from core.rules.history.material import (
     contribution_turn,
     debate_turn,
     is_complete,
-    is_foreseen,
+    is_planned,
     round_of,
     round_turn,
-    rules_of,
+    summarization_for,
 )
 
 METHOD = ContextMethod.HIERARCHICAL
@@ -32,9 +32,9 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
     long = [
         contribution_turn(contribution)
         for contribution in debate.contributions.values()
-        if len(contribution.text) >= rules_of(debate, contribution.turn.agent).threshold
+        if len(contribution.text) >= summarization_for(debate, contribution.turn.agent).threshold
         and not contribution.carried_from
-        and is_foreseen(debate, contribution.turn.round + 1, debate.setup.rounds)
+        and is_planned(debate, contribution.turn.round + 1, debate.setup.rounds)
     ]
     # A round is summed up once it is over and its contributions are condensed.
     pending = {turn.round for turn in debate.open_turns(long)}

@@ -16,7 +16,7 @@ from core.request import Part, PartKind
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.formats.shown import in_brief
 from core.rules.history import material
-from core.rules.history.material import is_foreseen, perspective, perspective_turn, with_text
+from core.rules.history.material import is_planned, perspective, perspective_turn, with_text
 
 METHOD = ContextMethod.LENGTH
 
@@ -74,7 +74,7 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
     """The round before is over for this agent, its history is long, and there is no summary yet."""
     if not debate.has_begun(turn.round - 1) or debate.is_done(turn):
         return False
-    is_last = not is_foreseen(debate, turn.round + 1, rounds)
+    is_last = not is_planned(debate, turn.round + 1, rounds)
     if is_last and newest(debate, turn.agent, turn.round - 1):
         return False  # one turn would read it: the one before and what came since serve
     refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
@@ -83,10 +83,10 @@ def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
         material.is_complete(debate, turn.round - 1)
         and all(coming.round >= turn.round for coming in turns_ready(debate, rounds))
     )
-    is_held = is_foreseen(debate, turn.round, rounds)
+    is_held = is_planned(debate, turn.round, rounds)
     return is_over and is_held and _is_long(debate, turn.agent, turn.round)
 
 
 def _is_long(debate: Debate, agent: str, number: int) -> bool:
     length = material.chars(perspective(debate, agent, number))
-    return length >= material.rules_of(debate, agent).threshold
+    return length >= material.summarization_for(debate, agent).threshold

@@ -43,7 +43,7 @@ _CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 # Whose rules for summaries hold.
 
 
-def rules_of(debate: Debate, agent: str) -> Summarization:
+def summarization_for(debate: Debate, agent: str) -> Summarization:
     setup = debate.setup
     own = {**{agent.id: agent for agent in setup.agents}, JUDGE: setup.judge}.get(agent)
     return (own and own.summarization) or setup.summarization
@@ -51,7 +51,7 @@ def rules_of(debate: Debate, agent: str) -> Summarization:
 
 def method_of(debate: Debate, agent: str) -> ContextMethod:
     """What stands in for older turns in this agent's prompts; switched off, nothing does."""
-    rules = rules_of(debate, agent)
+    rules = summarization_for(debate, agent)
     return rules.method if rules.enabled else ContextMethod.FULL
 
 
@@ -125,7 +125,7 @@ def is_complete(debate: Debate, number: int) -> bool:
 
 
 @once_per_debate
-def is_foreseen(debate: Debate, number: int, rounds: int) -> bool:
+def is_planned(debate: Debate, number: int, rounds: int) -> bool:
     """Whether that round may be held, and the format still has turns for it."""
     return number <= rounds and bool(format_of(debate).planned_turns(debate, number))
 
@@ -230,7 +230,7 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
             f"[Position of {debate.setup.agent(position.turn.agent).name}]\n{position.text}"
             for position in last_positions(debate)
         )
-        return _material(SummaryKind.JUDGE, text, rules_of(debate, JUDGE))
+        return _material(SummaryKind.JUDGE, text, summarization_for(debate, JUDGE))
     if turn.agent != SUMMARIZER:
         return _of_perspective(debate, turn)
     if turn.target is None:
@@ -247,7 +247,7 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
         return _of_texts(debate, turn.round, list(texts.values()), ())
     contribution = debate.contributions[turn.target]
     # Half of the limit of a whole history; without a summary it is shown in full.
-    rules = rules_of(debate, contribution.turn.agent)
+    rules = summarization_for(debate, contribution.turn.agent)
     half = {"max_length": max(1, rules.max_length // 2), "method": ContextMethod.HIERARCHICAL}
     return _material(
         SummaryKind.CONTRIBUTION,
@@ -264,8 +264,8 @@ def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
         by_round.setdefault(contribution.turn.round, []).append(contribution)
     texts = [as_text(debate, said, mine=turn.agent) for _, said in sorted(by_round.items())]
     # The next round's summary is made from the same and one more; the last round has none.
-    is_last = not is_foreseen(debate, turn.round + 2, debate.setup.rounds)
-    text, rules = "\n\n".join(texts), rules_of(debate, turn.agent)
+    is_last = not is_planned(debate, turn.round + 2, debate.setup.rounds)
+    text, rules = "\n\n".join(texts), summarization_for(debate, turn.agent)
     return _material(SummaryKind.PERSPECTIVE, text, rules, grows_by=texts, is_last=is_last)
 
 

@@ -98,7 +98,10 @@ def judge_summary_turn(debate: Debate) -> Turn | None:
     is_full = material.method_of(debate, JUDGE) is ContextMethod.FULL
     if debate.setup.judge.summarization is None or is_full:
         return None
-    if material.chars(material.last_positions(debate)) < material.rules_of(debate, JUDGE).threshold:
+    if (
+        material.chars(material.last_positions(debate))
+        < material.summarization_for(debate, JUDGE).threshold
+    ):
         return None
     return Turn(act=Act.SUMMARY, round=debate.setup.rounds, agent=JUDGE)
 

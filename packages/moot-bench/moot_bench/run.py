@@ -10,7 +10,7 @@ from typing import Protocol
 from bot.terminal.files import tell
 from core.acts.take import Turns
 from core.debate.debate_events import CallsDropped, DebateStarted
-from core.debate.log import RecordedEvent, fold, spent_by
+from core.debate.log import RecordedEvent, fold, usage_of
 from core.debate.people import Person
 from core.debate.setup import Setup
 from core.debate.state import Debate, Status
@@ -23,7 +23,7 @@ from core.figures import money, quantity
 from core.llm.call import ModelCalls
 from core.ports import Clock, DebateFilter, DebateStore, Reservations
 from core.rules import schedule
-from core.rules.options import held_by, leading, options_of
+from core.rules.options import current_stance, leading, options_of
 from core.rules.schedule import rounds_held
 from core.rules.voting import winning_options
 from core.settings import Settings
@@ -368,7 +368,7 @@ PRESUMED = "presumed/"
 
 def is_answer(debate: Debate) -> bool:
     """Whether the debate ended as it was meant to: not for want of money, models or time."""
-    spoilt = debate.out_of_money or debate.out_of_time or debate.out_of_patience or debate.stop
+    spoilt = debate.out_of_money or debate.out_of_time or debate.outage_timed_out or debate.stop
     return debate.status is Status.CONCLUDED and not spoilt
 
 
@@ -394,7 +394,7 @@ def answer_of(log: Sequence[RecordedEvent], debate: Debate, arm: Arm, task: Task
         for event in events
         if not (isinstance(event, CallsDropped) and event.origin.startswith(PRESUMED))
     ]
-    cost = sum((spent_by(event) for event in real), start=Usage()).cost
+    cost = sum((usage_of(event) for event in real), start=Usage()).cost
     # First and last choice of everybody who voted before a debate; none where none was held.
     if not rounds_held(debate):
         sides = ()
@@ -402,7 +402,7 @@ def answer_of(log: Sequence[RecordedEvent], debate: Debate, arm: Arm, task: Task
         options = options_of(debate)
         first = {b.voter: b.probabilities for b in debate.ballots.values() if not b.turn.round}
         sides = tuple(
-            (leading(options.probabilities(shares)), leading(held_by(debate, voter)))
+            (leading(options.probabilities(shares)), leading(current_stance(debate, voter)))
             for voter, shares in first.items()
         )
     return ArmAnswer(

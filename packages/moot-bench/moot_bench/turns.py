@@ -19,7 +19,7 @@ from core.debate.vote import Options, QuestionKind
 from core.errors import CallFailed
 from core.rules import voting
 from core.rules.formats.registry import format_of
-from core.rules.options import leading, option_of
+from core.rules.options import current_option, leading
 from core.usage import Usage
 
 from moot_bench.tasks import Task, stance_of
@@ -95,7 +95,7 @@ class BenchTurns:
             return VerdictReached(
                 verdict=Verdict(
                     decision=first_sentence(positions[best].text),
-                    option=option_of(debate, best),
+                    option=current_option(debate, best),
                     solution=positions[best].text,
                     confidence=None,
                     source=VerdictSource.WINNER,

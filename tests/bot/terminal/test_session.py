@@ -115,7 +115,7 @@ async def test_when_nobody_answers_in_time_the_assumptions_hold() -> None:
     debate = await (await sitting.start(Clarifying(enabled=True, wait_seconds=0.2)))
 
     assert debate.status is Status.CONCLUDED
-    assert len(debate.closed) == 1
+    assert len(debate.closed_cards) == 1
     assert debate.answers == {}
     assert "then the assumptions hold." in sitting.shown.getvalue()
     assert "The time to answer is over" in sitting.shown.getvalue()

@@ -62,7 +62,7 @@ async def test_a_model_chooses_the_agents_before_anybody_speaks() -> None:
     assert debate.setup.reasons["sceptic"] == "Looks for what is wrong with the favourite answer."
     assert {said.turn.agent for said in debate.contributions.values()} == set(chosen)
     assert debate.setup.hard_to_undo
-    assert debate.spent[0].agent == SUMMARIZER
+    assert debate.expenses[0].agent == SUMMARIZER
     assert debate.usage.attempts == len(bench.provider.requests)
     assert debate.status is Status.CONCLUDED
     assert not debate.setup.warnings

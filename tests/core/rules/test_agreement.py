@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.rules.agreement import agreement, moved
+from core.rules.agreement import agreement, has_moved
 
 Votes = dict[str, dict[str, float]]
 
@@ -47,7 +47,7 @@ def test_a_split_says_who_is_where_and_over_what() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "has_moved"),
+    ("before", "after", "is_move"),
     [
         ({"o1": 0.8, "o2": 0.2}, {"o1": 0.71, "o2": 0.29}, False),
         ({"o1": 0.8, "o2": 0.2}, {"o1": 0.7, "o2": 0.3}, True),
@@ -57,6 +57,6 @@ def test_a_split_says_who_is_where_and_over_what() -> None:
     ],
 )
 def test_who_changes_the_option_or_ten_points_has_moved(
-    before: dict[str, float], after: dict[str, float], *, has_moved: bool
+    before: dict[str, float], after: dict[str, float], *, is_move: bool
 ) -> None:
-    assert moved(before, after) is has_moved
+    assert has_moved(before, after) is is_move

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.rules.casting import FEWEST, MOST, SCEPTIC, CastRole, by_topics, held_to_rules
+from core.rules.casting import FEWEST, MOST, SCEPTIC, CastRole, cast_by_topics, valid_cast
 from core.settings import ROLES
 
 
@@ -21,12 +21,12 @@ from core.settings import ROLES
     ],
 )
 def test_the_questions_topics_choose_the_roles(question: str, roles: list[str]) -> None:
-    assert [cast.role for cast in by_topics(question)] == roles
+    assert [cast.role for cast in cast_by_topics(question)] == roles
 
 
 @given(st.text())
 def test_any_question_has_three_to_five_known_roles_and_a_sceptic(question: str) -> None:
-    roles = [cast.role for cast in by_topics(question)]
+    roles = [cast.role for cast in cast_by_topics(question)]
     assert FEWEST <= len(roles) <= MOST
     assert len(set(roles)) == len(roles)
     assert SCEPTIC in roles
@@ -35,10 +35,10 @@ def test_any_question_has_three_to_five_known_roles_and_a_sceptic(question: str)
 
 def test_a_models_cast_is_held_to_the_rules() -> None:
     named = ("people", "people", "wizard", "legal", *ROLES)
-    cast = held_to_rules([CastRole(role, "because " * 50) for role in named], ROLES)
+    cast = valid_cast([CastRole(role, "because " * 50) for role in named], ROLES)
     roles = ["people", "legal", "architect", "performance", "sceptic"]
     assert [role.role for role in cast] == roles
     assert all(0 < len(role.reason) <= 120 for role in cast)
     assert cast[0].reason.endswith("…")
-    (without_spaces, *_) = held_to_rules([CastRole("data", "データの移行を見る。" * 50)], ROLES)
+    (without_spaces, *_) = valid_cast([CastRole("data", "データの移行を見る。" * 50)], ROLES)
     assert without_spaces.reason.startswith("データの移行")

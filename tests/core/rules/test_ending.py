@@ -27,8 +27,8 @@ from core.rules.ending import (
     EndingReason,
     cut_reason,
     cut_words,
-    degradations,
     ending_sentences,
+    limitations,
     rounds_words,
     state_of,
     state_words,
@@ -143,14 +143,14 @@ def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
     lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
     told = f"Security (scripted/scripted-1) failed to give: {lost}"
 
-    assert list(degradations(debate_of(*failed[:2]))) == [f"{told}. It is down."]
-    (text,) = degradations(debate_of(*failed))
+    assert list(limitations(debate_of(*failed[:2]))) == [f"{told}. It is down."]
+    (text,) = limitations(debate_of(*failed))
     assert text == f"{told}, critique of Architect (round 2), 1 more. It is down."
 
 
 def test_a_check_in_another_order_that_failed_is_told() -> None:
     turn = Turn(act=Act.CROSS_CHECK, round=1, agent=JUDGE)
     failed = TurnFailed(failure=Failure(turn=turn, reason="It is down."))
-    assert list(degradations(debate_of(failed))) == [
+    assert list(limitations(debate_of(failed))) == [
         "The vote is close, and the judge was not asked again in another order: It is down."
     ]

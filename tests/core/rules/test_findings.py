@@ -7,7 +7,7 @@ import pytest
 from core.debate.contributions import Findings, FindingStatus, ReviewFinding, Severity
 from core.debate.evidence import Citation, CitationStatus
 from core.rules.formats import review
-from core.rules.formats.review import counted_words, line_of, merge_findings
+from core.rules.formats.review import finding_line, merge_findings, open_findings_words
 from tests.core.rules.formats.told import a_format_setup, debate_with
 
 
@@ -68,20 +68,20 @@ def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
         a_finding().model_copy(update={"status": FindingStatus.RESOLVED}),
         a_finding().model_copy(update={"status": FindingStatus.ANSWERED}),
     ]
-    assert counted_words(told) == "2 blockers, 1 major, 1 detail"
-    assert counted_words(told[4:]) == ""
-    assert line_of(told[2]) == "major: “all jobs are lost” (e1, line 3): Orders vanish."
+    assert open_findings_words(told) == "2 blockers, 1 major, 1 detail"
+    assert open_findings_words(told[4:]) == ""
+    assert finding_line(told[2]) == "major: “all jobs are lost” (e1, line 3): Orders vanish."
 
 
 def test_at_most_eight_findings_are_put_the_gravest_first() -> None:
     many = [a_finding(f"w{n} x{n}") for n in range(9)]
     merged = merge_findings([*many, a_finding("end", severity=Severity.BLOCKER)])
     debate = debate_with(a_format_setup("review", rounds=1))
-    assert review.not_put_words(debate) == ""
+    assert review.unasked_words(debate) == ""
 
     debate = replace(debate, findings=Findings(turn=review.MERGING, items=merged))
-    items = review.put(debate, review.ASKING).items
+    items = review.author_questions(debate, review.ASKING).items
     assert len(items) == 8
     assert items[0].question.startswith("blocker: “end”")
     assert review.unasked_count(debate) == 2
-    assert review.not_put_words(debate).startswith("2 more that matter are not asked about")
+    assert review.unasked_words(debate).startswith("2 more that matter are not asked about")

@@ -14,7 +14,7 @@ from core.debate.turn import BESIDE
 from core.debate.turn_events import GatePassed
 from core.debate.vote import GateReason, QuestionKind
 from core.rules import gate, schedule
-from core.rules.ending import round_reasons, why_not_wanted
+from core.rules.ending import reopening_fault, round_reasons
 from core.testing import on_own_models
 from tests.core.rules.formats.told import (
     AGENTS,
@@ -71,7 +71,7 @@ def test_where_all_agree_the_vote_stands_and_a_split_is_debated(
     is_agreed = found.reason is GateReason.AGREED
 
     assert found.reason in {GateReason.AGREED, GateReason.SPLIT}
-    assert gate.in_words(debate, found).startswith(words)
+    assert gate.gate_words(debate, found).startswith(words)
     assert ready(debate) == ({"tally"} if is_agreed else {"critique"})
     if is_agreed:
         assert schedule.rounds_held(debate) == 0
@@ -83,7 +83,7 @@ def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
     debate, found = passed(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
 
     assert ready(debate) == {"critique"}
-    assert "hard to undo, so it is debated all the same" in gate.in_words(debate, found)
+    assert "hard to undo, so it is debated all the same" in gate.gate_words(debate, found)
     one_model = ONE_MODEL.model_copy(update={"hard_to_undo": True})
     debate, _ = passed(one_model, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7))
     assert ready(debate) == {"critique"}, "its vote does not stand"
@@ -105,9 +105,9 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
     debate, found = passed(ONE_MODEL, *events)
 
     assert found.reason is reason
-    assert words in gate.in_words(debate, found)
+    assert words in gate.gate_words(debate, found)
     assert ready(debate) == {"tally"}
-    assert not why_not_wanted(debate)
+    assert not reopening_fault(debate)
     wanted = (*events, GatePassed(gate=found), DebateWanted(by=Person(id="U1")))
     assert ready(debate_with(ONE_MODEL, *wanted)) == {"critique"}
 
@@ -117,7 +117,7 @@ def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None
     debate, found = passed(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7))
 
     assert found.ends_rounds
-    assert "whether rules are kept, and first answers differ" in gate.in_words(debate, found)
+    assert "whether rules are kept, and first answers differ" in gate.gate_words(debate, found)
 
 
 def test_where_a_first_ballot_is_lost_those_who_agree_are_debated() -> None:
@@ -152,7 +152,7 @@ def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
     setup = ONE_MODEL.model_copy(update={"forecast": Forecast.model_validate(cost | sizes)})
     debate, found = passed(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.85, 0.8))
 
-    assert gate.in_words(debate, found).endswith("; the debate was skipped, about $0.66 saved.")
+    assert gate.gate_words(debate, found).endswith("; the debate was skipped, about $0.66 saved.")
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -160,7 +160,7 @@ def test_what_is_not_held_is_said_with_what_it_would_have_cost() -> None:
 def test_every_reason_is_a_sentence(reason: GateReason, number: int) -> None:
     debate = debate_with(MODELS, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.6))
     result = gate.Gate(turn=gate.gate_turn(number), reason=reason, option="o1", spread=0.6)
-    words = gate.in_words(debate, result)
+    words = gate.gate_words(debate, result)
 
     assert words[0].isupper()
     assert words.endswith(".")

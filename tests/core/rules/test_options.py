@@ -15,12 +15,12 @@ from core.rules.options import (
     NAME_MAX_CHARS,
     OptionList,
     after_edits,
-    by_option,
-    held_by,
+    current_stance,
     merge_by_rules,
     options_of,
     read_stance,
     short_names,
+    supporters,
     without_stance,
 )
 from tests.core.rules.formats.told import a_format_setup, debate_with, options, wording
@@ -134,5 +134,5 @@ def test_two_agents_who_name_the_same_new_option_name_one() -> None:
         stating("security", {"keep both": 1.0}),
     )
     assert [(item.id, item.name) for item in options_of(debate).items][2:] == [("n1", "keep both")]
-    assert by_option(debate)["n1"] == ["architect", "security"]
-    assert held_by(debate, "architect") == {"o1": 0.2, "n1": 0.8}
+    assert supporters(debate)["n1"] == ["architect", "security"]
+    assert current_stance(debate, "architect") == {"o1": 0.2, "n1": 0.8}
