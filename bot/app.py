@@ -26,7 +26,7 @@ from bot.listeners.context import (
     OperatorChoices,
     UseCases,
 )
-from bot.listeners.messages import say_too_fast
+from bot.listeners.messages import notify_too_fast
 from bot.listeners.place_gone import RefusedPosts
 from bot.listeners.registration import register_all
 from bot.log import logger
@@ -42,9 +42,9 @@ from bot.queue.rate_limits import Pace
 from bot.queue.rows import Posts
 from bot.running.debates import Runner
 from bot.settings import BotSettings, SlackAccess
-from bot.slack.access import Accesses
+from bot.slack.access import WorkspaceDirectories
 from bot.slack.client import WorkspaceClients
-from bot.slack.connection.bursts import AtOnce, Bursts
+from bot.slack.connection.bursts import BurstLimits, Bursts
 from bot.slack.connection.http import (
     AddRoutes,
     HttpServer,
@@ -125,7 +125,7 @@ class Parts:
     pace: Pace = field(default_factory=Pace)
     #: How long people and load balancers wait at most.
     timeouts: Timeouts = DEFAULT_TIMEOUTS
-    at_once: AtOnce = field(default_factory=AtOnce)
+    burst_limits: BurstLimits = field(default_factory=BurstLimits)
     #: Looks whether everything works, for `/debate doctor`.
     examine: Examine | None = None
     #: Finds decisions by meaning, too; None: by words only.
@@ -172,7 +172,7 @@ async def running(parts: Parts) -> AsyncGenerator[Moot]:
         wiring = _Wiring(parts, database, installation.clients, tracing=tracing, secret=secret)
         context = wiring.context
         catch_up = CatchUp(context, parts.pace)
-        bursts, gateway = Bursts(partial(say_too_fast, context), parts.at_once), None
+        bursts, gateway = Bursts(partial(notify_too_fast, context), parts.burst_limits), None
         app = _listening(parts, installation, replace(context, on_unrecorded=catch_up.look))
         app.use(bursts.check)
         if parts.slack.app_token:
@@ -300,8 +300,8 @@ class _Wiring:
         presenter = Presenter(posts=self.outbox, log=self.store, words=self._words)
 
         # What is sent elsewhere.
-        self._access = Accesses(clients, parts.timeouts)
-        slack = SlackSources(clients, self._access)
+        self._directories = WorkspaceDirectories(clients, parts.timeouts)
+        slack = SlackSources(clients, self._directories)
         addresses = PostAddresses(posts=self.posts, clock=self._clock, link_to=slack.link_to)
         self.landing = LandingQueue(
             outbox=self.outbox,
@@ -367,7 +367,7 @@ class _Wiring:
                 open_workspaces=environment.open_workspaces,
             ),
             lists=lists,
-            access=self._access,
+            directories=self._directories,
             clients=self._clients,
             outbox=self.outbox,
             posts=self.posts,
@@ -376,7 +376,7 @@ class _Wiring:
         )
 
     def _use_cases(self, records: BotRecords) -> UseCases:
-        parts, facts, store, people = self._parts, self.facts, self.store, self._access
+        parts, facts, store, people = self._parts, self.facts, self.store, self._directories
         bounds, pages = parts.environment.bounds, parts.environment.pages
         changes = {"question_max_chars": bounds.question_characters}
         settings = parts.settings.model_copy(update=changes)
@@ -460,7 +460,7 @@ async def _programs(parts: Parts, wiring: _Wiring, stack: AsyncExitStack) -> Seq
     context = wiring.context
     callers = TokenCallers(
         tokens=context.records.tokens,
-        access=context.access,
+        directories=context.directories,
         spending=wiring.store,
         clock=context.clock,
         day_cost=parts.settings.limits.token_day_cost,

@@ -20,7 +20,7 @@ from bot.landing.receivers import Receiver
 from bot.listeners.context import Examine
 from bot.queue.rate_limits import FAST, Pace
 from bot.settings import BotSettings, PageSettings, SlackAccess
-from bot.slack.connection.bursts import AtOnce
+from bot.slack.connection.bursts import BurstLimits
 from bot.slack.ids import ActionId, board_key, headline_key
 from bot.slack.manifest import manifest
 from bot.slack.payloads import PostedMessage
@@ -211,7 +211,7 @@ class BotSpec:
     timeouts: Timeouts = UNHURRIED
     bounds: Bounds = field(default_factory=Bounds)
     #: How much one person may send at once.
-    at_once: AtOnce = field(default_factory=AtOnce)
+    burst_limits: BurstLimits = field(default_factory=BurstLimits)
     #: Signed requests instead of a WebSocket.
     http: bool = False
     #: Whether agents ask people first; in tests only where a test is about that.
@@ -281,7 +281,7 @@ class BotSpec:
             tools=FetchTools(self.evidence, key_in=lambda _: "", environment=lambda _: {}),
             pace=self.pace,
             timeouts=self.timeouts,
-            at_once=self.at_once,
+            burst_limits=self.burst_limits,
             examine=self.examine,
             embedder=self.embedder,
             receivers=self.receivers,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.listeners.typed import SUBCOMMANDS, Steering, UnknownOption
 from bot.operations.doctor.findings import Finding, as_text, is_well
-from bot.slack.access import Standing
+from bot.slack.access import BotMembership
 from bot.slack.limits import POST_TEXT
 from bot.slack.mrkdwn import plain
 from bot.views.lists import status_words
@@ -118,14 +118,14 @@ def command_only(words: str) -> str:
     )
 
 
-def not_here(membership: Standing) -> str:
+def channel_refusal(membership: BotMembership) -> str:
     """Return why no debate can be held in a channel; empty if one can."""
-    if membership is Standing.OUTSIDE:
+    if membership is BotMembership.NOT_MEMBER:
         return (
             "I am not in this channel. Type `/invite @Moot`, then your question again; "
             "nothing was started."
         )
-    if membership is Standing.ARCHIVED:
+    if membership is BotMembership.ARCHIVED:
         return "This channel is archived; nothing was started."
     return ""
 

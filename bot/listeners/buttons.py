@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import (
-    FieldWrong,
+    FieldError,
     ListenerContext,
     OnClick,
     about,
@@ -19,7 +19,7 @@ from bot.listeners.context import (
     on_form,
     recorded,
 )
-from bot.listeners.linked import take_links
+from bot.listeners.linked import record_links
 from bot.listeners.messages import IncomingMessage
 from bot.slack.blocks import READ_ALL
 from bot.slack.ids import LINKS, ActionId, CallbackId, FieldId, question_field, rank_field
@@ -63,22 +63,22 @@ CHOICES = re.compile(rf"{ActionId.CHOOSE}_\d+")
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.BALLOT, about(open_ballot))
-    on_form(app, context, CallbackId.BALLOT_FORM, about(take_ballot))
+    on_form(app, context, CallbackId.BALLOT_FORM, about(record_ballot))
     for kind in DecisionKind:
         on_click(app, context, ActionId[kind.name], _deciding(kind))
     earlier = re.compile(rf"{ActionId.SUPERSEDE_EARLIER}-d\d{{1,4}}")
     on_click(app, context, earlier, about(open_to_supersede))
-    on_form(app, context, CallbackId.DECISION_FORM, about(take_decision))
+    on_form(app, context, CallbackId.DECISION_FORM, about(record_decision))
     for outcome in OutcomeKind:
         on_click(app, context, ActionId[f"OUTCOME_{outcome.name}"], _turned_out(outcome))
     on_click(app, context, ActionId.OUTCOME_CHANGE, about(change_outcome))
-    on_form(app, context, CallbackId.OUTCOME_FORM, about(take_outcome))
-    on_click(app, context, ActionId.FEEDBACK, about(take_feedback))
+    on_form(app, context, CallbackId.OUTCOME_FORM, about(record_outcome))
+    on_click(app, context, ActionId.FEEDBACK, about(record_feedback))
     on_click(app, context, ActionId.SAY_WHY, about(open_comment))
-    on_form(app, context, CallbackId.COMMENT_FORM, about(take_comment))
+    on_form(app, context, CallbackId.COMMENT_FORM, about(record_comment))
     on_click(app, context, ActionId.ASK, about(open_ask_form, joins=True))
     on_click(app, context, ActionId.ASK_THIS, ask_what_was_written)
-    on_form(app, context, CallbackId.ASK_FORM, about(take_question, joins=True))
+    on_form(app, context, CallbackId.ASK_FORM, about(ask_judge, joins=True))
     on_click(app, context, ActionId.SHARE_PAGE, about(share_page))
     on_click(app, context, ActionId.READ_ALL, about(read_all))
     on_click(app, context, ActionId.STOP, _steering(context.acts.steer.stop))
@@ -86,17 +86,17 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
     on_click(app, context, ActionId.PAUSE, _steering(context.acts.steer.pause))
     on_click(app, context, ActionId.RESUME, _steering(context.acts.steer.resume))
     on_click(app, context, ActionId.ADD_CONTEXT, about(open_context_form))
-    on_form(app, context, CallbackId.ADD_CONTEXT_FORM, about(take_context))
+    on_form(app, context, CallbackId.ADD_CONTEXT_FORM, about(record_context))
     on_click(app, context, ActionId.OPTIONS, about(open_options))
-    on_form(app, context, CallbackId.OPTIONS_FORM, about(take_options))
+    on_form(app, context, CallbackId.OPTIONS_FORM, about(record_options))
     on_click(app, context, ActionId.REVEAL, _steering(context.acts.steer.reveal))
     on_click(app, context, ActionId.DEBATE_ANYWAY, _steering(context.acts.steer.want))
-    app.event("agent_session_stopped", middleware=[recorded(context, take_stop)])(acknowledged)
+    app.event("agent_session_stopped", middleware=[recorded(context, stop_session)])(acknowledged)
     on_click(app, context, ActionId.ANSWER, about(open_answer_form, joins=True))
     on_click(app, context, ActionId.SKIP, about(skip, joins=True))
     on_click(app, context, ActionId.SKIP_ALL, about(skip, joins=True))
     on_click(app, context, CHOICES, about(choose_question, joins=True))
-    on_form(app, context, CallbackId.ANSWER_FORM, about(take_answers, joins=True))
+    on_form(app, context, CallbackId.ANSWER_FORM, about(record_answers, joins=True))
 
 
 async def open_ballot(context: ListenerContext, click: Click, debate: Debate) -> None:
@@ -104,14 +104,14 @@ async def open_ballot(context: ListenerContext, click: Click, debate: Debate) ->
     await context.open(click, ballot_form(debate, click.user_id))
 
 
-async def take_ballot(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
+async def record_ballot(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     options = list[str]()
     for place in range(places_of(debate)):
         option = form.choice(rank_field(place))
         if option and option in options:
-            raise FieldWrong(rank_field(place), answers.CHOSEN_TWICE)
+            raise FieldError(rank_field(place), answers.CHOSEN_TWICE)
         if place == 0 and not option:
-            raise FieldWrong(rank_field(place), answers.NO_CHOICE)
+            raise FieldError(rank_field(place), answers.NO_CHOICE)
         options += [option] if option else []
     ballot = PeopleBallot(by=form.person, options=tuple(options), origin=form.view_id)
     await context.acts.decide.vote(debate, ballot)
@@ -139,7 +139,7 @@ async def open_to_supersede(context: ListenerContext, click: Click, earlier: Deb
     await context.open(click, form)
 
 
-async def take_decision(
+async def record_decision(
     context: ListenerContext, form: FormSubmission, debate: Debate
 ) -> Form | None:
     """Record a decision with person and reason, once per form.
@@ -157,14 +157,14 @@ async def take_decision(
         try:
             context.acts.decide.check_newer(debate, instead)
         except BadInput as error:
-            raise FieldWrong(FieldId.NEWER, str(error)) from None
+            raise FieldError(FieldId.NEWER, str(error)) from None
     if kind is DecisionKind.REVISIT:
         try:
             day = date.fromisoformat(form.date(FieldId.DATE))
         except ValueError:
-            raise FieldWrong(FieldId.DATE, answers.NO_DATE) from None
+            raise FieldError(FieldId.DATE, answers.NO_DATE) from None
         if day <= await _today(context, form):
-            raise FieldWrong(FieldId.DATE, answers.PAST_DATE)
+            raise FieldError(FieldId.DATE, answers.PAST_DATE)
     decision = Decision(
         kind=kind,
         by=form.person,
@@ -216,18 +216,18 @@ async def open_outcome(
     await context.open(act, outcome_form(debate, outcome, again_after=again))
 
 
-async def take_outcome(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
+async def record_outcome(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     try:
         kind = OutcomeKind(form.choice(FieldId.OUTCOME))
     except ValueError:
-        raise FieldWrong(FieldId.OUTCOME, answers.NO_OUTCOME) from None
+        raise FieldError(FieldId.OUTCOME, answers.NO_OUTCOME) from None
     outcome = DecisionOutcome(
         kind=kind, by=form.person, why=form.text_of(FieldId.WHY), origin=form.view_id
     )
     await context.acts.decide.give_outcome(debate, outcome)
 
 
-async def take_feedback(context: ListenerContext, click: Click, debate: Debate) -> MessageView:
+async def record_feedback(context: ListenerContext, click: Click, debate: Debate) -> MessageView:
     feedback = Feedback(by=click.person, helpful=click.detail == "good", origin=click.trigger_id)
     await context.acts.decide.say_helpful(debate, feedback)
     return thanks(debate, feedback)
@@ -238,7 +238,7 @@ async def open_comment(context: ListenerContext, click: Click, debate: Debate) -
     await context.open(click, comment_form(debate, feedback))
 
 
-async def take_comment(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
+async def record_comment(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     feedback = Feedback(
         by=form.person,
         helpful=form.metadata.get("helpful") == "yes",
@@ -249,7 +249,7 @@ async def take_comment(context: ListenerContext, form: FormSubmission, debate: D
 
 
 async def _today(context: ListenerContext, act: Interaction) -> date:
-    return context.acts.decide.today(await context.access.zone_of(act.user_id, act.team_id))
+    return context.acts.decide.today(await context.directories.zone_of(act.user_id, act.team_id))
 
 
 async def open_ask_form(context: ListenerContext, click: Click, debate: Debate) -> None:
@@ -268,7 +268,7 @@ async def ask_what_was_written(context: ListenerContext, click: Click) -> Messag
     return notice("The judge answers in the thread.")
 
 
-async def take_question(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
+async def ask_judge(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     await context.acts.ask.ask(
         debate.id, question_id=form.view_id, by=form.person, text=form.text_of(FieldId.QUESTION)
     )
@@ -309,10 +309,10 @@ async def open_context_form(context: ListenerContext, click: Click, debate: Deba
     await context.open(click, context_form(debate))
 
 
-async def take_context(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
+async def record_context(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     text = form.text_of(FieldId.CONTEXT)
     await context.acts.steer.add_context(debate, form.person, text, origin=form.view_id)
-    await take_links(context, debate, text, form.person, note=form.view_id + LINKS)
+    await record_links(context, debate, text, form.person, note=form.view_id + LINKS)
 
 
 async def open_options(context: ListenerContext, click: Click, debate: Debate) -> None:
@@ -320,16 +320,16 @@ async def open_options(context: ListenerContext, click: Click, debate: Debate) -
     await context.open(click, options_form(debate))
 
 
-async def take_options(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
+async def record_options(context: ListenerContext, form: FormSubmission, debate: Debate) -> None:
     """Record what the form changes, once however often it arrives; a fault is said at its field."""
     edits = edits_in(debate, form, form.person)
     try:
         await context.acts.steer.edit_options(debate, form.person, edits)
     except EditRefused as refused:
-        raise FieldWrong(field_of(refused.edit), str(refused)) from None
+        raise FieldError(field_of(refused.edit), str(refused)) from None
 
 
-async def take_stop(context: ListenerContext, body: dict[str, Any]) -> None:
+async def stop_session(context: ListenerContext, body: dict[str, Any]) -> None:
     """Stop the debate of the thread, or say to that person only why not."""
     stopped = SessionStopped.model_validate(body)
     message = IncomingMessage(context, stopped.team_id, stopped.as_reply)
@@ -370,7 +370,7 @@ async def choose_question(context: ListenerContext, click: Click, debate: Debate
     return notice(f":white_check_mark: Taken as the answer to question {int(number)}.")
 
 
-async def take_answers(
+async def record_answers(
     context: ListenerContext, form: FormSubmission, debate: Debate
 ) -> Form | None:
     """Record the answers of the form; return a notice of those that came too late.
@@ -386,5 +386,5 @@ async def take_answers(
     reply = PersonsReply(debate_id=debate.id, by=form.person, origin=form.view_id)
     late = await context.acts.answer.form(reply, new_answers)
     said_in_all = "\n".join(typed.values())
-    await take_links(context, debate, said_in_all, form.person, note=form.view_id + LINKS)
+    await record_links(context, debate, said_in_all, form.person, note=form.view_id + LINKS)
     return message_form("Answers", answers.too_late(late)) if late else None

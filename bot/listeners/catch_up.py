@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 from slack_sdk.errors import SlackApiError
 
 from bot.listeners.context import ListenerContext
-from bot.listeners.mentions import MENTION, take_mention
-from bot.listeners.messages import BoardUnknownYet, IncomingMessage, take_edit, take_reply
+from bot.listeners.mentions import MENTION, handle_mention
+from bot.listeners.messages import BoardUnknownYet, IncomingMessage, record_edit, record_reply
 from bot.log import logger
 from bot.presenter.sink import SLACK
 from bot.queue.rate_limits import Pace
 from bot.running.keyed_tasks import KeyedTasks
-from bot.slack.access import UNREACHED
+from bot.slack.access import CONNECTION_ERRORS
 from bot.slack.client import NotInstalled
 from bot.slack.ids import board_key, note_id, note_ts
 from bot.slack.outcomes import Rejection, Retry, outcome_of
@@ -125,10 +125,10 @@ class CatchUp:
                 await self._read_channel(what.workspace, what.channel)
             else:
                 await self._read_workspace(what.workspace)
-        except (MootError, SlackApiError, *UNREACHED) as error:
+        except (MootError, SlackApiError, *CONNECTION_ERRORS) as error:
             event = "thread not read" if what.debate_id else "channel not looked through"
             outcome = None if isinstance(error, MootError) else outcome_of(error)
-            reason = outcome.words if outcome else str(error)
+            reason = outcome.reason if outcome else str(error)
             _log.warning(event, **{k: v for k, v in what._asdict().items() if v}, reason=reason)
             if isinstance(error, StoreError):
                 return not isinstance(error, StoreDown)
@@ -148,9 +148,9 @@ class CatchUp:
             present.add(origin)
             incoming = IncomingMessage(self._context, place.workspace, message)
             if message.edited_at and message.is_reply:
-                await take_edit(incoming)
+                await record_edit(incoming)
             elif origin not in heard:
-                await take_reply(incoming)
+                await record_reply(incoming)
         # Withdraw the texts of deleted messages.
         for origin in heard - debate.deleted_messages - present:
             if note_ts(origin):  # others came by a form
@@ -186,7 +186,7 @@ class CatchUp:
                 continue
             try:
                 with suppress(BoardUnknownYet):
-                    await take_mention(IncomingMessage(self._context, team, message))
+                    await handle_mention(IncomingMessage(self._context, team, message))
             except StoreDown:
                 raise
             except StoreError as error:  # it stays so, and the next mention is no part of it

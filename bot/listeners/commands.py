@@ -17,19 +17,19 @@ from bot.listeners.context import ListenerContext, json_values, on_click, place
 from bot.listeners.linked import start_with_links
 from bot.listeners.start import open_settings, open_start_form
 from bot.listeners.typed import (
-    MOST_ORDER_CHARS,
-    AskBack,
+    MOST_COMMAND_CHARS,
     OpenForm,
-    Order,
     Reading,
+    SubcommandCall,
     TypedQuestion,
+    UnclearText,
     UnknownOption,
     read,
 )
 from bot.log import logger
 from bot.presenter.posts import exported_files
 from bot.queue.rows import PostState
-from bot.slack.access import UNREACHED
+from bot.slack.access import CONNECTION_ERRORS
 from bot.slack.evidence import thread_reference
 from bot.slack.ids import ActionId, board_key
 from bot.slack.mrkdwn import literal
@@ -58,7 +58,7 @@ NO_TOKENS = (
 _NAME_LIMIT = 40
 #: Carries a subcommand out; returns the answer, or None where a form opened. May raise BadInput
 #: and StoreError.
-Run = Callable[[ListenerContext, Command, Order], Awaitable[MessageView | None]]
+Run = Callable[[ListenerContext, Command, SubcommandCall], Awaitable[MessageView | None]]
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
@@ -68,12 +68,12 @@ def register(app: AsyncApp, context: ListenerContext) -> None:
         reading = read(command.words)
         answer, is_done = await answer_in_time(context, command, reading)
         await ack(**(answer.payload if answer else {}))
-        is_doctor = isinstance(reading, Order) and reading.subcommand.form == "doctor"
+        is_doctor = isinstance(reading, SubcommandCall) and reading.subcommand.form == "doctor"
         if is_done and answer and context.operator.examine and is_doctor:
             message = notice(answers.examined(await context.operator.examine()))
             try:
                 await respond(**message.payload, response_type="ephemeral", replace_original=False)
-            except UNREACHED as error:
+            except CONNECTION_ERRORS as error:
                 _log.warning("findings not delivered", reason=type(error).__name__)
 
     on_click(app, context, ActionId.DEBATE_IT, debate_it)
@@ -92,7 +92,7 @@ async def answer_in_time(
         async with asyncio.timeout(context.timeouts.answer):
             answer = await answer_to(context, command, reading)
             changes = isinstance(reading, TypedQuestion) or (
-                isinstance(reading, Order) and not reading.subcommand.only_reads
+                isinstance(reading, SubcommandCall) and not reading.subcommand.only_reads
             )
             if answer and changes and await context.is_repeated("trigger", command.trigger_id):
                 return None, True
@@ -113,15 +113,15 @@ async def answer_to(
 ) -> MessageView | None:
     """Do what was typed; return the answer, or None where a form opened."""
     match reading:
-        case Order(subcommand=subcommand) if about := _ABOUT.get(subcommand.form):
+        case SubcommandCall(subcommand=subcommand) if about := _ABOUT.get(subcommand.form):
             return await about(context, command, await context.debate(reading.debate_id, command))
-        case Order(subcommand=subcommand):
+        case SubcommandCall(subcommand=subcommand):
             return await _RUN[subcommand.form](context, command, reading)
         case OpenForm(playbook=playbook):
             target = FormTarget(channel="" if command.is_direct else command.channel_id)
             await open_start_form(context, command, target, playbook=playbook)
             return None
-        case AskBack():
+        case UnclearText():
             form = reading.subcommand.form
             return asked_back(reading.text, form, reading.command, origin=command.trigger_id)
         case UnknownOption():
@@ -166,7 +166,7 @@ async def begin(
         return await start_with_links(context, request, text, origin=origin, thread=thread)
     except BadInput as refusal:
         words = answers.start_failure(str(refusal), request.question)
-        if isinstance(refusal, DuplicateQuestion) and 0 < len(typed) <= MOST_ORDER_CHARS:
+        if isinstance(refusal, DuplicateQuestion) and 0 < len(typed) <= MOST_COMMAND_CHARS:
             return asked_already(words, typed, origin=origin, ts=ts, thread=thread)
         return notice(words)
 
@@ -221,18 +221,22 @@ async def run_command(context: ListenerContext, click: Click) -> MessageView | N
     return answer
 
 
-async def _help(context: ListenerContext, _command: Command, _order: Order) -> MessageView:
+async def _help(context: ListenerContext, _command: Command, _order: SubcommandCall) -> MessageView:
     return usage(answers.COMMANDS, context.operator.retention_days)
 
 
-async def _examine(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+async def _examine(
+    context: ListenerContext, command: Command, _order: SubcommandCall
+) -> MessageView:
     if context.operator.examine is None:
         return notice(answers.NOBODY_LOOKS)
     await _check_admin(context, command)
     return notice(answers.LOOKING)
 
 
-async def _retry_landings(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+async def _retry_landings(
+    context: ListenerContext, command: Command, _order: SubcommandCall
+) -> MessageView:
     await _check_admin(context, command)
     if context.operator.retry_landings is None:
         return notice(answers.LANDS_NOWHERE)
@@ -244,7 +248,7 @@ async def _retry_landings(context: ListenerContext, command: Command, _order: Or
 
 
 async def _check_admin(context: ListenerContext, command: Command) -> None:
-    if not await context.access.of(command.team_id).is_admin(command.user_id):
+    if not await context.directories.of(command.team_id).is_admin(command.user_id):
         raise BadInput(answers.ADMINS_ONLY)
 
 
@@ -274,7 +278,9 @@ async def _export(context: ListenerContext, _command: Command, debate: Debate) -
     return notice(f"The files of debate `{debate.id}` come into {thread}: report, ADR, JSON.")
 
 
-async def make_token(context: ListenerContext, command: Command, order: Order) -> MessageView:
+async def make_token(
+    context: ListenerContext, command: Command, order: SubcommandCall
+) -> MessageView:
     holds, now = _validity(context), context.clock.now()
     await context.check_colleague(command.user_id, place(command.team_id, command.channel_id))
     draft = PersonalToken(
@@ -303,7 +309,9 @@ async def make_token(context: ListenerContext, command: Command, order: Order) -
     )
 
 
-async def list_tokens(context: ListenerContext, command: Command, _order: Order) -> MessageView:
+async def list_tokens(
+    context: ListenerContext, command: Command, _order: SubcommandCall
+) -> MessageView:
     _validity(context)
     now, lines = context.clock.now(), ["*Your tokens*"]
     for token in await context.records.tokens.of(command.team_id, command.user_id, now):
@@ -316,7 +324,9 @@ async def list_tokens(context: ListenerContext, command: Command, _order: Order)
     return notice("\n".join(lines))
 
 
-async def end_tokens(context: ListenerContext, command: Command, order: Order) -> MessageView:
+async def end_tokens(
+    context: ListenerContext, command: Command, order: SubcommandCall
+) -> MessageView:
     _validity(context)
     number = None if order.words.lower() == "all" else int(order.words)
     ended = await context.records.tokens.revoke(command.team_id, command.user_id, number)

@@ -21,7 +21,7 @@ from bot.operations.doctor.findings import Finding
 from bot.presenter.sink import SLACK
 from bot.queue.outbox import Outbox
 from bot.queue.rows import Posts
-from bot.slack.access import UNREACHED, Accesses, SlackSilent
+from bot.slack.access import CONNECTION_ERRORS, SlackUnavailable, WorkspaceDirectories
 from bot.slack.client import WorkspaceClients
 from bot.slack.ids import ActionId, CallbackId, FieldId, board_key
 from bot.slack.payloads import (
@@ -177,7 +177,7 @@ class ListenerContext:
     records: BotRecords
     operator: OperatorChoices
     lists: DebateLists
-    access: Accesses
+    directories: WorkspaceDirectories
     clients: WorkspaceClients
     outbox: Outbox
     posts: Posts
@@ -198,17 +198,19 @@ class ListenerContext:
             await self.check_colleague(person_id, place)
 
     async def check_colleague(self, person_id: str, place: Place) -> None:
-        if not await self.access.of(place.workspace).is_colleague(person_id):
+        if not await self.directories.of(place.workspace).is_colleague(person_id):
             raise BadInput(answers.OTHERS_REFUSED)
 
     async def check_channel(self, here: Place) -> None:
         if here.channel.startswith("D"):
             raise BadInput(answers.IN_DIRECT_MESSAGE)
-        if reason := answers.not_here(await self.access.of(here.workspace).standing(here.channel)):
+        if reason := answers.channel_refusal(
+            await self.directories.of(here.workspace).bot_membership(here.channel)
+        ):
             raise BadInput(reason)
 
     async def check_member(self, person_id: str, here: Place) -> None:
-        if not await self.access.may_see(person_id, here):
+        if not await self.directories.may_see(person_id, here):
             raise BadInput(NOT_A_MEMBER)
 
     async def open(self, act: Opener, form: Form) -> None:
@@ -216,7 +218,7 @@ class ListenerContext:
         try:
             client = (await self.clients.of(act.team_id)).client
             await client.views_open(trigger_id=act.trigger_id, view=dict(form))
-        except (SlackApiError, *UNREACHED) as error:
+        except (SlackApiError, *CONNECTION_ERRORS) as error:
             _log.warning("form not opened", reason=code_of(error) or type(error).__name__)
             raise BadInput(answers.FORM_TOO_LATE) from None
 
@@ -235,7 +237,7 @@ def place(team_id: str, channel_id: str) -> Place:
 
 
 @dataclass(frozen=True)
-class FieldWrong(Exception):
+class FieldError(Exception):
     """What was typed into a field cannot be used; said below the field."""
 
     field: str
@@ -251,7 +253,7 @@ OnEvent = Callable[[ListenerContext, Body], Awaitable[None]]
 #: `BadInput`.
 OnClick = Callable[[ListenerContext, Click], Awaitable[MessageView | None]]
 #: Does what a form says; returns what is shown in its place, mostly nothing. May raise `BadInput`
-#: and `FieldWrong`.
+#: and `FieldError`.
 OnForm = Callable[[ListenerContext, FormSubmission], Awaitable[Form | None]]
 
 
@@ -310,7 +312,7 @@ def on_click(
                 )
             else:  # in App Home or a form there is no message to answer beside
                 await context.open(click, message_form("Not done", view.text))
-        except (MootError, SlackClientError, *UNREACHED) as error:
+        except (MootError, SlackClientError, *CONNECTION_ERRORS) as error:
             _log.warning("refusal not shown", reason=type(error).__name__)
 
 
@@ -323,11 +325,11 @@ def on_form(app: AsyncApp, context: ListenerContext, callback_id: CallbackId, do
         try:
             async with asyncio.timeout(context.timeouts.answer):
                 instead = await do(context, form)
-        except FieldWrong as wrong:
+        except FieldError as wrong:
             await ack(response_action="errors", errors={form.block_of(wrong.field): wrong.words})
             return
         except (BadInput, StoreError, TimeoutError) as error:
-            if isinstance(error, SlackSilent) and form.values:
+            if isinstance(error, SlackUnavailable) and form.values:
                 # The form stays as it is, to be sent once more.
                 await ack(response_action="errors", errors={next(iter(form.values)): str(error)})
                 return

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.listeners.context import ListenerContext
-from bot.slack.evidence import LinkBounds, written_links
+from bot.slack.evidence import LinkBounds, sources_in
 from bot.slack.ids import board_key
 from bot.slack.mrkdwn import plain
 from bot.slack.typed_text import links_in
@@ -53,7 +53,7 @@ async def start_with_links(
     """
     here, by = request.place, request.asked_by
     await context.check_taking_part(by.id, here)
-    links = written_links(text, await link_bounds(context, here, by), thread)
+    links = sources_in(text, await link_bounds(context, here, by), thread)
     whole = replace(request, linked=links.references)
     try:
         begun = await context.acts.start.start(whole, origin=origin, choices=choices or Choices())
@@ -66,11 +66,11 @@ async def start_with_links(
     refusals = list(links.refusals)
     if new_links(links.references, begun.setup.references):
         refusals.append(_IN_REVIEW if begun.setup.format == REVIEW else _NO_ROOM)
-    await tell_refusals(context, here, refusals, by=by, debate_id=begun.debate_id, thread=thread)
+    await notify_refusals(context, here, refusals, by=by, debate_id=begun.debate_id, thread=thread)
     return begun
 
 
-async def take_links(
+async def record_links(
     context: ListenerContext, debate: Debate, text: str, by: Person, *, note: str, thread: str = ""
 ) -> None:
     """Take what somebody's words link to as evidence of a running debate, with a note of its own.
@@ -83,7 +83,7 @@ async def take_links(
     here, board = debate.setup.place, await context.posts.row_by_key(board_key(debate.id))
     # In a form, too, people may link to the debate's own thread.
     root = (board and board.ts) or thread
-    links = written_links(text, await link_bounds(context, here, by), root)
+    links = sources_in(text, await link_bounds(context, here, by), root)
     refusals = list(links.refusals)
     if debate.setup.format == REVIEW:
         if new_links(links.references, debate.references):
@@ -96,10 +96,10 @@ async def take_links(
                 refusals.append(_NO_ROOM)
         except BadInput:
             refusals.append(_NO_NOTES)
-    await tell_refusals(context, here, refusals, by=by, debate_id=debate.id, thread=thread)
+    await notify_refusals(context, here, refusals, by=by, debate_id=debate.id, thread=thread)
 
 
-async def tell_refusals(
+async def notify_refusals(
     context: ListenerContext,
     here: Place,
     refusals: Sequence[str],

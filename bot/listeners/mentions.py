@@ -11,14 +11,14 @@ from bot.listeners.commands import answer_to, begin, command_of, decisions_asked
 from bot.listeners.context import ListenerContext, acknowledged, place, recorded
 from bot.listeners.messages import IncomingMessage
 from bot.listeners.typed import (
-    MOST_ORDER_CHARS,
-    AskBack,
-    Order,
+    MOST_COMMAND_CHARS,
     Reading,
+    SubcommandCall,
     TypedQuestion,
-    is_greeted,
+    UnclearText,
+    is_emoji_only,
+    is_greeting,
     read,
-    says_nothing,
 )
 from bot.log import logger
 from bot.slack.evidence import file_references
@@ -39,12 +39,12 @@ MENTION = "mention"
 def register(app: AsyncApp, context: ListenerContext) -> None:
     async def take(context: ListenerContext, body: dict[str, Any]) -> None:
         event = MessageEvent.model_validate(body)
-        await take_mention(IncomingMessage(context, event.team_id, event.message))
+        await handle_mention(IncomingMessage(context, event.team_id, event.message))
 
     app.event("app_mention", middleware=[recorded(context, take)])(acknowledged)
 
 
-async def take_mention(message: IncomingMessage) -> None:
+async def handle_mention(message: IncomingMessage) -> None:
     """Start a debate on what the bot was asked.
 
     In a debate's own thread it is a note while that runs, and a question about it afterwards.
@@ -88,17 +88,17 @@ async def _answer(message: IncomingMessage) -> MessageView | None:
     words, by = await asyncio.gather(message.words(), message.author())
     text = "".join(words)
     reading, has_more = read(text), bool(posted.files or posted.forwarded)
-    if isinstance(reading, AskBack) and has_more:
+    if isinstance(reading, UnclearText) and has_more:
         reading = TypedQuestion(reading.text)  # a file beside two words makes a question
-    if is_greeted(text, reading):
+    if is_greeting(text, reading):
         return greeting()
     if isinstance(reading, TypedQuestion):
         is_sure = reading.asks or reading.has_options or asks_what_was_decided(reading.text)
         is_sure = is_sure or has_more or bool(posted.thread_ts)
-        if not is_sure and len(text) <= MOST_ORDER_CHARS:
+        if not is_sure and len(text) <= MOST_COMMAND_CHARS:
             return preview(reading.text, origin=origin, ts=posted.ts)
         return await _debate(message, reading, by, typed="" if has_more else text)
-    if isinstance(reading, AskBack):
+    if isinstance(reading, UnclearText):
         form, command, thread = reading.subcommand.form, reading.command, posted.thread_ts
         return asked_back(text, form, command, origin=origin, ts=posted.ts, thread=thread)
     return await _as_command(message, reading, by, text)
@@ -108,7 +108,7 @@ async def _as_command(
     message: IncomingMessage, reading: Reading, by: Person, text: str
 ) -> MessageView | None:
     """Do what `/debate` and the same words would, as far as a mention can."""
-    row = reading.subcommand if isinstance(reading, Order) else None
+    row = reading.subcommand if isinstance(reading, SubcommandCall) else None
     if row and (row.opens_form or row.is_private):
         return notice(answers.command_only(text))
     command = command_of(text, by, place(message.team, message.posted.channel), message.origin)
@@ -143,8 +143,8 @@ async def _ask(message: IncomingMessage, debate_id: str) -> None:
     words = " ".join("".join(await message.words()).split())
     reading = read(words)
     is_over = debate.status is not Status.RUNNING and debate.verdict is not None
-    is_order = isinstance(reading, Order) or says_nothing(words)
-    if is_order or (is_over and is_greeted(words, reading)):
+    is_order = isinstance(reading, SubcommandCall) or is_emoji_only(words)
+    if is_order or (is_over and is_greeting(words, reading)):
         await _answer_mention(message)
         return
     if not is_over:

@@ -10,10 +10,17 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.listeners import answers
 from bot.listeners.context import ListenerContext, acknowledged, place, recorded
-from bot.listeners.linked import take_links
-from bot.listeners.typed import Order, Steering, has_question_mark, read, says_nothing, steering
+from bot.listeners.linked import record_links
+from bot.listeners.typed import (
+    Steering,
+    SubcommandCall,
+    has_question_mark,
+    is_emoji_only,
+    read,
+    split_steering,
+)
 from bot.log import logger
-from bot.slack.access import SlackSilent
+from bot.slack.access import SlackUnavailable
 from bot.slack.evidence import file_references
 from bot.slack.ids import FILES, LINKS, after_end_key, board_key, note_id
 from bot.slack.origins import DELETED
@@ -25,8 +32,8 @@ from bot.slack.typed_text import (
     names_of,
     readable,
     split_addressee,
-    told_bot,
     with_names,
+    without_bot_mention,
 )
 from bot.store.tables import Channel
 from bot.views.clarifications import which_question
@@ -75,10 +82,10 @@ class IncomingMessage:
 
     async def is_by_person(self) -> bool:
         """Whether a person wrote it, or an app in the name of one."""
-        return await self.context.access.of(self.team).is_person(self.posted)
+        return await self.context.directories.of(self.team).is_person(self.posted)
 
     async def author(self) -> Person:
-        name = await self.context.access.of(self.team).name_of(self.posted.user)
+        name = await self.context.directories.of(self.team).name_of(self.posted.user)
         return Person(id=self.posted.user, name=name)
 
     async def bot(self) -> str:
@@ -90,22 +97,22 @@ class IncomingMessage:
 
     async def words(self) -> tuple[str, str]:
         """The addressee and the text, with names of people in place of Slack's ids."""
-        text, access = self.posted.text, self.context.access.of(self.team)
+        text, access = self.posted.text, self.context.directories.of(self.team)
         names = await names_of(access, mentioned_in([text]))
-        to, text = split_addressee(told_bot(text, await self.bot()))
+        to, text = split_addressee(without_bot_mention(text, await self.bot()))
         return f"{readable(to, names)} " if to else "", readable(text, names)
 
     async def forwarded(self) -> str:
         """The forwarded text, with names in place of ids; empty if none."""
         text = "\n".join(self.posted.forwarded)
-        return await with_names(self.context.access.of(self.team), text)
+        return await with_names(self.context.directories.of(self.team), text)
 
     async def is_order(self) -> bool:
         """Whether it calls the bot with a subcommand, and tells the agents nothing."""
         if not await self.calls_bot():
             return False
         words = "".join(await self.words())
-        return isinstance(read(words), Order) or says_nothing(words)
+        return isinstance(read(words), SubcommandCall) or is_emoji_only(words)
 
     async def debate_id(self) -> str | None:
         """Return the debate whose board began the thread it is in.
@@ -148,10 +155,10 @@ class IncomingMessage:
 
 
 def register(app: AsyncApp, context: ListenerContext) -> None:
-    app.event("message", middleware=[recorded(context, take_message)])(acknowledged)
+    app.event("message", middleware=[recorded(context, record_message)])(acknowledged)
 
 
-async def take_message(context: ListenerContext, body: Body) -> None:
+async def record_message(context: ListenerContext, body: Body) -> None:
     event = MessageEvent.model_validate(body)
     edited, deleted = event.change.edit, event.change.deletion
     if not edited and (root := _root_deleted(event.change)):
@@ -164,21 +171,21 @@ async def take_message(context: ListenerContext, body: Body) -> None:
     message = IncomingMessage(context, event.team_id, event.posted)
     async with message.log_failures():
         if edited:
-            await take_edit(message)
+            await record_edit(message)
         elif deleted:
-            await take_deletion(message)
+            await record_deletion(message)
         else:
-            await take_reply(message)
+            await record_reply(message)
 
 
-async def take_reply(message: IncomingMessage) -> None:
+async def record_reply(message: IncomingMessage) -> None:
     """Take a person's reply in a debate's thread as answer or note; the presenter says which."""
     if not message.posted.is_reply or not await message.is_by_person():
         return
     debate_id = await message.debate_id()
     if debate_id is None or not await _may_take_part(message, debate_id):
         return
-    order, rest = steering(told_bot(message.posted.text, await message.bot()))
+    order, rest = split_steering(without_bot_mention(message.posted.text, await message.bot()))
     if order and await _steer(message, order, debate_id):
         message = replace(message, posted=message.posted.model_copy(update={"text": rest}))
     # Slack delivers an order once more, as a mention.
@@ -188,7 +195,7 @@ async def take_reply(message: IncomingMessage) -> None:
     await _take_evidence(message, debate_id, has_links=is_heard)
 
 
-async def take_edit(message: IncomingMessage) -> None:
+async def record_edit(message: IncomingMessage) -> None:
     """Take the new words of a reply in a debate's thread: they correct what it said.
 
     Its files are taken, too, where nobody listened when it was written, and links that are new.
@@ -200,7 +207,7 @@ async def take_edit(message: IncomingMessage) -> None:
     await _take_evidence(message, debate_id, has_links=is_heard)
 
 
-async def take_deletion(message: IncomingMessage) -> None:
+async def record_deletion(message: IncomingMessage) -> None:
     if message.posted.is_reply and (debate_id := await message.debate_id()):
         await message.context.acts.answer.withdraw(debate_id, message.origin)
 
@@ -220,7 +227,7 @@ async def _may_take_part(message: IncomingMessage, debate_id: str) -> bool:
     user, here = message.posted.user, place(message.team, message.posted.channel)
     try:
         await message.context.check_taking_part(user, here)
-    except SlackSilent:
+    except SlackUnavailable:
         return True
     except BadInput as refusal:
         key = f"{debate_id}/others/{user}"
@@ -304,7 +311,7 @@ async def _take_evidence(message: IncomingMessage, debate_id: str, *, has_links:
     if has_links and message.origin not in debate.deleted_messages:
         # An edit that brings links has a note of its own.
         note = "/".join(filter(None, (message.origin + LINKS, posted.edited_at)))
-        await take_links(context, debate, posted.text, by, note=note, thread=posted.thread_ts)
+        await record_links(context, debate, posted.text, by, note=note, thread=posted.thread_ts)
     if not was_taken and not has_words(posted.all_text):  # else its words are answered
         await _say_end(message, debate)
 
@@ -332,7 +339,7 @@ async def _steer(message: IncomingMessage, order: Steering, debate_id: str) -> b
     return True
 
 
-async def say_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> None:
+async def notify_too_fast(context: ListenerContext, body: Mapping[str, Any]) -> None:
     """Tell the author of an event, once an hour, that messages in a debate's thread were left out.
 
     Messages outside of debates' threads are ignored.

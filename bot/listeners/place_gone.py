@@ -118,15 +118,15 @@ class RefusedPosts:
         asked_by = (await self.steer.facts.debate(debate_id)).setup.asked_by.id
         if _is_place_gone(row, debate_id, refusal):
             if refusal.code not in CLOSED_TO_POSTS:  # else the board can say that it has ended
-                await self.outbox.posts.lose_place(row, refusal.words)
-            await self.steer.give_up(debate_id, refusal.words)
+                await self.outbox.posts.lose_place(row, refusal.reason)
+            await self.steer.give_up(debate_id, refusal.reason)
             where = f"Debate `{debate_id}` in <#{row.channel}>"
             post = NewPost(
                 key=f"{debate_id}/undelivered",
                 workspace=row.workspace,
                 channel=asked_by,
                 method="post",
-                payload={"text": f"{where} cannot go on: {refusal.words}"},
+                payload={"text": f"{where} cannot go on: {refusal.reason}"},
             )
             await self.outbox.post([post])
         elif row.method == "post" and "thread_ts" in row.payload and row.ts is None:
@@ -169,5 +169,5 @@ def line_about(row: PostRow, debate_id: str, refusal: Rejection) -> NewPost | No
         debate_id=debate_id,
         thread_key=board,
         method="post",
-        payload=notice(f":warning: {missing.format(why=refusal.words)}").payload,
+        payload=notice(f":warning: {missing.format(why=refusal.reason)}").payload,
     )

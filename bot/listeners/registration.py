@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackClientError
 from bot.listeners import buttons, commands, mentions, messages, place_gone, start
 from bot.listeners.context import ListenerContext
 from bot.log import logger
-from bot.slack.access import SlackSilent
+from bot.slack.access import SlackUnavailable
 from bot.slack.origins import value_at
 from bot.slack.payloads import Interaction
 from bot.views.lists import MOST_AT_HOME, home
@@ -47,8 +47,8 @@ async def draw_home(context: ListenerContext, team: str, person: str) -> None:
     """Show debates and decisions of a person's channels to them."""
     models = context.operator.models
     try:
-        channels = await context.access.channels_of(person, team)
-    except SlackSilent:
+        channels = await context.directories.channels_of(person, team)
+    except SlackUnavailable:
         view = home([], unknown=True, models=models)
     else:
         hits = await context.acts.find.newest(team, channels, MOST_AT_HOME)

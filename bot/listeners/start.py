@@ -11,11 +11,11 @@ from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.errors import SlackClientError
 
 from bot.listeners import answers
-from bot.listeners.context import FieldWrong, ListenerContext, on_click, on_form, place
+from bot.listeners.context import FieldError, ListenerContext, on_click, on_form, place
 from bot.listeners.linked import link_bounds, start_with_links
 from bot.log import logger
 from bot.queue.rows import NewPost
-from bot.slack.access import UNREACHED
+from bot.slack.access import CONNECTION_ERRORS
 from bot.slack.evidence import file_references, linked_references, thread_reference
 from bot.slack.ids import ActionId, CallbackId, FieldId, further
 from bot.slack.payloads import (
@@ -156,7 +156,7 @@ async def open_for_message(context: ListenerContext, used: MessageShortcut) -> N
     """Open the form with a message as its question; say why where it cannot be."""
     message, here = used.message, place(used.team_id, used.channel_id)
     link = await context.link_to(here, used.message_ts, message.thread_ts)
-    named = await with_names(context.access.of(used.team_id), message.all_text)
+    named = await with_names(context.directories.of(used.team_id), message.all_text)
     # In a direct message nothing is read again: what is debated in a channel, all may read.
     target = FormTarget(source=link)
     if not used.is_direct:
@@ -201,7 +201,7 @@ async def show_estimate(context: ListenerContext, click: Click) -> None:
     try:
         client = (await context.clients.of(click.team_id)).client
         await client.views_update(view_id=click.view_id, view=dict(view))
-    except (SlackClientError, *UNREACHED) as error:
+    except (SlackClientError, *CONNECTION_ERRORS) as error:
         _log.info("estimate not shown", reason=type(error).__name__)  # the form was closed
 
 
@@ -217,7 +217,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         if target.channel:
             raise
         # It was chosen in the form, and can be chosen anew.
-        raise FieldWrong(FieldId.CHANNEL, answers.without_marks(str(reason))) from None
+        raise FieldError(FieldId.CHANNEL, answers.without_marks(str(reason))) from None
     if target.continues:
         await context.debate(target.continues, form)  # it may be gone, or out of sight
     # The context of a review can be what is reviewed: a link alone is nothing to review.
@@ -233,7 +233,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         bounds = await link_bounds(context, here, by)
         linked = linked_references(form.text_of(FieldId.SOURCES), bounds)
     except BadInput as wrong:
-        raise FieldWrong(FieldId.SOURCES, str(wrong)) from None
+        raise FieldError(FieldId.SOURCES, str(wrong)) from None
     request = DebateRequest(
         question=draft.question,
         context="\n\n".join(filter(None, (draft.whole_context, source))),
@@ -247,7 +247,7 @@ async def start_from_form(context: ListenerContext, form: FormSubmission) -> Non
         await start_with_links(context, request, typed, origin=form.view_id, choices=choices)
     except DuplicateQuestion as reminder:  # the form stays open with all that was typed
         words = answers.without_marks(reminder.words)
-        raise FieldWrong(FieldId.QUESTION, words) from None
+        raise FieldError(FieldId.QUESTION, words) from None
 
 
 def target_of(form: FormValues) -> FormTarget:
@@ -281,26 +281,26 @@ def draft_of(form: FormValues) -> FormDraft:
 
 
 def checked_draft(form: FormValues, most_characters: int, most_cost: Decimal | None) -> FormDraft:
-    """Return what is in the form, ready to start; `FieldWrong` where it cannot be used."""
+    """Return what is in the form, ready to start; `FieldError` where it cannot be used."""
     draft = draft_of(form)
     checked_choices(form, most_cost, clarify=draft.choices.clarify)
     try:
         check_question(draft.question, most_characters)
     except BadInput as wrong:
-        raise FieldWrong(FieldId.QUESTION, str(wrong)) from None
+        raise FieldError(FieldId.QUESTION, str(wrong)) from None
     return draft
 
 
 def checked_choices(
     form: FormValues, most_cost: Decimal | None, *, clarify: bool | None
 ) -> Choices:
-    """Return the choices of either form; `FieldWrong` of a single agent or a senseless cap."""
+    """Return the choices of either form; `FieldError` of a single agent or a senseless cap."""
     if len(form.choices(FieldId.AGENTS)) == 1:
-        raise FieldWrong(FieldId.AGENTS, "Choose at least two: one alone cannot debate.")
+        raise FieldError(FieldId.AGENTS, "Choose at least two: one alone cannot debate.")
     try:
         cap = cost_cap(form.text_of(FieldId.COST_CAP), most_cost)
     except BadInput as wrong:
-        raise FieldWrong(FieldId.COST_CAP, str(wrong)) from None
+        raise FieldError(FieldId.COST_CAP, str(wrong)) from None
     return choices_of(form, clarify=clarify, cap=cap)
 
 

@@ -15,7 +15,7 @@ from core.opening import DebateRequest
 #: Fewer words are no question; two letters of a script without spaces are a word.
 _LEAST_WORDS, _LETTERS_OF_A_WORD = 3, 2
 #: A longer text is a question, whatever it begins with.
-MOST_ORDER_CHARS = 300
+MOST_COMMAND_CHARS = 300
 #: How like a subcommand the first word of a short text must be to be offered.
 _LIKENESS = 0.7
 #: What the capital words of a form stand for.
@@ -105,7 +105,7 @@ class Steering(StrEnum):
 
 
 @dataclass(frozen=True)
-class Order:
+class SubcommandCall:
     """A subcommand that fits its form exactly."""
 
     subcommand: Subcommand
@@ -122,7 +122,7 @@ class OpenForm:
 
 
 @dataclass(frozen=True)
-class AskBack:
+class UnclearText:
     """Neither a subcommand nor surely a question: the person chooses with a button."""
 
     text: str
@@ -172,7 +172,7 @@ class TypedQuestion:
         )
 
 
-Reading = Order | OpenForm | AskBack | UnknownOption | TypedQuestion
+Reading = SubcommandCall | OpenForm | UnclearText | UnknownOption | TypedQuestion
 
 
 def read(text: str) -> Reading:
@@ -188,8 +188,8 @@ def read(text: str) -> Reading:
     for row in SUBCOMMANDS:
         if match := row.pattern.fullmatch(" ".join(words)):
             arguments = match.groupdict()
-            return Order(row, arguments.get("id", "").lower(), arguments.get("words", ""))
-    is_short = len(text) <= MOST_ORDER_CHARS
+            return SubcommandCall(row, arguments.get("id", "").lower(), arguments.get("words", ""))
+    is_short = len(text) <= MOST_COMMAND_CHARS
     if is_short and (words[0].lower() in _WORDS or _word_count(text) < _LEAST_WORDS):
         return _asked_back(text, words)
     return question
@@ -212,7 +212,7 @@ def _options(text: str) -> TypedQuestion | UnknownOption:
     return question
 
 
-def _asked_back(text: str, words: Sequence[str]) -> AskBack:
+def _asked_back(text: str, words: Sequence[str]) -> UnclearText:
     """The subcommand that the first word names or resembles, with the id that was typed."""
     close = get_close_matches(words[0].lower(), _WORDS, n=1, cutoff=_LIKENESS)
     word = next(iter(close), "help")
@@ -224,7 +224,7 @@ def _asked_back(text: str, words: Sequence[str]) -> AskBack:
     command = row.form.replace("ID", match[0]) if match else row.form
     # What the doctor finds comes later, beside the command itself.
     is_whole = command.islower() and row.name != "doctor"
-    return AskBack(text, row, command if is_whole else "", is_like=bool(close))
+    return UnclearText(text, row, command if is_whole else "", is_like=bool(close))
 
 
 def _word_count(text: str) -> int:
@@ -235,7 +235,7 @@ def _word_count(text: str) -> int:
     return max(spaced, unspaced // _LETTERS_OF_A_WORD)
 
 
-def says_nothing(text: str) -> bool:
+def is_emoji_only(text: str) -> bool:
     return not any(map(str.isalnum, _EMOJI_CODE.sub("", text)))
 
 
@@ -244,14 +244,14 @@ def has_question_mark(text: str) -> bool:
     return bool(_QUESTION_MARK.search(text))
 
 
-def is_greeted(text: str, reading: Reading) -> bool:
+def is_greeting(text: str, reading: Reading) -> bool:
     """Whether a mention asks nothing of the bot: emoji alone, or a word or two such as thanks."""
-    if isinstance(reading, AskBack):
-        return says_nothing(text) or not (reading.is_like or has_question_mark(text))
-    return says_nothing(text) or isinstance(reading, OpenForm)
+    if isinstance(reading, UnclearText):
+        return is_emoji_only(text) or not (reading.is_like or has_question_mark(text))
+    return is_emoji_only(text) or isinstance(reading, OpenForm)
 
 
-def steering(text: str) -> tuple[Steering | None, str]:
+def split_steering(text: str) -> tuple[Steering | None, str]:
     """What a message in a debate's thread, without a mention, does to it, and its other words."""
     lines = text.splitlines()
     orders = [line for line in lines if line.strip().lower() in set(Steering)]

@@ -11,7 +11,7 @@ from bot.listeners import answers
 from bot.listeners.context import ListenerContext, place
 from bot.listeners.linked import link_bounds
 from bot.mcp.arguments import CallerActions, StartArguments, named_by_words
-from bot.slack.access import Accesses, SlackSilent
+from bot.slack.access import SlackUnavailable, WorkspaceDirectories
 from bot.slack.evidence import linked_references
 from bot.store.personal_tokens import PersonalTokens
 from core.debate.evidence import SourceReference
@@ -48,7 +48,7 @@ class TokenCallers:
     """
 
     tokens: PersonalTokens
-    access: Accesses
+    directories: WorkspaceDirectories
     spending: Spending
     clock: Clock
     #: US dollars that debates started with one token may cost a day (UTC); None: any.
@@ -58,14 +58,14 @@ class TokenCallers:
         """The owner of a token; None: unknown, or no longer in the workspace.
 
         Raises:
-            SlackSilent: Slack did not say in time whether its owner is still there.
+            SlackUnavailable: Slack did not say in time whether its owner is still there.
         """
         now = self.clock.now()
         token = await self.tokens.find(bearer, now)
         if token is None:
             return None
         workspace, person = token.workspace, token.person
-        user = await self.access.of(workspace).active(person)
+        user = await self.directories.of(workspace).active_user(person)
         if user is None:  # has left the workspace
             await self.tokens.revoke(workspace, person)
             return None
@@ -110,7 +110,7 @@ class SlackCallerDebates:
             debate = await self.context.acts.find.visible(
                 debate_id, person=self.person.id, workspace=self.caller.workspace
             )
-        except SlackSilent:
+        except SlackUnavailable:
             raise
         except BadInput:
             raise BadInput(
@@ -149,8 +149,8 @@ class SlackCallerDebates:
         is_spent = self.caller.cap is not None and self.caller.cap <= 0
         if before and (before.status is Status.RUNNING or is_spent):
             return StartedDebate(debate_id=before.id, setup=before.setup, fresh=False)
-        if reason := answers.not_here(
-            await self.context.access.of(here.workspace).standing(here.channel)
+        if reason := answers.channel_refusal(
+            await self.context.directories.of(here.workspace).bot_membership(here.channel)
         ):
             raise BadInput(answers.without_marks(reason))
         bounds = await link_bounds(self.context, here, self.person)
@@ -179,7 +179,9 @@ class SlackCallerDebates:
                 'Say in which channel the debate is to be held: channel "#name" or its id. '
                 "Nothing was started."
             )
-        channels = await self.context.access.of(self.caller.workspace).names_of(self.person.id)
+        channels = await self.context.directories.of(self.caller.workspace).channel_names(
+            self.person.id
+        )
         folded = named.removeprefix("#").casefold()
         matches = [
             channel
@@ -189,7 +191,7 @@ class SlackCallerDebates:
         if matches:
             return matches[0]
         here = place(self.caller.workspace, named)
-        if named.isalnum() and await self.context.access.may_see(self.person.id, here):
+        if named.isalnum() and await self.context.directories.may_see(self.person.id, here):
             return named  # of another organisation: Slack does not list it
         raise BadInput(f"{NOT_A_MEMBER} Or Moot is not: in Slack, type “/invite @Moot” there.")
 

@@ -46,7 +46,7 @@ _KEPT_FROM_SDK = frozenset({"authorization", "cookie"})
 class McpRoutes:
     """Serves `/mcp`. `start` it before requests come, `close` it after they do."""
 
-    #: Returns whose a token is; None: nobody's. May raise `StoreDown` or `SlackSilent`.
+    #: Returns whose a token is; None: nobody's. May raise `StoreDown` or `SlackUnavailable`.
     caller_of: Callable[[str], Awaitable[Caller | None]]
     #: Returns debates as a caller sees them.
     debates_of: Callable[[Caller], CallerDebates]

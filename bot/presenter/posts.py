@@ -13,7 +13,7 @@ from bot.queue.rows import NewPost
 from bot.queue.slack_calls import ALONE
 from bot.slack.ids import (
     address_of,
-    asked_key,
+    asking_thread_key,
     board_key,
     card_key,
     continued_key,
@@ -305,7 +305,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=DebateStarted,
         view=_eyes_on_mention,
-        key=lambda it, _: asked_key(it.debate.id, "eyes"),
+        key=lambda it, _: asking_thread_key(it.debate.id, "eyes"),
         method="react",
         where=PostPlace.CHANNEL,
         urgent=True,
@@ -313,7 +313,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
     Post(
         on=DebateStarted,
         view=lambda it: [notices.asked_line(it.debate, address_of(board_key(it.debate.id)))],
-        key=lambda it, _: asked_key(it.debate.id, "link"),
+        key=lambda it, _: asking_thread_key(it.debate.id, "link"),
         where=PostPlace.ASKED,
         urgent=True,
     ),
@@ -435,7 +435,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         on=VerdictReached,
         when=_counts,
         view=lambda it: [_told_in_asked(it)],
-        key=lambda it, _: asked_key(
+        key=lambda it, _: asking_thread_key(
             it.debate.id, "verdict" if it.event.edition == 1 else f"verdict/{it.event.edition}"
         ),
         where=PostPlace.ASKED,
@@ -453,7 +453,7 @@ POSTS: Final[Sequence[Post[Any]]] = (
         view=lambda it: [
             notices.failure_line(it.debate, it.event.reason, address_of(board_key(it.debate.id)))
         ],
-        key=lambda it, _: asked_key(it.debate.id, "verdict"),
+        key=lambda it, _: asking_thread_key(it.debate.id, "verdict"),
         where=PostPlace.ASKED,
     ),
     Post(

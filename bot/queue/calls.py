@@ -153,7 +153,7 @@ class FirstCalls:
     async def _handle_failure(
         self, lane: str, row: PostRow, content: Mapping[str, Any], outcome: Outcome
     ) -> None:
-        outgoing, posts, words = self.outgoing, self.outgoing.posts, outcome.words
+        outgoing, posts, words = self.outgoing, self.outgoing.posts, outcome.reason
         outgoing.on_error(type(outcome).__name__)
         _log.warning("not sent", post=row.key, reason=words)
         if isinstance(outcome, Rejection):
@@ -230,7 +230,7 @@ class FirstCalls:
         try:
             await edit(replace(call, row=replace(row, ts=ts), content=content))
         except Exception as error:  # noqa: BLE001 - it is there, and is not sent again
-            _log.warning("not edited", post=row.key, reason=outcome_of(error).words)
+            _log.warning("not edited", post=row.key, reason=outcome_of(error).reason)
 
     async def _handle_failed_look(self, row: PostRow, outcome: Outcome) -> None:
         """Look later, or send it again where Slack never lets us look.
@@ -238,30 +238,30 @@ class FirstCalls:
         A post that comes twice is worse than none only until nobody can tell: then it is sent.
         """
         outgoing, posts = self.outgoing, self.outgoing.posts
-        _log.warning("cannot look for a post", post=row.key, reason=outcome.words)
+        _log.warning("cannot look for a post", post=row.key, reason=outcome.reason)
         if isinstance(outcome, Rejection) and outcome.code in PLACE_GONE:
             await self._refuse(row, outcome)
         elif isinstance(outcome, Rejection):
-            await posts.settle(row, PostState.WAITING, error=outcome.words)
+            await posts.settle(row, PostState.WAITING, error=outcome.reason)
         else:
             looks = f"look/{row.workspace}"
             if isinstance(outcome, Retry):
                 outgoing.hold(looks, outcome)
             pause = outgoing.limits.seconds_left(looks)
             pause = max(pause, outgoing.count_failure(f"look/{row.key}"))
-            await posts.settle(row, PostState.SENDING, error=outcome.words, after=pause)
+            await posts.settle(row, PostState.SENDING, error=outcome.reason, after=pause)
 
     async def _refuse(self, row: PostRow, refusal: Rejection) -> None:
         """Give a row up, so that what stands behind it goes on."""
         outgoing = self.outgoing
-        _log.warning("refused", post=row.key, reason=refusal.words, code=refusal.code)
+        _log.warning("refused", post=row.key, reason=refusal.reason, code=refusal.code)
         await outgoing.on_refused(row, refusal)
         self._bare.discard(row.key)
         outgoing.forget_failures(row.key)
         if row.state is PostState.SENDING and row.owner == outgoing.leases.owner:
-            await outgoing.posts.settle(row, PostState.FAILED, error=refusal.words)
+            await outgoing.posts.settle(row, PostState.FAILED, error=refusal.reason)
         else:
-            await outgoing.posts.fail(row, refusal.words)
+            await outgoing.posts.fail(row, refusal.reason)
 
 
 def _bare(content: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -299,7 +299,7 @@ class Edits:
             # Nothing was sent, so the call may come later.
             outcome = outcome_of(error)
             outgoing.hold(lane, outcome)
-            _log.warning("not edited", post=rows[0].key, reason=outcome.words)
+            _log.warning("not edited", post=rows[0].key, reason=outcome.reason)
         return 0.0
 
     async def _bring_up(self, lane: str, rows: Sequence[PostRow]) -> None:
@@ -353,7 +353,7 @@ class Edits:
         outgoing, row = self.outgoing, call.row
         outgoing.on_error(type(outcome).__name__)
         if row.method != SESSION or not isinstance(outcome, Rejection):
-            _log.warning("not edited", post=row.key, reason=outcome.words)
+            _log.warning("not edited", post=row.key, reason=outcome.reason)
         if isinstance(outcome, Rejection):
             await self._refuse(row, outcome, seq, call.content)
         elif isinstance(outcome, Retry):
@@ -371,9 +371,9 @@ class Edits:
         else:
             await self.outgoing.on_refused(row, refusal)
         if content is None or refusal.code in final:
-            await posts.fail(row, refusal.words)
+            await posts.fail(row, refusal.reason)
             return
-        await self._note(row, seq, digest(content), refusal.words)
+        await self._note(row, seq, digest(content), refusal.reason)
         if row.method == "pin" and row.thread_key:
             await posts.distrust(row.thread_key)  # the board says so
             self.outgoing.wake(f"edit/{row.workspace}")

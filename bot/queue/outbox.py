@@ -122,7 +122,7 @@ class Outbox:
         """Stop editing a post that was deleted in Slack."""
         rejection = Rejection("it was deleted.", "message_not_found")
         await self.outgoing.on_refused(row, rejection)
-        await self.posts.fail(row, rejection.words)
+        await self.posts.fail(row, rejection.reason)
 
     async def find_place(self, channel: Channel) -> None:
         """Bring the living posts of a channel that can be reached again to the truth."""

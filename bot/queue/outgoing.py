@@ -17,8 +17,8 @@ from bot.queue.rate_limits import Pace, RateLimits
 from bot.queue.rows import PostRow, Posts, PostState
 from bot.queue.slack_calls import SESSION, SlackCall
 from bot.slack.blocks import REFUSAL, without_newer
-from bot.slack.client import WorkspaceClients, leaving_before
-from bot.slack.ids import address_keys, fill_in
+from bot.slack.client import WorkspaceClients, send_deadline
+from bot.slack.ids import address_keys, fill_addresses
 from bot.slack.outcomes import Outcome, Rejection, Retry
 from bot.slack.payloads import refusal_of
 from bot.store.leases import Leases
@@ -155,7 +155,7 @@ class Outgoing:
 
         addresses = {key: address(key) for key in keys}
         is_early = any(_is_coming(row, key, rows.get(key), seq) for key in keys)
-        return {**content, **json.loads(fill_in(text, addresses))}, is_early
+        return {**content, **json.loads(fill_addresses(text, addresses))}, is_early
 
     async def carry_out(
         self, call: SlackCall, make: Callable[[SlackCall], Awaitable[T]], deadline: float
@@ -169,7 +169,7 @@ class Outgoing:
         has_newer = older is not call.content
 
         async def attempt(content: Mapping[str, Any]) -> T:
-            with leaving_before(deadline):
+            with send_deadline(deadline):
                 return await make(replace(call, content=content))
 
         is_refused = workspace in self._without_newer_blocks

@@ -40,25 +40,25 @@ _PAGE = 999
 _REMEMBERED = 1000
 _NAMES_SECONDS = 3600.0
 #: Slack could not be reached, or the connection broke: most errors of aiohttp are no `OSError`.
-UNREACHED = (ClientError, OSError)
+CONNECTION_ERRORS = (ClientError, OSError)
 
 
-class SlackSilent(BadInput):
+class SlackUnavailable(BadInput):
     """Slack did not answer in time, so nothing was done. Try again in a moment."""
 
 
-class Standing(Enum):
+class BotMembership(Enum):
     MEMBER = auto()
-    OUTSIDE = auto()
+    NOT_MEMBER = auto()
     ARCHIVED = auto()
     #: Slack did not say in time; posting will tell.
     UNKNOWN = auto()
 
 
-class Access:
+class WorkspaceDirectory:
     """Asks Slack about the channels and people of one workspace.
 
-    Where Slack does not answer in time, methods raise `SlackSilent` unless they say otherwise.
+    Where Slack does not answer in time, methods raise `SlackUnavailable` unless they say otherwise.
     """
 
     def __init__(self, clients: WorkspaceClients, team: str, timeouts: Timeouts) -> None:
@@ -74,22 +74,22 @@ class Access:
         try:
             async with asyncio.timeout(seconds):
                 yield (await self._clients.of(self._team)).client
-        except (SlackApiError, *UNREACHED, MootError) as error:
+        except (SlackApiError, *CONNECTION_ERRORS, MootError) as error:
             _log.warning("Slack did not say", about=about, reason=type(error).__name__)
-            raise SlackSilent from error
+            raise SlackUnavailable from error
 
     # --- channels ---
 
-    async def standing(self, channel: str) -> Standing:
+    async def bot_membership(self, channel: str) -> BotMembership:
         try:
             async with self._asking("a channel", self.timeouts.call) as client:
                 answer = await client.conversations_info(channel=channel)
-        except SlackSilent as silence:
-            return _standing_after(silence.__cause__)
+        except SlackUnavailable as silence:
+            return _membership_after(silence.__cause__)
         known = SlackChannel.model_validate(body_of(answer)["channel"])
         if known.is_archived:
-            return Standing.ARCHIVED
-        return Standing.MEMBER if known.is_member else Standing.OUTSIDE
+            return BotMembership.ARCHIVED
+        return BotMembership.MEMBER if known.is_member else BotMembership.NOT_MEMBER
 
     async def may_see(self, person: str, channel: str) -> bool:
         """Membership is cached for 15 s; non-membership is not cached, because people join."""
@@ -112,11 +112,11 @@ class Access:
                 if person in body_of(answer)["members"]:
                     return True
         except SlackApiError as error:
-            if _standing_after(error) is Standing.UNKNOWN:
+            if _membership_after(error) is BotMembership.UNKNOWN:
                 raise
         return False
 
-    async def names_of(self, person: str) -> Mapping[str, str]:
+    async def channel_names(self, person: str) -> Mapping[str, str]:
         """The names, by id, of the channels that a person and the bot are in; cached for 15 s."""
         if names := self._cached_channels(person):
             return names
@@ -164,11 +164,11 @@ class Access:
         author = await self._who(message.user)
         return bool(author.name) and not author.is_bot
 
-    async def active(self, person: str) -> SlackUser | None:
+    async def active_user(self, person: str) -> SlackUser | None:
         """The profile of somebody who is in the workspace; None of others, which is not cached."""
         try:
             user = await self._user(person, CACHE_SECONDS)
-        except SlackSilent as silence:
+        except SlackUnavailable as silence:
             if code_of(silence.__cause__) in _NOBODY:
                 return None
             raise
@@ -188,7 +188,7 @@ class Access:
         """
         user = await self._who(person)
         if not user.team_id:
-            raise SlackSilent
+            raise SlackUnavailable
         identity = (await self._clients.of(self._team)).identity
         if user.team_id in {self._team, identity.team_id}:
             return True
@@ -196,7 +196,7 @@ class Access:
 
     async def _who(self, person: str) -> SlackUser:
         """A profile; an earlier one where Slack is silent: an old name is better than none."""
-        with suppress(SlackSilent):
+        with suppress(SlackUnavailable):
             return await self._user(person, _NAMES_SECONDS)
         return self._people.get(person, (0.0, SlackUser()))[1]
 
@@ -212,32 +212,34 @@ class Access:
 
 
 @dataclass(frozen=True)
-class Accesses:
+class WorkspaceDirectories:
     """What is asked of Slack, by workspace. The `PeopleDirectory` of the use cases."""
 
     clients: WorkspaceClients
     timeouts: Timeouts = DEFAULT_TIMEOUTS
-    _known: dict[str, Access] = field(default_factory=dict[str, Access], init=False)
+    _known: dict[str, WorkspaceDirectory] = field(
+        default_factory=dict[str, WorkspaceDirectory], init=False
+    )
 
-    def of(self, team: str) -> Access:
-        return self._known.setdefault(team, Access(self.clients, team, self.timeouts))
+    def of(self, team: str) -> WorkspaceDirectory:
+        return self._known.setdefault(team, WorkspaceDirectory(self.clients, team, self.timeouts))
 
     async def may_see(self, person: str, place: Place) -> bool:
         return await self.of(place.workspace).may_see(person, place.channel)
 
     async def channels_of(self, person: str, workspace: str) -> frozenset[str]:
-        return frozenset(await self.of(workspace).names_of(person))
+        return frozenset(await self.of(workspace).channel_names(person))
 
     async def zone_of(self, person: str, workspace: str) -> tzinfo:
         return await self.of(workspace).zone_of(person)
 
     async def has_place(self, place: Place) -> bool:
         """Whether the bot can write in a channel; True where Slack is silent."""
-        membership = await self.of(place.workspace).standing(place.channel)
-        return membership in {Standing.MEMBER, Standing.UNKNOWN}
+        membership = await self.of(place.workspace).bot_membership(place.channel)
+        return membership in {BotMembership.MEMBER, BotMembership.UNKNOWN}
 
 
-def _standing_after(error: BaseException | None) -> Standing:
+def _membership_after(error: BaseException | None) -> BotMembership:
     """A private channel the bot is not in cannot even be found."""
     outside = code_of(error) in {"channel_not_found", "not_in_channel"}
-    return Standing.OUTSIDE if outside else Standing.UNKNOWN
+    return BotMembership.NOT_MEMBER if outside else BotMembership.UNKNOWN

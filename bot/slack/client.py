@@ -28,7 +28,7 @@ async def slack_session(seconds: float = CALL_SECONDS) -> AsyncGenerator[aiohttp
     """Keep connections to Slack open between calls, for as long as the block lasts.
 
     Without it the SDK makes a connection for each call, and agrees on keys anew. Every connection
-    to Slack but Socket Mode's is made here, so that `leaving_before` holds for all.
+    to Slack but Socket Mode's is made here, so that `send_deadline` holds for all.
     """
     trace = aiohttp.TraceConfig()
     # aiohttp tells of head and body just before it writes them.
@@ -48,7 +48,7 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
 @contextmanager
-def leaving_before(deadline: float) -> Generator[None]:
+def send_deadline(deadline: float) -> Generator[None]:
     """Let no byte of a call in the block leave after this time of the steady clock.
 
     What happens before, such as making a connection, takes time in which a process may be frozen,

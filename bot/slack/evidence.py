@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.links import body_within, is_allowed
-from bot.slack.access import UNREACHED, Accesses
+from bot.slack.access import CONNECTION_ERRORS, WorkspaceDirectories
 from bot.slack.client import WorkspaceClient, WorkspaceClients, slack_session
 from bot.slack.outcomes import Retry, outcome_of
 from bot.slack.payloads import Page, PostedMessage, SharedFile, body_of, code_of
@@ -97,7 +97,7 @@ class LinkBounds:
 
 
 @dataclass(frozen=True)
-class WrittenLinks:
+class LinkedSources:
     """What the links in somebody's words lead to."""
 
     references: Sequence[SourceReference] = ()
@@ -117,7 +117,7 @@ def linked_references(typed: str, bounds: LinkBounds) -> tuple[SourceReference, 
     return tuple(references.values())
 
 
-def written_links(text: str, bounds: LinkBounds, thread: str = "") -> WrittenLinks:
+def sources_in(text: str, bounds: LinkBounds, thread: str = "") -> LinkedSources:
     """The sources that a text links to, within the bounds of links given as sources.
 
     `thread` begins with the message of this timestamp: where it was written, no source of its own.
@@ -135,7 +135,7 @@ def written_links(text: str, bounds: LinkBounds, thread: str = "") -> WrittenLin
             references[reference.fetch] = reference.model_copy(update={"in_words": True})
     if len(links) > MOST_SOURCES:
         refusals[_FIRST_LINKS] = None
-    return WrittenLinks(tuple(references.values()), tuple(refusals))
+    return LinkedSources(tuple(references.values()), tuple(refusals))
 
 
 def _host_of(link: str) -> str:
@@ -186,7 +186,7 @@ def _linked_reference(word: str, bounds: LinkBounds) -> SourceReference:
 class SlackSources:
     """Fetches files and threads; raises `BadInput` where they cannot be had."""
 
-    def __init__(self, clients: WorkspaceClients, accesses: Accesses) -> None:
+    def __init__(self, clients: WorkspaceClients, accesses: WorkspaceDirectories) -> None:
         self._clients = clients
         self._accesses = accesses
 
@@ -194,7 +194,7 @@ class SlackSources:
         self, reference: SourceReference, place: Place, most_bytes: int, /
     ) -> FetchedFile | SourceText:
         workspace = await self._workspace(place)
-        answer = await patient_answer(lambda: workspace.client.files_info(file=reference.fetch))
+        answer = await call_with_retries(lambda: workspace.client.files_info(file=reference.fetch))
         file = SharedFile.model_validate(body_of(answer)["file"])
         if place.channel not in file.shared_in:
             raise BadInput("it was not shared in this channel")
@@ -250,7 +250,7 @@ class SlackSources:
     async def _workspace(self, place: Place) -> WorkspaceClient:
         try:
             return await self._clients.of(place.workspace)
-        except (SlackApiError, *UNREACHED, MootError):
+        except (SlackApiError, *CONNECTION_ERRORS, MootError):
             raise BadInput("Slack cannot be asked for it") from None
 
 
@@ -266,7 +266,7 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
     messages = list[PostedMessage]()
     arguments = dict[str, Any](channel=channel, ts=thread_ts, limit=_PAGE)
     while True:
-        answer = await patient_answer(lambda: client.conversations_replies(**arguments))
+        answer = await call_with_retries(lambda: client.conversations_replies(**arguments))
         page = Page.model_validate(answer.data)
         messages += page.messages
         if not page.next_cursor or len(messages) > _MOST_MESSAGES:
@@ -274,20 +274,22 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
         arguments["cursor"] = page.next_cursor
 
 
-async def patient_answer(call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
+async def call_with_retries(
+    call: Callable[[], Awaitable[AsyncSlackResponse]],
+) -> AsyncSlackResponse:
     """Slack's answer, asked for again when Slack asks for patience; else raises `BadInput`."""
     words = ""
     for _ in range(_TRIES):
         try:
             return await call()
-        except (SlackApiError, *UNREACHED) as error:
+        except (SlackApiError, *CONNECTION_ERRORS) as error:
             code = code_of(error)
             if code == "missing_scope":
                 raise BadInput(_NO_SCOPE) from None
             if code in {"file_not_found", "file_deleted", "thread_not_found"}:
                 raise BadInput("it is not there any more, or not for Moot to see") from None
             outcome = outcome_of(error)
-            words = outcome.words
+            words = outcome.reason
             if not isinstance(outcome, Retry):
                 break
             await asyncio.sleep(min(outcome.after or 1.0, _LONGEST_WAIT))
@@ -311,5 +313,5 @@ async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
             if response.status != _OK:
                 raise BadInput(_NO_SCOPE)
             return await body_within(response, most_bytes)
-    except UNREACHED:
+    except CONNECTION_ERRORS:
         raise BadInput("Slack did not send it") from None

@@ -186,7 +186,7 @@ def after_end_key(debate_id: str, person: str) -> str:
     return f"{debate_id}/after-end/{person}"
 
 
-def asked_key(debate_id: str, what: str) -> str:
+def asking_thread_key(debate_id: str, what: str) -> str:
     """For what is posted in the thread that asked for the debate: eyes, link, verdict."""
     return f"{debate_id}/asked/{what}"
 
@@ -200,7 +200,7 @@ def address_keys(text: str) -> frozenset[str]:
     return frozenset(_ADDRESS.findall(text))
 
 
-def fill_in(text: str, addresses: Mapping[str, str]) -> str:
+def fill_addresses(text: str, addresses: Mapping[str, str]) -> str:
     return _ADDRESS.sub(lambda match: f"<{addresses[match.group(1)]}", text)
 
 

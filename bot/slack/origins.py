@@ -96,7 +96,7 @@ class Origin(NamedTuple):
     #: On Enterprise Grid; None: the workspace stands alone.
     organisation: str | None
     #: The app was installed for the whole organisation.
-    is_everywhere: bool = False
+    is_org_wide: bool = False
 
 
 class Author(NamedTuple):
@@ -105,7 +105,7 @@ class Author(NamedTuple):
     name: str
 
 
-class MessageWords(NamedTuple):
+class MessageText(NamedTuple):
     text: str
     #: Messages of others that it passes on, each with the name of its author.
     forwarded: tuple[str, ...] = ()
@@ -119,15 +119,15 @@ def installation_of(body: Mapping[str, Any]) -> Origin:
     names = [name for path in _WORKSPACES if (name := text_at(body, *path))]
     workspaces = [name for name in names if name.startswith("T")]
     # `is_enterprise_install` of an event's authorization counts before the payload's own.
-    is_everywhere = value_at(body, "authorizations", 0, "is_enterprise_install")
-    if is_everywhere is None:
-        is_everywhere = value_at(body, "is_enterprise_install")
+    is_org_wide = value_at(body, "authorizations", 0, "is_enterprise_install")
+    if is_org_wide is None:
+        is_org_wide = value_at(body, "is_enterprise_install")
     is_shown_to = value_at(body, "authorizations", 0) is not None
     organisations = _ORGANISATIONS_OF_EVENT if is_shown_to else _ORGANISATIONS
     return Origin(
         workspace=next(iter([*workspaces, *names]), ""),
         organisation=_first(body, organisations) or None,
-        is_everywhere=is_everywhere in (True, "true"),
+        is_org_wide=is_org_wide in (True, "true"),
     )
 
 
@@ -135,7 +135,7 @@ def person_of(body: Mapping[str, Any]) -> Author:
     return Author(_first(body, _PEOPLE), _first(body, _NAMES))
 
 
-def words_of(message: Mapping[str, Any]) -> MessageWords:
+def message_text(message: Mapping[str, Any]) -> MessageText:
     """What a message says to those who see it: its text or blocks, and its attachments.
 
     People's blocks repeat their text; the text of an app with blocks is for notifications only. The
@@ -152,7 +152,7 @@ def words_of(message: Mapping[str, Any]) -> MessageWords:
             forwarded.append(f"[Forwarded from {author or 'another message'}: {words}]")
         elif not text_at(attachment, "from_url"):
             parts.append(words)
-    return MessageWords("\n".join(part for part in parts if part.strip()), tuple(forwarded))
+    return MessageText("\n".join(part for part in parts if part.strip()), tuple(forwarded))
 
 
 def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:

@@ -17,7 +17,7 @@ SERVER_ERROR = 500
 class Retry:
     """Nothing happened; the same call may succeed later."""
 
-    words: str
+    reason: str
     #: Seconds Slack asks us to wait; None if it did not say.
     after: float | None = None
 
@@ -26,14 +26,14 @@ class Retry:
 class Unknown:
     """It may have happened: look before trying again."""
 
-    words: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class Rejection:
     """Slack refuses this call for good."""
 
-    words: str
+    reason: str
     #: Slack's own error code.
     code: str
 

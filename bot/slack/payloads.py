@@ -28,10 +28,10 @@ from bot.slack.origins import (
     installation_of,
     is_list,
     is_object,
+    message_text,
     person_of,
     text_at,
     value_at,
-    words_of,
 )
 from core.debate.people import Person
 
@@ -70,22 +70,22 @@ class Delivery(Payload):
     #: The organisation that the workspace belongs to; None: to none.
     enterprise_id: str | None = None
     #: The app was installed for the whole organisation.
-    is_everywhere: bool = False
+    is_org_wide: bool = False
 
     @model_validator(mode="before")
     @classmethod
     def _read_installation(cls, body: Any) -> Any:
-        if not is_object(body) or "is_everywhere" in body:
+        if not is_object(body) or "is_org_wide" in body:
             return body
         origin = installation_of(body)
         named = {"team_id": origin.workspace} if origin.workspace else {}
-        rest = {"enterprise_id": origin.organisation, "is_everywhere": origin.is_everywhere}
+        rest = {"enterprise_id": origin.organisation, "is_org_wide": origin.is_org_wide}
         return {**body, **rest, **named}
 
     @property
     def installed_in(self) -> str | None:
         """None where the app was installed in the whole organisation."""
-        return None if self.is_everywhere else self.team_id
+        return None if self.is_org_wide else self.team_id
 
 
 class Interaction(Delivery):
@@ -177,7 +177,7 @@ class PostedMessage(Payload):
     def _read_words(cls, message: Any) -> Any:
         if not is_object(message) or "forwarded" in message:
             return message
-        text, forwarded = words_of(message)
+        text, forwarded = message_text(message)
         # A text of a wrong type is refused as such.
         named = {"text": text} if isinstance(message.get("text", ""), str) else {}
         # Slack writes null for what is absent.
@@ -195,7 +195,10 @@ class PostedMessage(Payload):
 
     @property
     def may_be_of_person(self) -> bool:
-        """Or of an app in the name of one: which of the two, `Access.is_person` asks Slack."""
+        """Also true for an app that posts as a user; only Slack tells which of them it is.
+
+        See `WorkspaceDirectory.is_person`.
+        """
         return bool(self.user) and self.user != SLACKBOT and self.subtype in WRITTEN_BY_PEOPLE
 
     def mentions(self, user: str) -> bool:

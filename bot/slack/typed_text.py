@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from bot.slack.access import Access
+from bot.slack.access import WorkspaceDirectory
 from bot.slack.payloads import plain
 
 #: People whose names are asked for.
@@ -53,7 +53,7 @@ def links_in(text: str) -> Sequence[str]:
     return list(dict.fromkeys(addresses))
 
 
-async def names_of(access: Access, people: Iterable[str]) -> dict[str, str]:
+async def names_of(access: WorkspaceDirectory, people: Iterable[str]) -> dict[str, str]:
     """Names by id, as far as Slack answers in time; of forty people at most."""
     names = dict[str, str]()
 
@@ -94,11 +94,11 @@ def readable(text: str, names: Mapping[str, str]) -> str:
     return plain(_MARK.sub(plain_mark, text)).strip()
 
 
-async def with_names(access: Access, text: str) -> str:
+async def with_names(access: WorkspaceDirectory, text: str) -> str:
     return readable(text, await names_of(access, mentioned_in([text])))
 
 
-def told_bot(text: str, bot: str) -> str:
+def without_bot_mention(text: str, bot: str) -> str:
     """A message to the bot without the bot's mention before or after the words.
 
     Other mentions belong to the words: "@Moot should @alex own this?"

@@ -351,7 +351,7 @@ def asked_already(
 ) -> MessageView:
     """Say in `words` that a debate runs on the same question, and offer one of its own.
 
-    `typed` has its options, and at most `MOST_ORDER_CHARS` characters.
+    `typed` has its options, and at most `MOST_COMMAND_CHARS` characters.
     """
     return _asked(words, _debate_it(typed, origin=origin, ts=ts, thread=thread, anew=True))
 

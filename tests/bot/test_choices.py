@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.listeners.context import FieldWrong
+from bot.listeners.context import FieldError
 from bot.listeners.start import checked_draft, checked_settings
 from bot.slack.ids import FieldId
 from bot.slack.payloads import FormValues
@@ -49,7 +49,7 @@ def test_no_form_passes_the_highest_cap(typed: str) -> None:
         lambda: checked_draft(form(typed), 100, MOST),
         lambda: checked_settings(form(typed), MOST),
     ):
-        with pytest.raises(FieldWrong) as refused:
+        with pytest.raises(FieldError) as refused:
             read()
         assert refused.value.field == FieldId.COST_CAP.value
         assert refused.value.words == "Whoever runs Moot allows a cap of $2.00 at most."

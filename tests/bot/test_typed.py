@@ -5,28 +5,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.listeners.typed import (
-    AskBack,
     OpenForm,
-    Order,
     Reading,
     Steering,
+    SubcommandCall,
     TypedQuestion,
+    UnclearText,
     UnknownOption,
-    is_greeted,
+    is_greeting,
     read,
-    steering,
+    split_steering,
 )
 from bot.slack.payloads import plain
-from bot.slack.typed_text import readable, told_bot
+from bot.slack.typed_text import readable, without_bot_mention
 
 
 def outcome(reading: Reading) -> str:
     """A reading in a few words: `run show dabc2345`, `ask list`, `debate`, `form`."""
     match reading:
-        case Order(subcommand=row):
+        case SubcommandCall(subcommand=row):
             words = [row.name, reading.debate_id, reading.words]
             return " ".join(["run", *filter(None, words)])
-        case AskBack(subcommand=row, command=command):
+        case UnclearText(subcommand=row, command=command):
             return f"ask {command or row.form}"
         case TypedQuestion():
             values = [reading.format, reading.playbook, reading.when or ""]
@@ -122,7 +122,7 @@ def test_a_line_after_the_command_does_what_the_card_says(text: str, expected: s
 @pytest.mark.parametrize("text", ["search", "token new", "token revoke", "stop", "show x"])
 def test_no_button_runs_a_command_whose_argument_is_missing(text: str) -> None:
     reading = read(text)
-    assert isinstance(reading, AskBack)
+    assert isinstance(reading, UnclearText)
     assert reading.command == ""
 
 
@@ -158,11 +158,11 @@ MENTIONS = [
 
 @pytest.mark.parametrize(("text", "expected"), MENTIONS)
 def test_a_mention_is_read_by_the_same_card(text: str, expected: str) -> None:
-    text_read = readable(told_bot(text, "U0BOT"), {"U0ALEX": "alex"})
+    text_read = readable(without_bot_mention(text, "U0BOT"), {"U0ALEX": "alex"})
     reading = read(text_read)
     is_shown_first = isinstance(reading, TypedQuestion) and not reading.asks
     happens = "preview" if is_shown_first else outcome(reading)
-    assert ("greet" if is_greeted(text_read, reading) else happens) == expected
+    assert ("greet" if is_greeting(text_read, reading) else happens) == expected
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_a_mention_is_read_by_the_same_card(text: str, expected: str) -> None:
     ],
 )
 def test_a_line_of_its_own_steers_the_debate(text: str, order: Steering | None, rest: str) -> None:
-    assert steering(text) == (order, rest)
+    assert split_steering(text) == (order, rest)
 
 
 @given(st.text(max_size=400))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.access import Accesses
+from bot.slack.access import WorkspaceDirectories
 from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_client
 from bot.slack.evidence import SlackSources, file_references, thread_reference
 from bot.slack.manifest import manifest
@@ -248,7 +248,7 @@ async def test_a_file_or_thread_of_another_channel_is_never_read() -> None:
         session = slack_client(work.bot_token, work.api_url)
         identity = Identity.model_validate((await session.auth_test()).data)
         clients = SingleWorkspaceClient(WorkspaceClient(session, identity))
-        sources = SlackSources(clients, Accesses(clients))
+        sources = SlackSources(clients, WorkspaceDirectories(clients))
         here, by = debate.setup.place, debate.setup.asked_by
         forged = SharedFile(
             id=file["id"], channels=(here.channel,), url_private=file["url_private"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.slack.access import SlackSilent
+from bot.slack.access import SlackUnavailable
 from bot.slack.ids import ActionId
 from bot.testing import UNHURRIED, BotSpec, Team, debate_of, quick_workspace, team_at_work
 from core.debate.state import Status
@@ -19,7 +19,7 @@ QUESTION = "Kafka or PostgreSQL for our jobs?"
 MEMBERS = 3000
 #: On the thirteenth page of two hundred.
 LATE = "u2500"
-SILENT = str(SlackSilent())
+SILENT = str(SlackUnavailable())
 ASKING = ("users.conversations", "conversations.members")
 
 

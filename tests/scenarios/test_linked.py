@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bot.listeners.linked import take_links
+from bot.listeners.linked import record_links
 from bot.slack.client import slack_client
 from bot.slack.ids import ActionId, CallbackId, question_field
 from bot.slack.payloads import body_of
@@ -261,7 +261,7 @@ async def test_links_for_an_ended_debate_are_not_read() -> None:
         board = await team.debate(QUESTION)
         ended = await team.wait_for_end(board)
         alex, text = Person(id="UALEX", name="Alex"), "See https://docs.example.com/q"
-        await take_links(team.moot.context, ended, text, alex, note="late", thread=board)
+        await record_links(team.moot.context, ended, text, alex, note="late", thread=board)
         rows = await team.moot.context.posts.rows_of_debate(ended.id)
         debate = await debate_at(team, board)
     assert not [row.key for row in rows if "/unread/" in row.key]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.slack.ids import asked_key
+from bot.slack.ids import asking_thread_key
 from bot.testing import BotSpec, Message, Team, key_of, team_at_work
 from core.debate.log import fold
 from core.debate.state import Debate, Status
@@ -213,8 +213,8 @@ async def test_a_mention_in_peoples_own_thread_is_answered_there_and_gets_the_ve
             ]
         )
         debate = await team.wait_for_end(board[0]["ts"])
-        link = await said_in(team, root, asked_key(debate.id, "link"))
-        verdict = await said_in(team, root, asked_key(debate.id, "verdict"))
+        link = await said_in(team, root, asking_thread_key(debate.id, "link"))
+        verdict = await said_in(team, root, asking_thread_key(debate.id, "verdict"))
         mine = next(
             message for message in team.thread(root["ts"]) if message["ts"] == mention["ts"]
         )

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.listeners.typed import Order, TypedQuestion, read
+from bot.listeners.typed import SubcommandCall, TypedQuestion, read
 from bot.slack.mrkdwn import mrkdwn
-from bot.slack.typed_text import readable, told_bot
+from bot.slack.typed_text import readable, without_bot_mention
 from bot.testing import BotSpec, Message, Team, team_at_work
 from core.debate.log import fold
 from core.debate.turn import Act
@@ -40,7 +40,7 @@ def test_typed_text_is_read_with_the_signs_that_phones_and_copies_put_in(
     typed: str, result: str
 ) -> None:
     reading = read(typed)
-    if isinstance(reading, Order):
+    if isinstance(reading, SubcommandCall):
         assert reading.subcommand.form == result
     else:
         assert isinstance(reading, TypedQuestion)
@@ -61,7 +61,7 @@ def test_typed_text_is_read_with_the_signs_that_phones_and_copies_put_in(
     ],
 )  # fmt: skip
 def test_the_words_behind_a_mention_are_the_question(sent: str, text: str) -> None:
-    words = " ".join(readable(told_bot(sent, BOT), {}).split("\u00a0"))
+    words = " ".join(readable(without_bot_mention(sent, BOT), {}).split("\u00a0"))
     assert words.strip() == text
 
 

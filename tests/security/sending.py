@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from bot.log import set_up_logs
 from bot.settings import LogFormat, LogLevel
-from bot.slack.connection.bursts import AtOnce
+from bot.slack.connection.bursts import BurstLimits
 from bot.slack.manifest import manifest
 from bot.testing import PATIENT_PACE, BotSpec, Team, team_at_work
 from slack_on_loopback import WorkspaceConfig
@@ -56,7 +56,7 @@ def encoded(name: str, body: Any) -> tuple[str, str]:
 
 
 #: One person tries what no person is quick enough for.
-ANY_PACE = AtOnce(events=10**6, commands=10**6, clicks=10**6)
+ANY_PACE = BurstLimits(events=10**6, commands=10**6, clicks=10**6)
 
 
 @asynccontextmanager
@@ -66,7 +66,7 @@ async def http_team(spec: BotSpec | None = None) -> AsyncGenerator[Team]:
     settings = {**settings, "settings": {**settings["settings"], "socket_mode_enabled": False}}
     config = WorkspaceConfig(pace=PATIENT_PACE, manifest=settings)
     async with team_at_work(
-        config=config, spec=spec or BotSpec(http=True, at_once=ANY_PACE)
+        config=config, spec=spec or BotSpec(http=True, burst_limits=ANY_PACE)
     ) as team:
         yield team
 

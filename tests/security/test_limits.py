@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.settings import BotSettings
-from bot.slack.connection.bursts import AtOnce
+from bot.slack.connection.bursts import BurstLimits
 from bot.testing import BotSpec, Team, team_at_work
 from core.debate.debate_events import DebateFailed
 from core.debate.people import Person, Place
@@ -188,7 +188,7 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
         board = await team.debate(QUESTION)
         await team.wait_for_end(board)
         before, deliveries = len(team.ephemeral_texts()), len(team.workspace.deliveries)
-        for number in range(AtOnce().events * 3):
+        for number in range(BurstLimits().events * 3):
             await team.say(f"{number}: " + "words " * 500, board)
         typed = [team.type(f"Choice {number}: tabs or spaces?") for number in range(22)]
         await asyncio.gather(*typed)
@@ -197,7 +197,7 @@ async def test_who_writes_and_types_without_end_holds_nobody_up_and_is_told_once
         await team.workspace.wait_for(
             lambda: (
                 sum(attempt.acked for attempt in deliveries_so_far[deliveries:])
-                >= AtOnce().events * 3 + 23
+                >= BurstLimits().events * 3 + 23
             )
         )
         await team.workspace.wait_for(

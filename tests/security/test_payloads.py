@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.listeners import typed
-from bot.listeners.context import FieldWrong
+from bot.listeners.context import FieldError
 from bot.listeners.start import channel_of, checked_draft, checked_settings, draft_of, target_of
 from bot.slack import payloads
 from bot.slack.payloads import FormValues, Payload
@@ -100,7 +100,7 @@ def test_any_form_is_read_or_refused_at_a_field(state: dict[str, Any], metadata:
     if not isinstance(form, FormValues):
         return
     for read in READS:
-        with suppress(BadInput, FieldWrong):
+        with suppress(BadInput, FieldError):
             assert read(form) is not None
 
 

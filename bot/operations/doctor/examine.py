@@ -23,7 +23,7 @@ from bot.presenter.sink import words_of
 from bot.queue.landings import LandingBacklog, look_into_landings
 from bot.queue.rows import PostState
 from bot.settings import BotSettings, SlackAccess, mode_of, slack_access
-from bot.slack.access import UNREACHED
+from bot.slack.access import CONNECTION_ERRORS
 from bot.slack.client import slack_client
 from bot.slack.install.tokens import Cipher
 from bot.slack.manifest import manifest
@@ -344,7 +344,7 @@ async def check_access(access: SlackAccess) -> Sequence[Finding]:
     client = slack_client(access.bot_token, access.api_url, seconds=_SLACK_SECONDS)
     try:
         answer = await client.auth_test()
-    except (SlackApiError, *UNREACHED) as error:
+    except (SlackApiError, *CONNECTION_ERRORS) as error:
         return [_refused_or_lost(_BOT, error, "Install the app anew and copy its bot token.")]
     identity = Identity.model_validate(answer.data)
     # Answers carry the token's scopes: https://docs.slack.dev/authentication/tokens
@@ -375,7 +375,7 @@ async def _socket(client: AsyncWebClient, access: SlackAccess) -> Finding:
     headers = {"Authorization": f"Bearer {access.app_token}"}
     try:
         await client.api_call("apps.connections.open", headers=headers)
-    except (SlackApiError, *UNREACHED) as error:
+    except (SlackApiError, *CONNECTION_ERRORS) as error:
         remedy = "It needs the scope connections:write, and Socket Mode must be on for the app."
         return _refused_or_lost(_APP, error, remedy)
     return good(_APP, "accepted; Socket Mode is on")

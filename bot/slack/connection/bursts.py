@@ -36,7 +36,7 @@ Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AtOnce:
+class BurstLimits:
     """How many of each a person may send at once; then one a second."""
 
     events: int = 30
@@ -48,11 +48,11 @@ class Bursts:
     def __init__(
         self,
         tell: Callable[[Body], Awaitable[None]],
-        at_once: AtOnce,
+        limits: BurstLimits,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """`tell` tells the author of an event that it was not taken."""
-        self._tell, self._now, self._at_once = tell, now, at_once
+        self._tell, self._now, self._limits = tell, now, limits
         #: By kind, workspace and person, when they will have waited for all that was taken.
         self._due = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
         #: By workspace, person and thread, when they were told.
@@ -66,15 +66,15 @@ class Bursts:
         """
         event = body.get("event")
         if is_object(event):
-            kind, most = "event", self._at_once.events
+            kind, most = "event", self._limits.events
             is_deleted = _changed(event).get("subtype") == DELETED  # and has replies
             is_deleted |= event.get("subtype") == "message_deleted"
             if event.get("type") not in _EVENTS or is_deleted:  # few can delete many messages
                 return None
         elif "command" in body:
-            kind, most = "command", self._at_once.commands
+            kind, most = "command", self._limits.commands
         else:
-            kind, most = "click", self._at_once.clicks
+            kind, most = "click", self._limits.clicks
         workspace, person = installation_of(body).workspace, person_of(body).id
         if not person:
             return None

@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.log import logger
-from bot.slack.access import UNREACHED
+from bot.slack.access import CONNECTION_ERRORS
 from bot.slack.outcomes import REFUSED_TOKENS, Rejection, outcome_of
 from bot.slack.payloads import Identity, body_of, code_of
 from core.errors import ConfigurationBroken, MootError
@@ -65,11 +65,11 @@ async def _answer(
     async def ask() -> Mapping[str, Any]:
         try:
             return body_of(await call())
-        except (SlackApiError, *UNREACHED) as error:
+        except (SlackApiError, *CONNECTION_ERRORS) as error:
             code, outcome = code_of(error), outcome_of(error)
             if code in REFUSED_TOKENS or (code and isinstance(outcome, Rejection)):
                 raise ConfigurationBroken(f"{refused} ({code})") from None
-            raise MootError(f"{client.base_url} cannot be reached: {outcome.words}.") from None
+            raise MootError(f"{client.base_url} cannot be reached: {outcome.reason}.") from None
 
     def again(error: MootError, wait: float) -> float | None:
         return None if isinstance(error, ConfigurationBroken) else wait

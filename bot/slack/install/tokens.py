@@ -27,7 +27,7 @@ from sqlalchemy import MetaData, Table, Text, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.log import logger
-from bot.slack.access import UNREACHED
+from bot.slack.access import CONNECTION_ERRORS
 from bot.slack.client import NotInstalled, WorkspaceClient
 from bot.slack.payloads import Identity
 from bot.store.records import Organisations
@@ -265,7 +265,7 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
             rotated = await self._rotator.perform_bot_token_rotation(
                 bot=bot, minutes_before_expiration=ROTATE_MINUTES
             )
-        except (SlackTokenRotationError, *UNREACHED) as error:
+        except (SlackTokenRotationError, *CONNECTION_ERRORS) as error:
             # Another replica may have been faster: a refresh token is good for one rotation.
             again = await self._installation_of(where)
             if again and again.bot_token != bot.bot_token:

@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestServer
 from slack_bolt.async_app import AsyncApp
 
 from bot.slack.client import slack_client
-from bot.slack.connection.bursts import AtOnce, Bursts
+from bot.slack.connection.bursts import BurstLimits, Bursts
 from bot.slack.connection.socket import SocketGateway, identify, open_socket
 from bot.testing import quick_workspace
 from core.errors import ConfigurationBroken
@@ -125,17 +125,17 @@ class Notices:
 @pytest.mark.parametrize(
     ("make", "most", "status", "text"),
     [
-        (event, AtOnce().events, 200, ""),
-        (edit, AtOnce().events, 200, ""),
-        (command, AtOnce().commands, 200, "Type it again"),
-        (click, AtOnce().clicks, 429, ""),
+        (event, BurstLimits().events, 200, ""),
+        (edit, BurstLimits().events, 200, ""),
+        (command, BurstLimits().commands, 200, "Type it again"),
+        (click, BurstLimits().clicks, 429, ""),
     ],
 )
 async def test_each_person_sends_so_much_at_once_and_then_one_a_second(
     make: Any, most: int, status: int, text: str
 ) -> None:
     notices = Notices()
-    bursts = Bursts(notices.tell, AtOnce(), now=lambda: notices.now)
+    bursts = Bursts(notices.tell, BurstLimits(), now=lambda: notices.now)
 
     assert [bursts.refusal(make()) for _ in range(most)] == [None] * most
     refused = bursts.refusal(make())

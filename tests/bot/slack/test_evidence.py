@@ -9,16 +9,16 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.slack.access import Accesses
+from bot.slack.access import WorkspaceDirectories
 from bot.slack.client import SingleWorkspaceClient, WorkspaceClient, slack_client, slack_session
 from bot.slack.evidence import (
     LinkBounds,
+    LinkedSources,
     SlackSources,
-    WrittenLinks,
+    call_with_retries,
     file_references,
     linked_references,
-    patient_answer,
-    written_links,
+    sources_in,
 )
 from bot.slack.payloads import Identity, SharedFile
 from core.debate.evidence import SourceReference
@@ -43,8 +43,8 @@ def linked(typed: str) -> tuple[SourceReference, ...]:
     return linked_references(typed, BOUNDS)
 
 
-def written(text: str, thread: str = "") -> WrittenLinks:
-    return written_links(text, BOUNDS, thread)
+def written(text: str, thread: str = "") -> LinkedSources:
+    return sources_in(text, BOUNDS, thread)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_of_more_links_than_are_looked_at_their_author_is_told() -> None:
 def test_a_link_with_a_secret_is_no_source_however_it_is_given(link: str) -> None:
     with pytest.raises(BadInput, match="looks like another secret") as error:
         linked(link)
-    assert written(f"See {link}") == WrittenLinks((), (str(error.value),))
+    assert written(f"See {link}") == LinkedSources((), (str(error.value),))
     assert KEY not in str(error.value)
     assert "hunter22" not in str(error.value)
 
@@ -148,7 +148,9 @@ async def test_files_come_through_the_proxy_of_the_environment_with_the_bots_tok
         client = slack_client("xoxb-1", "http://slack.invalid/api/", session)
         identity = Identity(team_id=HERE.workspace, user_id="U0MOOT")
         clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
-        file = await SlackSources(clients, Accesses(clients)).fetch_file(reference, HERE, 10**6)
+        file = await SlackSources(clients, WorkspaceDirectories(clients)).fetch_file(
+            reference, HERE, 10**6
+        )
     assert isinstance(file, FetchedFile)
     assert file.content == b"a,b"
     assert headers == ["Bearer xoxb-1"] * 2
@@ -166,5 +168,5 @@ async def test_a_reading_waits_as_long_as_slack_asks_for_and_a_minute_at_most(
         raise refusal(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": asked})
 
     with pytest.raises(BadInput, match="Slack does not show it"):
-        await patient_answer(call)
+        await call_with_retries(call)
     assert [round(later - time) for time, later in pairwise(times)] == [waited] * 3

@@ -72,9 +72,9 @@ def test_an_answer_is_read_by_its_status_and_code() -> None:
     ):
         assert outcome_of(refusal(429, {}, {"Retry-After": header})) == Retry(PACE, seconds)
     lacking = {"error": "missing_scope", "needed": "pins:write"}
-    assert outcome_of(refusal(200, lacking)).words == REINSTALL.format("pins:write")
+    assert outcome_of(refusal(200, lacking)).reason == REINSTALL.format("pins:write")
     del lacking["needed"]
-    assert outcome_of(refusal(200, lacking)).words == REINSTALL.format("one that this needs")
+    assert outcome_of(refusal(200, lacking)).reason == REINSTALL.format("one that this needs")
 
 
 @pytest.mark.parametrize("kind", ["text/html", "application/json"])

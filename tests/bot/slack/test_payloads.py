@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.slack.origins import Origin, installation_of, words_of
+from bot.slack.origins import Origin, installation_of, message_text
 from bot.slack.payloads import (
     ChannelEvent,
     Click,
@@ -95,7 +95,7 @@ CLICK = {"type": "block_actions", "team": {"id": OURS, "domain": "x"}, "user": U
 BY_STRANGER = {"user": {"id": "U0ANN", "name": "ann", "team_id": THEIRS}}
 EVERYWHERE = {"enterprise": {"id": ORG}, "team": None, "is_enterprise_install": True}
 ALONE, IN_ORG = Origin(OURS, None), Origin(OURS, ORG)
-ORG_WIDE = Origin(OURS, ORG, is_everywhere=True)
+ORG_WIDE = Origin(OURS, ORG, is_org_wide=True)
 
 INSTALLATIONS: dict[str, tuple[Body, Origin]] = {
     "single: an event": (event(), ALONE),
@@ -216,7 +216,7 @@ WORDS: dict[str, tuple[Body, str, *tuple[str, ...]]] = {
 @pytest.mark.parametrize("kind", WORDS)
 def test_all_words_of_a_message_are_read_once(kind: str) -> None:
     message, text, *forwarded = WORDS[kind]
-    assert words_of(message) == (text, tuple(forwarded))
+    assert message_text(message) == (text, tuple(forwarded))
 
 
 def test_a_mention_in_code_or_in_a_quote_calls_nobody() -> None:

@@ -11,7 +11,7 @@ from bot.slack.typed_text import (
     names_of,
     readable,
     split_addressee,
-    told_bot,
+    without_bot_mention,
 )
 from bot.timeouts import DEFAULT_TIMEOUTS
 
@@ -77,7 +77,7 @@ def test_links_are_found_where_somebody_wrote_an_address(typed: str, links: list
     ],
 )
 def test_the_mention_that_calls_the_bot_is_no_part_of_what_it_is_told(text: str, rest: str) -> None:
-    assert told_bot(text, "U0MOOT") == rest
+    assert without_bot_mention(text, "U0MOOT") == rest
 
 
 @pytest.mark.parametrize(
