@@ -489,7 +489,7 @@ def _listening(parts: Parts, installation: Installation, context: ListenerContex
         raise_error_for_unhandled_request=True,  # told to `answer_failures`, not logged whole
     )
     answer_failures(app)
-    if installation.watch is not None:
-        app.use(installation.watch)
+    if installation.middleware is not None:
+        app.use(installation.middleware)
     register_all(app, context)
     return app

@@ -1,7 +1,7 @@
-"""Buttons and the blocks that hold them as plain JSON, cut to Slack's limits (pure).
+"""Builders for buttons and their blocks as plain JSON, cut to Slack's limits (pure).
 
-The SDK's classes are not used: they take a hundred times as long, and raise where a text is long.
-The local Slack of the tests refuses what Slack does.
+The SDK's classes are not used: they are a hundred times slower, and raise if a text is too long.
+The local Slack of the tests rejects the same payloads as Slack.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,22 +14,22 @@ from bot.slack.mrkdwn import literal
 #: One block or element as JSON.
 Block = Mapping[str, Any]
 READ_ALL = "Read it all"
-#: Begins the `block_id` of a fold; the rest says what is folded away.
+#: Prefix of the `block_id` of a collapsible section; the value of its `read_all_button` follows.
 FOLD = "fold/"
-#: Begins the `block_id` of a plan; the rest is done/total, so that it changes as Slack asks for.
+#: Prefix of the `block_id` of a plan; `<done>/<total>` follows. Slack wants another id per update.
 PLAN = "progress/"
-#: What Slack says where it does not know a block.
+#: Slack's error code for a block type that the workspace does not support.
 REFUSAL = "invalid_blocks"
 _PLAN_WIDTH = 20
 
 
-def plain_text(words: str) -> Block:
-    """Text without formatting; codes of emoji are shown as such."""
-    return {"emoji": True, "text": words, "type": "plain_text"}
+def plain_text(text: str) -> Block:
+    """Text without formatting; Slack renders codes of emoji."""
+    return {"emoji": True, "text": text, "type": "plain_text"}
 
 
 def verbatim(text: str) -> Block:
-    """Safe mrkdwn: Slack turns no word that looks like a mention into one."""
+    """Safe mrkdwn in which Slack creates no mentions or links by itself."""
     return {"text": text, "type": "mrkdwn", "verbatim": True}
 
 
@@ -43,7 +43,7 @@ def button(
     confirm: Block | None = None,
 ) -> Block:
     """A button; `label` is for screen readers, `style` is `primary` or `danger`."""
-    # Cut, it would name something else.
+    # A value that is cut could be the id of something else.
     if len(value) > BUTTON_VALUE:
         raise ValueError(f"a button keeps {BUTTON_VALUE} characters, not {len(value)}")
     return {
@@ -71,33 +71,33 @@ def actions(block: str, *elements: Block) -> Block:
 
 
 def row(block: str, elements: Sequence[Block]) -> list[Block]:
-    """A row of buttons; no block where there are none."""
+    """A row of buttons; no block if there are none."""
     return [actions(block, *elements)] if elements else []
 
 
 def read_all_button(value: str) -> Block:
-    """Return the button that shows everything; its value says of what."""
-    reading = button(READ_ALL, ActionId.READ_ALL, value, label=f"{READ_ALL} of this post")
-    return actions("read-all", reading)
+    """Return the row with the button that opens the full text of a post; `value` is the post."""
+    read_all = button(READ_ALL, ActionId.READ_ALL, value, label=f"{READ_ALL} of this post")
+    return actions("read-all", read_all)
 
 
 def without_newer(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message with older blocks in place of newer ones; itself where it has none of these.
+    """The message with older block types in place of newer ones; unchanged if it has no newer ones.
 
-    Equal blocks are dropped: a message has one button that shows everything.
+    A fallback that equals another block is dropped, so that there is one button for the full text.
     """
-    there, blocks = payload.get("blocks") or (), list[Block]()
-    if not any(block["type"] in _FALLBACKS for block in there):
+    newer, blocks = payload.get("blocks") or (), list[Block]()
+    if not any(block["type"] in _FALLBACKS for block in newer):
         return payload
-    for block in there:
+    for block in newer:
         if block["type"] not in _FALLBACKS:
             blocks.append(block)
-        elif (older := _FALLBACKS[block["type"]](block)) and older not in (*there, *blocks):
+        elif (older := _FALLBACKS[block["type"]](block)) and older not in (*newer, *blocks):
             blocks.append(older)
     return {**payload, "blocks": blocks}
 
 
-def _progress_of(plan: Block) -> Block:
+def _progress_bar(plan: Block) -> Block:
     count, total = map(int, plan["block_id"].removeprefix(PLAN).split("/"))
     full = _PLAN_WIDTH * count // total
     bar = "█" * full + "░" * (_PLAN_WIDTH - full)
@@ -105,11 +105,11 @@ def _progress_of(plan: Block) -> Block:
     return {"expand": True, "text": text, "type": "section"}
 
 
-#: Type of a block that not every workspace takes yet → what is shown in its place there; None:
-#: nothing, as what follows says the same. The `block_id` holds what that needs to know.
+#: By newer block type: builds the older block for workspaces that do not support that type yet.
+#: None leaves the block out. The `block_id` has the values that the builder needs.
 _FALLBACKS: Mapping[str, Callable[[Block], Block | None]] = {
-    "container": lambda fold: read_all_button(fold["block_id"].removeprefix(FOLD)),
-    "plan": _progress_of,
-    # The vote's table has the figures of its chart.
+    "container": lambda section: read_all_button(section["block_id"].removeprefix(FOLD)),
+    "plan": _progress_bar,
+    # The table of the vote, which follows, has the same figures as the chart.
     "data_visualization": lambda _chart: None,
 }

@@ -1,4 +1,4 @@
-"""The client of Slack's Web API that everything uses, and its connections."""
+"""The client of Slack's Web API and its HTTP connections."""
 
 import logging
 import math
@@ -16,28 +16,29 @@ from bot.slack.payloads import Identity
 from core.errors import MootError
 from core.proxies import proxy_of
 
-#: Seconds that Slack may take to answer before a call counts as lost.
+#: Timeout of a call, in seconds.
 CALL_SECONDS = 10
-#: Seconds that an idle connection is kept: fewer than servers keep theirs, or a call may meet one
-#: that is just being closed, and be in doubt.
+#: Seconds for which an idle connection is kept. Shorter than on the server's side: if the server
+#: closes a connection while a call is sent, nobody knows whether Slack got the call.
 IDLE_SECONDS = 5
 
 
 @asynccontextmanager
 async def slack_session(seconds: float = CALL_SECONDS) -> AsyncGenerator[aiohttp.ClientSession]:
-    """Keep connections to Slack open between calls, for as long as the block lasts.
+    """Keep connections to Slack open between calls while the block runs.
 
-    Without it the SDK makes a connection for each call, and agrees on keys anew. Every connection
-    to Slack but Socket Mode's is made here, so that `send_deadline` holds for all.
+    Without a session the SDK opens a connection for each call, with a TLS handshake. All
+    connections to Slack except Socket Mode's use this session, so `send_deadline` applies to all
+    calls.
     """
     trace = aiohttp.TraceConfig()
-    # aiohttp tells of head and body just before it writes them.
+    # aiohttp calls these hooks just before it writes the headers and the body.
     trace.on_request_headers_sent.append(_check_deadline)
     trace.on_request_chunk_sent.append(_check_deadline)
     connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=IDLE_SECONDS)
     timeout = aiohttp.ClientTimeout(total=seconds)
-    # The SDK has read the environment's proxy, and names it with each call. With `trust_env`
-    # aiohttp would look for it with each call, and for a password in ~/.netrc, in two threads.
+    # `slack_client` passes the proxy of the environment with each call. With `trust_env` aiohttp
+    # would read the environment and ~/.netrc for each call, in two threads.
     async with aiohttp.ClientSession(
         connector=connector, timeout=timeout, trace_configs=[trace]
     ) as session:
@@ -49,10 +50,13 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 @contextmanager
 def send_deadline(deadline: float) -> Generator[None]:
-    """Let no byte of a call in the block leave after this time of the steady clock.
+    """Send no byte of the calls in the block after this time of the monotonic clock.
 
-    What happens before, such as making a connection, takes time in which a process may be frozen,
-    and another one may have sent what is to be sent.
+    Checked right before the bytes are written: the process may be frozen before that, for example
+    while it opens a connection, and another process may have sent the same post meanwhile.
+
+    Raises:
+        ConnectionError: The deadline has passed; nothing was sent.
     """
     token = _deadline.set(deadline)
     try:
@@ -73,9 +77,9 @@ def slack_client(
     *,
     seconds: int = CALL_SECONDS,
 ) -> AsyncWebClient:
-    """Return the client that everything uses; with an empty token one that is nobody yet.
+    """Return a client of the Web API; with an empty token, one that is not authenticated.
 
-    It repeats nothing by itself: the SDK's silent retry of dropped connections doubles posts.
+    It does not retry: the SDK's silent retry after a dropped connection doubles posts.
     """
     client = AsyncWebClient(
         token=token or None,
@@ -83,18 +87,19 @@ def slack_client(
         session=session,
         timeout=seconds,
         retry_handlers=[],
-        # It has a level of its own (`bot/log.py`): for one without, the SDK puts each call and each
-        # answer into words before it asks whether anybody wants them.
+        # Its level is set in `bot/log.py`. Without a level the SDK formats each request and each
+        # response before it checks whether they are logged.
         logger=logging.getLogger("slack_sdk"),
     )
-    # The SDK's own choice ignores NO_PROXY and loopback; aiohttp speaks to HTTP proxies only.
+    # The SDK ignores NO_PROXY, and uses the proxy for loopback, too. aiohttp supports HTTP proxies
+    # only.
     proxy = proxy_of(api_url)
     client.proxy = proxy if proxy.startswith("http") else None
     return client
 
 
 class NotInstalled(MootError):
-    """Moot has no token for a workspace: it was never installed there, or was removed."""
+    """Moot has no token for a workspace: it was not installed there, or was removed."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,8 @@ class WorkspaceClients(Protocol):
 
         Raises:
             NotInstalled: Moot is not installed there.
-            SlackApiError: Slack refuses the token; an OSError if it cannot be reached.
+            SlackApiError: Slack rejects the token.
+            OSError: Slack cannot be reached.
         """
         ...
 
@@ -120,18 +126,18 @@ class WorkspaceClients(Protocol):
         ...
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
-        """Forget the tokens of a workspace; of a whole organisation, if `team_id` is None."""
+        """Delete the tokens of a workspace, or of an organisation if `team_id` is None."""
         ...
 
 
 @dataclass(frozen=True)
 class SingleWorkspaceClient:
-    """The one client of a bot whose token is in the settings."""
+    """The client of a bot whose token is in the settings."""
 
     workspace: WorkspaceClient
 
     async def of(self, team_id: str) -> WorkspaceClient:
-        """Return the only client: a channel shared with others may name another workspace."""
+        """Return the client for any id: events of a shared channel may have another one."""
         del team_id
         return self.workspace
 

@@ -1,4 +1,4 @@
-"""Files and threads of Slack as sources of a debate: only of the channel it is held in."""
+"""Files and threads of Slack as sources of a debate, from the debate's own channel only."""
 
 import asyncio
 import re
@@ -26,18 +26,18 @@ from core.figures import size, when
 from core.redaction import redact
 from core.rules.sources import MOST_SOURCES, page_reference
 
-#: Slack's own hosts: the bot's token is sent nowhere else.
+#: Slack's own hosts; the bot's token is sent to no other.
 _SLACK_HOSTS = (".slack.com", ".slack-edge.com", ".slack-files.com")
 _OK = 200
 _SECONDS = 60.0
-#: Calls that Slack asks to repeat later are repeated so often, after so many seconds at most.
+#: Tries of a call that Slack asks to repeat later, and the longest wait in seconds.
 _TRIES = 4
 _LONGEST_WAIT = 60.0
 _PAGE = 200
 _LONGEST_TITLE = 120
-#: Messages of a thread that are read.
+#: Messages of a thread that are read at most.
 _MOST_MESSAGES = 2000
-#: As *Copy link* of a message and of a file writes them.
+#: Paths of links from Slack's *Copy link*, for a message and for a file.
 _MESSAGE_LINK = re.compile(r"/archives/(?P<channel>[A-Z0-9]{3,20})/p(?P<ts>[0-9]{7,20})")
 _FILE_LINK = re.compile(r"/files/[A-Z0-9]{2,20}/(?P<id>F[A-Z0-9]{2,20})(?:/(?P<name>[^/]{1,300}))?")
 _TS = re.compile(r"[0-9]{1,14}\.[0-9]{6}")
@@ -61,7 +61,7 @@ def thread_reference(
     address: str = "",
     title: str = "the thread in which the debate was asked for",
 ) -> SourceReference:
-    """Return a thread as a reference; `without` is the message that is the question itself."""
+    """Return a reference to a thread; `without` is its message with the question, left out."""
     return SourceReference(
         kind=SourceKind.THREAD,
         title=title,
@@ -86,9 +86,9 @@ def file_references(files: Sequence[SharedFile], by: Person) -> tuple[SourceRefe
 
 @dataclass(frozen=True, kw_only=True)
 class LinkBounds:
-    """What may be a source of a debate by a link."""
+    """Rules for links as sources of a debate."""
 
-    #: The debate's channel: only its own threads are.
+    #: The debate's channel; threads of other channels are not read.
     channel: str
     workspace_url: str
     #: Hosts whose pages are read.
@@ -98,19 +98,19 @@ class LinkBounds:
 
 @dataclass(frozen=True)
 class LinkedSources:
-    """What the links in somebody's words lead to."""
+    """The sources that the links of a text lead to."""
 
     references: Sequence[SourceReference] = ()
-    #: Why others are not read, in words for people.
+    #: For people: why other links are not read.
     refusals: Sequence[str] = ()
 
 
-def linked_references(typed: str, bounds: LinkBounds) -> tuple[SourceReference, ...]:
-    """Return what somebody pasted links to: messages with their threads, files, pages.
+def linked_references(text: str, bounds: LinkBounds) -> tuple[SourceReference, ...]:
+    """Return the sources for a list of links to messages (with their threads), files and pages.
 
-    `typed` has spaces or line breaks between the links; `BadInput` says which is none, and why.
+    Links are separated by white space. Raises `BadInput` for the first that cannot be a source.
     """
-    targets = [_linked_reference(word, bounds) for word in typed.split()]
+    targets = [_linked_reference(word, bounds) for word in text.split()]
     references = {reference.fetch: reference for reference in targets}
     if len(references) > MOST_SOURCES:
         raise BadInput(f"There are {len(references)} links; {MOST_SOURCES} sources are the most.")
@@ -118,13 +118,14 @@ def linked_references(typed: str, bounds: LinkBounds) -> tuple[SourceReference, 
 
 
 def sources_in(text: str, bounds: LinkBounds, thread: str = "") -> LinkedSources:
-    """The sources that a text links to, within the bounds of links given as sources.
+    """The sources that the links in a text lead to, by the same rules as `linked_references`.
 
-    `thread` begins with the message of this timestamp: where it was written, no source of its own.
+    `thread` is the timestamp of the first message of the thread that the text was written in; that
+    thread is no source.
     """
     links = links_in(text)
     references, refusals = dict[str, SourceReference](), dict[str, None]()
-    for link in filter(_host_of, links[:MOST_SOURCES]):  # others only begin like an address
+    for link in filter(_host, links[:MOST_SOURCES]):  # without a host it is no address
         try:
             reference = _linked_reference(link, bounds)
         except BadInput as refusal:
@@ -138,8 +139,8 @@ def sources_in(text: str, bounds: LinkBounds, thread: str = "") -> LinkedSources
     return LinkedSources(tuple(references.values()), tuple(refusals))
 
 
-def _host_of(link: str) -> str:
-    """The host that a link leads to; empty where it is no address."""
+def _host(link: str) -> str:
+    """The host of a link; empty if it is no address."""
     try:
         return urlsplit(link).hostname or ""
     except ValueError:
@@ -150,13 +151,13 @@ def _linked_reference(word: str, bounds: LinkBounds) -> SourceReference:
     link, by = word.strip("<>,;").partition("|")[0], bounds.by
     if any(redact(address) != address for address in (link, unquote(link))):
         raise BadInput(_NOT_PUBLIC)
-    host, shown = _host_of(link), f"“{link[:_LONGEST_TITLE]}”"
+    host, quoted_link = _host(link), f"“{link[:_LONGEST_TITLE]}”"
     if not host or urlsplit(link).scheme not in {"http", "https"}:
-        raise BadInput(f"{shown} is no link. Put links only, one a line.")
+        raise BadInput(f"{quoted_link} is no link. Put links only, one a line.")
     parts = urlsplit(link)
     if "@" in parts.netloc:
         raise BadInput(_NOT_PUBLIC)
-    # A host's capitals say nothing; a port leads elsewhere.
+    # Hosts are compared without case, and with the port.
     if parts.netloc.lower() != urlsplit(bounds.workspace_url).netloc.lower():
         if not is_allowed(host, bounds.hosts):
             raise BadInput(
@@ -180,11 +181,11 @@ def _linked_reference(word: str, bounds: LinkBounds) -> SourceReference:
         title = unquote(file["name"] or "")[:_LONGEST_TITLE] or file["id"]
         kind, number = SourceKind.FILE, file["id"]
         return SourceReference(kind=kind, title=title, address=link, fetch=number, by=by)
-    raise BadInput(f"{shown} leads to no message and no file.")
+    raise BadInput(f"{quoted_link} leads to no message and no file.")
 
 
 class SlackSources:
-    """Fetches files and threads; raises `BadInput` where they cannot be had."""
+    """Fetches files and threads; raises `BadInput` if Slack does not give them."""
 
     def __init__(self, clients: WorkspaceClients, accesses: WorkspaceDirectories) -> None:
         self._clients = clients
@@ -219,7 +220,7 @@ class SlackSources:
         access = self._accesses.of(place.workspace)
         authors = (post.user for post in posts if post.user)
         mentioned = mentioned_in(post.all_text for post in posts)
-        # One after the other: there may be hundreds.
+        # One after another, as there may be hundreds.
         people = dict.fromkeys((*authors, *mentioned))
         names = {person: await access.name_of(person) for person in people}
         link_to = workspace.identity.link_to
@@ -229,7 +230,7 @@ class SlackSources:
         ]
         cut = f"only the first {_MOST_MESSAGES} messages were read"
         warnings = (cut,) if len(posts) > _MOST_MESSAGES else ()
-        whole = await asyncio.to_thread(joined_sections, sections, warnings=warnings)
+        source_text = await asyncio.to_thread(joined_sections, sections, warnings=warnings)
         files = [
             reference
             for post in posts
@@ -238,10 +239,10 @@ class SlackSources:
                 post.files, Person(id=post.user, name=names[post.user])
             )
         ]
-        return whole.model_copy(update={"references": tuple(files)})
+        return source_text.model_copy(update={"references": tuple(files)})
 
     async def link_to(self, place: Place, ts: str) -> str:
-        """The address of a message; empty where it cannot be known."""
+        """The address of a message; empty if it is not known."""
         try:
             return (await self._workspace(place)).identity.link_to(place.channel, ts)
         except BadInput:
@@ -255,11 +256,11 @@ class SlackSources:
 
 
 def _section(post: PostedMessage, names: Mapping[str, str], link: str) -> Section:
-    who = names.get(post.user) or post.user or post.username or "an app"
-    at = when(datetime.fromtimestamp(float(post.ts), UTC))
-    attached = ", ".join(file.name for file in post.files)
-    text = readable(post.all_text, names) + (f" [attached: {attached}]" if attached else "")
-    return Section(label=f"{who}, {at}", address=link, text=f"{who}: {text}")
+    author = names.get(post.user) or post.user or post.username or "an app"
+    time = when(datetime.fromtimestamp(float(post.ts), UTC))
+    files = ", ".join(file.name for file in post.files)
+    text = readable(post.all_text, names) + (f" [attached: {files}]" if files else "")
+    return Section(label=f"{author}, {time}", address=link, text=f"{author}: {text}")
 
 
 async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Sequence[PostedMessage]:
@@ -277,8 +278,12 @@ async def _thread(client: AsyncWebClient, channel: str, thread_ts: str) -> Seque
 async def call_with_retries(
     call: Callable[[], Awaitable[AsyncSlackResponse]],
 ) -> AsyncSlackResponse:
-    """Slack's answer, asked for again when Slack asks for patience; else raises `BadInput`."""
-    words = ""
+    """Return Slack's response, after a few retries if Slack asks to wait.
+
+    Raises:
+        BadInput: Slack refuses the call, cannot be reached, or still asks to wait.
+    """
+    reason = ""
     for _ in range(_TRIES):
         try:
             return await call()
@@ -289,23 +294,23 @@ async def call_with_retries(
             if code in {"file_not_found", "file_deleted", "thread_not_found"}:
                 raise BadInput("it is not there any more, or not for Moot to see") from None
             outcome = outcome_of(error)
-            words = outcome.reason
+            reason = outcome.reason
             if not isinstance(outcome, Retry):
                 break
             await asyncio.sleep(min(outcome.after or 1.0, _LONGEST_WAIT))
-    raise BadInput(f"Slack does not show it ({words})")
+    raise BadInput(f"Slack does not show it ({reason})")
 
 
 async def _download(client: AsyncWebClient, url: str, most_bytes: int) -> bytes:
-    parts, own = urlsplit(url), urlsplit(client.base_url)
+    parts, api = urlsplit(url), urlsplit(client.base_url)
     is_slack = parts.scheme == "https" and (parts.hostname or "").endswith(_SLACK_HOSTS)
-    if not is_slack and (parts.scheme, parts.netloc) != (own.scheme, own.netloc):
+    if not is_slack and (parts.scheme, parts.netloc) != (api.scheme, api.netloc):
         raise BadInput("it is kept outside Slack")
     headers = {"Authorization": f"Bearer {client.token}"}
     try:
         async with (
             slack_session(_SECONDS) as session,
-            # Whoever may not read it is led to a page to log in, with the code 302 or 200.
+            # Without permission Slack answers with a login page, or redirects (302) to it.
             session.get(
                 url, headers=headers, proxy=client.proxy, allow_redirects=False
             ) as response,

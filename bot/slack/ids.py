@@ -1,23 +1,28 @@
-"""Names that tie what Slack sends back to what we posted: actions, forms, blocks, post keys."""
+"""Ids of actions, forms and fields, and keys of posts."""
 
 import re
 from collections.abc import Mapping
 from enum import StrEnum
 
-#: `event_type` of the metadata that every post of ours carries; its payload is `{"key": …}`.
+#: `event_type` of the metadata of every post of the bot; the payload is `{"key": …}`.
 METADATA_EVENT = "moot_post"
 
-#: Begins what stands for the address of a post of ours; `.invalid` leads nowhere (RFC 2606).
+#: Prefix of the placeholder for the address of one of the bot's posts, followed by the post's key.
+#: No real host ends in `.invalid` (RFC 2606).
 _ADDRESSES = "https://moot.invalid/post/"
-#: Only where it is a link: `bot/slack/mrkdwn.py` makes none to `.invalid` of foreign text.
-#: A lookbehind instead of `<` would be tried at every character, which is 70 times slower.
+#: Matches links only: `bot/slack/mrkdwn.py` creates no link to `.invalid` from foreign text, so
+#: nobody else can write a placeholder. With a lookbehind instead of `<` this would be 70 times
+#: slower.
 _ADDRESS = re.compile(f"<{re.escape(_ADDRESSES)}([A-Za-z0-9/._-]+)(?=[|>])")
 _LINKED_POST = re.compile(f"<{re.escape(_ADDRESSES)}[A-Za-z0-9/._-]+[|]([^<>|]*)>")
 _NOTE = re.compile(r"[A-Z0-9]+:(\d+\.\d+)")
 
 
 class ActionId(StrEnum):
-    """`action_id` of every button and field. A button's `value` is the debate's id."""
+    """`action_id` of every button.
+
+    Its `value` is the debate's id unless a comment names another.
+    """
 
     STOP = "debate_stop"
     VOTE_NOW = "debate_vote_now"
@@ -25,19 +30,20 @@ class ActionId(StrEnum):
     RESUME = "debate_resume"
     ADD_CONTEXT = "debate_add_context"
     OPTIONS = "debate_options"
-    #: Has the debate held that was skipped; on the board and below the verdict.
+    #: Holds a debate that the gate skipped; on the board and below the verdict.
     DEBATE_ANYWAY = "debate_anyway"
     REVEAL = "debate_reveal"
-    #: On the card with questions; the value of a skip is `<debate>/<number>`.
+    #: On the card with the clarifications; the value of a skip is `<debate>/<number>`.
     ANSWER = "clarify_answer"
     SKIP = "clarify_skip"
     SKIP_ALL = "clarify_skip_all"
     #: Asks which question a reply answers; the value is `<debate>/<number>/<note>`.
     CHOOSE = "clarify_choose"
     BALLOT = "people_ballot"
-    #: Below the verdict: ask about the debate, or start one that goes on from it.
+    #: Below the verdict: asks a question about the debate, or starts a debate that continues it.
     ASK = "ask_about_debate"
-    #: Asks what somebody wrote in the thread; its value is in `bot.views.decision`.
+    #: Asks the judge the question that a person wrote in the thread; value: see
+    #: `bot.views.decision`.
     ASK_THIS = "ask_what_was_written"
     DEBATE_ON = "debate_it_on"
     #: Makes a link to the debate's page.
@@ -46,9 +52,10 @@ class ActionId(StrEnum):
     REJECT = "decision_reject"
     REVISIT = "decision_revisit"
     SUPERSEDE = "decision_supersede"
-    #: Followed by how the earlier decision is cited; its value is `<earlier debate>/<this one>`.
+    #: Prefix; the citation of the earlier decision follows. Value: `<earlier debate>/<this
+    #: debate>`.
     SUPERSEDE_EARLIER = "supersede_earlier"
-    #: How an accepted decision turned out.
+    #: The outcome of an accepted decision.
     OUTCOME_HELD = "outcome_held"
     OUTCOME_PARTLY = "outcome_partly"
     OUTCOME_REVERSED = "outcome_reversed"
@@ -57,11 +64,11 @@ class ActionId(StrEnum):
     #: Its value is `<debate>/good` or `<debate>/bad`.
     FEEDBACK = "verdict_feedback"
     SAY_WHY = "verdict_feedback_why"
-    #: Shows all of what a post folds away; its value is what `bot.views.message` names.
+    #: Opens the full text of a post; value: see `bot.views.message`.
     READ_ALL = "read_all"
-    #: Opens the form to start a debate; its value is nothing.
+    #: Opens the form to start a debate; without a value.
     START = "start_debate"
-    #: Asks what typed text means; the values are in `bot.views.notices`.
+    #: The two meanings of an unclear text; values: see `bot.views.notices`.
     DEBATE_IT = "debate_it"
     RUN_COMMAND = "run_command"
 
@@ -83,7 +90,7 @@ class CallbackId(StrEnum):
 
 
 class FieldId(StrEnum):
-    """Ids of the fields of forms: block id and action id at once."""
+    """Ids of the fields of forms, used as block id and as action id."""
 
     REST = "rest"
     QUESTION = "question"
@@ -116,7 +123,7 @@ class FieldId(StrEnum):
 
 
 def further(field: FieldId, number: int) -> str:
-    """The id of the field, from the second on, that goes on where another has no room."""
+    """The id of the second field (`number` 2) or a later one for a text too long for one field."""
     return f"{field.value}-{number}"
 
 
@@ -125,7 +132,7 @@ def board_key(debate_id: str) -> str:
 
 
 def _of_edition(key: str, edition: int) -> str:
-    """A key of what comes once, and again when the debate that was skipped is wanted."""
+    """The key of a post that comes once more when a skipped debate is held after all."""
     return key if edition == 1 else f"{key}/{edition}"
 
 
@@ -134,7 +141,7 @@ def pin_key(debate_id: str) -> str:
 
 
 def session_key(debate_id: str) -> str:
-    """For what Slack is told of the debate as an agent's session."""
+    """For the calls that report the debate to Slack as an agent's session."""
     return f"{debate_id}/session"
 
 
@@ -143,7 +150,7 @@ def question_field(number: int) -> str:
 
 
 def rank_field(place: int) -> str:
-    """`place` 0 is the first."""
+    """The field of a rank on the ballot; `place` 0 is the first choice."""
     return f"place-{place + 1}"
 
 
@@ -168,17 +175,17 @@ def vote_key(debate_id: str, edition: int = 1) -> str:
 
 
 def headline_key(debate_id: str, edition: int = 1) -> str:
-    """For the verdict's short form, which the channel sees too."""
+    """For the short form of the verdict, which is also shown in the channel."""
     return _of_edition(f"{debate_id}/headline", edition)
 
 
 def outcome_key(debate_id: str, decision: str, number: int) -> str:
-    """`number` 0: nobody had asked."""
+    """For the line with an outcome; `number` is that of the reminder, 0 without a reminder."""
     return f"{debate_id}/outcome/{decision}/{number}"
 
 
 def continued_key(debate_id: str, newer: str) -> str:
-    """For the line in a debate's thread that leads to a newer debate that goes on."""
+    """For the line in a debate's thread with the link to the debate that continues it."""
     return f"{debate_id}/continued/{newer}"
 
 
@@ -186,13 +193,13 @@ def after_end_key(debate_id: str, person: str) -> str:
     return f"{debate_id}/after-end/{person}"
 
 
-def asking_thread_key(debate_id: str, what: str) -> str:
-    """For what is posted in the thread that asked for the debate: eyes, link, verdict."""
-    return f"{debate_id}/asked/{what}"
+def asking_thread_key(debate_id: str, part: str) -> str:
+    """For posts in the thread that asked for the debate; `part` is `eyes`, `link` or `verdict`."""
+    return f"{debate_id}/asked/{part}"
 
 
 def address_of(key: str) -> str:
-    """Stands for the address of our post until that is known, in a link `<address|label>`."""
+    """The placeholder for the address of a post that is not sent yet: `<placeholder|label>`."""
     return f"{_ADDRESSES}{key}"
 
 
@@ -205,7 +212,7 @@ def fill_addresses(text: str, addresses: Mapping[str, str]) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """The labels of such links only, for a window: nothing is filled in there."""
+    """The text with labels in place of such links, for forms, where no address is filled in."""
     return _LINKED_POST.sub(r"\1", text)
 
 
@@ -217,12 +224,12 @@ def note_id(channel: str, ts: str) -> str:
     return f"{channel}:{ts}"
 
 
-#: Follows the id of a message in the id of the note that its files are, and of that of its links.
+#: Suffixes of the ids of the notes with a message's files and with its links.
 FILES = "/files"
 LINKS = "/links"
 
 
 def note_ts(note: str) -> str | None:
-    """The timestamp of the message a note is; None if it came another way (a form)."""
+    """The timestamp of the message that a note was written as; None if it came from a form."""
     match = _NOTE.fullmatch(note)
     return match.group(1) if match else None

@@ -1,4 +1,4 @@
-"""The app's manifest: what Slack is told about Moot, and the local workspace likewise."""
+"""The app's manifest for Slack and for the local workspace."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -10,13 +10,13 @@ import yaml
 from core.errors import ConfigurationBroken
 
 _HERE = Path(__file__).parent
-#: Beside the packages in a checkout, inside this one in an installed wheel.
-_PLACES = (_HERE.parents[1] / "manifest.yaml", _HERE / "manifest.yaml")
+#: In a checkout, and in an installed wheel.
+_PATHS = (_HERE.parents[1] / "manifest.yaml", _HERE / "manifest.yaml")
 
 
 @cache
 def manifest() -> Mapping[str, Any]:
-    for place in _PLACES:
-        if place.is_file():
-            return cast("Mapping[str, Any]", yaml.safe_load(place.read_text(encoding="utf-8")))
+    for path in _PATHS:
+        if path.is_file():
+            return cast("Mapping[str, Any]", yaml.safe_load(path.read_text(encoding="utf-8")))
     raise ConfigurationBroken("manifest.yaml is missing: install Moot again.")

@@ -1,11 +1,11 @@
-"""Text of unknown origin → safe Slack text within its limits (pure).
+"""Converts untrusted text to safe mrkdwn within Slack's limits (pure).
 
-Everything that Slack could read as a command is escaped, mentions of groups are broken up, signs
-that nobody sees are dropped, and links are made only where their label tells where they lead.
+Control sequences of Slack are escaped, mentions of groups are broken up, invisible characters are
+removed, and links are created only if their label does not mislead about the address.
 
-Posts use `mrkdwn` sections with `verbatim`, not Slack's `markdown` block: only for mrkdwn is it
-documented how to write a literal `<!channel>`. Slack has no headings, tables or images in mrkdwn:
-they become bold lines, aligned code (or lists, when wide) and words.
+Posts use `mrkdwn` sections with `verbatim`, not Slack's `markdown` block, because Slack documents
+only for mrkdwn how to write a literal `<!channel>`. mrkdwn has no headings, tables or images: they
+become bold lines, aligned code (lists for wide tables) and text.
 
 Sources: https://docs.slack.dev/messaging/formatting-message-text (escaping, links, mentions);
 OWASP Top 10 for LLM Applications (invisible characters).
@@ -23,16 +23,15 @@ from rich.cells import cell_len
 from core.redaction import clean
 from core.transcript.markdown import bare_words, misleads, parse, plain_line
 
-#: Breaks up what Slack would otherwise read as one word or sign; nobody sees it.
+#: Zero-width space: breaks up text that Slack would read as a mention or as formatting.
 GAP = "\u200b"
-#: A link that was made here: `<https://…>` or `<https://…|label>`.
+#: A link created by `link`: `<https://…>` or `<https://…|label>`.
 _LINK = re.compile(r"<(?:https?://|mailto:)[^<>|\s]+(?:\|[^<>\n]*)?>")
 _FENCE = "```"
-#: Longer addresses stay text. Longer words for a link stand beside its address, where nobody takes
-#: them for one.
+#: Longer addresses are no links but text. A longer label is shown with the address after it.
 _LONGEST_URL, _LONGEST_LABEL = 500, 300
 _GROUP_MENTION = re.compile(r"@(?=(?:channel|here|everyone|group)(?![a-z0-9]))", re.IGNORECASE)
-# The same where a cut may follow, which would make "@everyone" of "@everyone00".
+# The same for text that may be cut, because a cut could turn "@everyone00" into "@everyone".
 _BEGUN_GROUP_MENTION = re.compile(r"@(?=channel|here|everyone|group)", re.IGNORECASE)
 _BARE_URL = re.compile(r"https?://[^\s<>|\"`]+", re.IGNORECASE)
 _AFTER_URL = ".,;:!?*_~]}'\u201d\u2019"
@@ -43,26 +42,26 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 #: Wider tables wrap on a laptop and are unreadable as code.
 _WIDEST_TABLE = 88
 _LISTS = frozenset({"bullet_list", "ordered_list"})
-#: Characters of Markdown that are read for one character of a gist.
+#: Characters of Markdown that are read per character of a gist.
 _GIST_SOURCE = 12
 
 _Node = SyntaxTreeNode
 
 
 def literal(text: str) -> str:
-    """Clean text as mrkdwn that shows it as it is and pings nobody.
+    """Escape clean text, so that mrkdwn shows it unchanged and nobody is notified.
 
-    Every `&`, `<` and `>` becomes an entity, so `<!channel>`, `<@U…>` and `<!subteam^…>` are only
-    letters; `@here` and the like are broken up; three backticks do not open a block of code.
+    Every `&`, `<` and `>` becomes an entity, so `<!channel>`, `<@U…>` and `<!subteam^…>` have no
+    effect; `@here` and similar are broken up; three backticks open no code block.
     """
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _GROUP_MENTION.sub(f"@{GAP}", text).replace("``", f"`{GAP}`")
 
 
 def bare(text: str, limit: int) -> str:
-    """One line for places where Slack shows signs as they are (names, cells).
+    """One line for places where Slack shows text unformatted (names, cells).
 
-    Nothing is escaped there, so angle brackets are left out. `limit` is at least 1.
+    Entities do not work there, so angle brackets are removed. `limit` is at least 1.
     """
     line = " ".join(clean(text).replace("<", " ").replace(">", " ").split())
     line = _BEGUN_GROUP_MENTION.sub(f"@{GAP}", line)
@@ -70,9 +69,9 @@ def bare(text: str, limit: int) -> str:
 
 
 def plain(text: str) -> str:
-    """What a person typed as safe mrkdwn; addresses become links, blocks of code stay."""
+    """A person's text as safe mrkdwn; addresses become links, code blocks stay."""
     *pieces, last = clean(text).split(_FENCE)
-    if len(pieces) % 2:  # the last fence closes nothing: it is only a sign
+    if len(pieces) % 2:  # the last fence has no partner, so it is plain text
         last = _FENCE.join((pieces.pop(), last))
     texts = [
         _code(piece.strip("\n")) if index % 2 else with_links(piece).strip()
@@ -82,11 +81,11 @@ def plain(text: str) -> str:
 
 
 def with_links(text: str) -> str:
-    """Clean text as safe mrkdwn in which bare addresses are links."""
+    """Escape clean text, and turn bare addresses into links."""
     end, result = 0, ""
     for match in _BARE_URL.finditer(text):
         url = match.group()
-        # What ends the sentence around it is not part of the address.
+        # Punctuation of the sentence around it does not belong to the address.
         while url[-1] in _AFTER_URL or (url[-1] == ")" and url.count(")") > url.count("(")):
             url = url[:-1]
         result += literal(text[end : match.start()]) + link(url)
@@ -95,11 +94,11 @@ def with_links(text: str) -> str:
 
 
 def link(url: str, label: str = "") -> str:
-    """A link that leads where it says; text where that cannot be had. `label` is clean text.
+    """A link, or text if a link would not be safe. `label` is clean text.
 
-    Only http, https and mailto become links; none to a host under `.invalid`, with which links
-    to posts of ours begin until they are filled in. A label that names another address than the
-    link's is dropped, so that the address itself is seen.
+    Only http, https and mailto become links; hosts under `.invalid` do not, because the
+    placeholders for addresses of our posts use that. A label that looks like another address is
+    dropped, so that people see the real address.
     """
     label = " ".join(label.split())
     if not _may_link(url) or len(label) > _LONGEST_LABEL:
@@ -112,7 +111,7 @@ def link(url: str, label: str = "") -> str:
 
 
 def _may_link(url: str) -> bool:
-    """Known schemes only; nothing before an `@` that could pass for the host."""
+    """Whether the scheme is allowed, and no user name before an `@` could pass for the host."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -131,22 +130,22 @@ def _may_link(url: str) -> bool:
 def gist(text: str, limit: int) -> str:
     """The beginning of a model's Markdown as one safe line without formatting.
 
-    Headings, code and tables are left out where anything else is there. `limit` counts entities as
-    they are spelled.
+    Headings, code and tables are left out if there is other text. `limit` counts the characters of
+    entities.
     """
-    return _shortened(literal(_first_words(text, limit)), limit)
+    return _shorten(literal(_first_words(text, limit)), limit)
 
 
 def bare_gist(text: str, limit: int) -> str:
-    """Return the same for places where Slack shows signs as they are: options, cells, names."""
-    return _shortened(bare(_first_words(text, limit), limit * _GIST_SOURCE), limit)
+    """A gist for places where Slack shows text unformatted: options, cells, names."""
+    return _shorten(bare(_first_words(text, limit), limit * _GIST_SOURCE), limit)
 
 
 def _first_words(text: str, limit: int) -> str:
     return plain_line(text[: limit * _GIST_SOURCE], is_prose=True)
 
 
-def _shortened(line: str, limit: int) -> str:
+def _shorten(line: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     return split(line, limit - 1)[0].rstrip(".,:!? ") + "…"
@@ -160,36 +159,36 @@ def mrkdwn(text: str) -> str:
     return plain(text) if tokens is None else _blocks(_Node(tokens).children).strip("\n")
 
 
-def _blocks(nodes: Iterable[_Node], depth: int = 0, joint: str = "\n\n") -> str:
+def _blocks(nodes: Iterable[_Node], depth: int = 0, separator: str = "\n\n") -> str:
     result, before = "", None
     for node in nodes:
         if text := _BLOCKS[node.type](node, depth):
-            leads = before is not None and node.type in _LISTS and _heads_list(before)
-            gap = "" if before is None else "\n" if leads else joint
+            has_title = before is not None and node.type in _LISTS and _is_list_title(before)
+            gap = "" if before is None else "\n" if has_title else separator
             result, before = f"{result}{gap}{text}", node
     return result
 
 
-def _heads_list(node: _Node) -> bool:
-    """Whether it is a heading, or a bold line that is meant as one: "**Risks**:"."""
+def _is_list_title(node: _Node) -> bool:
+    """Whether it is a heading, or a bold line that serves as one: "**Risks**:"."""
     if node.type == "heading":
         return True
-    inline = _spans_in(node) if node.type == "paragraph" else list[_Node]()
-    prose = [child for child in inline if child.content.strip(" :") or child.children]
+    spans = _spans(node) if node.type == "paragraph" else list[_Node]()
+    prose = [child for child in spans if child.content.strip(" :") or child.children]
     return [child.type for child in prose] == ["strong"]
 
 
-def _spans_in(node: _Node) -> Sequence[_Node]:
+def _spans(node: _Node) -> Sequence[_Node]:
     return node.children[0].children if node.children else []
 
 
 def _paragraph(node: _Node, _depth: int) -> str:
-    return "\n".join(line.strip() for line in _inline(_spans_in(node)).split("\n"))
+    return "\n".join(line.strip() for line in _inline(_spans(node)).split("\n"))
 
 
 def _heading(node: _Node, _depth: int) -> str:
-    words = _inline(_spans_in(node), frozenset({"strong"}))
-    return f"*{words}*" if words.strip() else ""
+    text = _inline(_spans(node), frozenset({"strong"}))
+    return f"*{text}*" if text.strip() else ""
 
 
 def _code(code: str) -> str:
@@ -201,19 +200,19 @@ def _list(node: _Node, depth: int) -> str:
     items = list[str]()
     for number, item in enumerate(node.children, int(node.attrs.get("start", 1))):
         marker = bullet if node.type == "bullet_list" else f"{number}."
-        body = _blocks(item.children, depth + 1, joint="\n")
-        items.append(_indented(body, f"{marker} ", "    ") if body else marker)
+        body = _blocks(item.children, depth + 1, separator="\n")
+        items.append(_indent(body, f"{marker} ", "    ") if body else marker)
     return "\n".join(items)
 
 
-def _indented(text: str, first: str, rest: str) -> str:
-    """Put a mark before each line; blocks of code stay at the edge, where Slack wants them."""
+def _indent(text: str, first: str, following: str) -> str:
+    """Put a prefix before each line, except in code blocks, which Slack wants at the margin."""
     lines, in_code = list[str](), False
     for index, line in enumerate(text.split("\n")):
         fence = line.startswith(_FENCE)
         if fence and not index:
             lines.append(first.rstrip())
-        lines.append(line if fence or in_code else (rest if index else first) + line)
+        lines.append(line if fence or in_code else (following if index else first) + line)
         in_code ^= fence
     return "\n".join(lines)
 
@@ -235,14 +234,14 @@ def _table(node: _Node, _depth: int) -> str:
 
 
 def _table_as_list(heads: Sequence[str], rows: Sequence[Sequence[_Node]]) -> str:
-    """One item per row, each cell named by its column."""
+    """One item per row, with the column's title before each cell."""
     heads = list(map(literal, heads))
     items = [
         "• "
         + "; ".join(
-            f"{head}: {words}" if head else words
+            f"{head}: {text}" if head else text
             for head, cell in zip(heads, row, strict=True)
-            for words in (_inline(_spans_in(cell)).replace("\n", " "),)
+            for text in (_inline(_spans(cell)).replace("\n", " "),)
         )
         for row in rows
     ]
@@ -255,7 +254,7 @@ _BLOCKS: Mapping[str, Callable[[_Node, int], str]] = {
     "fence": lambda node, _: _code(node.content.rstrip("\n")),
     "code_block": lambda node, _: _code(node.content.rstrip("\n")),
     "hr": lambda _node, _: "———",
-    "blockquote": lambda node, depth: _indented(_blocks(node.children, depth), "> ", "> "),
+    "blockquote": lambda node, depth: _indent(_blocks(node.children, depth), "> ", "> "),
     "bullet_list": _list,
     "ordered_list": _list,
     "table": _table,
@@ -266,18 +265,18 @@ _BLOCKS: Mapping[str, Callable[[_Node, int], str]] = {
 
 
 def _inline(nodes: Sequence[_Node], open_marks: frozenset[str] = frozenset()) -> str:
-    """Words with formatting. `open_marks` are open already and cannot be nested."""
-    result, was_marked = "", False
+    """Text with formatting. Marks in `open_marks` are open already and cannot be nested."""
+    result, had_mark = "", False
     for node in nodes:
         piece = _span(node, open_marks)
-        marked = node.type in _MARKED and node.type not in open_marks
+        has_mark = node.type in _MARKED and node.type not in open_marks
         if result and piece:
             before, right = result[-1], piece[0]
-            # Slack sees a mark only at the edge of a word.
-            hidden = (was_marked and right.isalnum()) or (marked and before.isalnum())
-            if hidden or ((was_marked or marked) and before == right):
+            # Slack recognises a mark only at the edge of a word.
+            is_inside = (had_mark and right.isalnum()) or (has_mark and before.isalnum())
+            if is_inside or ((had_mark or has_mark) and before == right):
                 result += GAP
-        result, was_marked = result + piece, marked if piece else was_marked
+        result, had_mark = result + piece, has_mark if piece else had_mark
     return result
 
 
@@ -294,29 +293,29 @@ def _span(node: _Node, open_marks: frozenset[str]) -> str:
         case "link":
             return link(str(node.attrs["href"]), bare_words(node))
         case _:
-            inner = _inline(node.children, open_marks | {node.type})
-            mark = "" if node.type in open_marks or not inner.strip() else _MARKS.get(node.type, "")
-            return f"{mark}{inner}{mark}"
+            text = _inline(node.children, open_marks | {node.type})
+            mark = "" if node.type in open_marks or not text.strip() else _MARKS.get(node.type, "")
+            return f"{mark}{text}{mark}"
 
 
 # --- pieces within a limit ------------------------------------------------------------------------
 
 _CLOSE = f"\n{_FENCE}"
 _OPEN = f"{_FENCE}\n"
-# What must stay together: entities, links, a sign with the marks that belong to it, and a word
-# after an @: the beginning of "@channels" is the name of everybody.
+# Sequences that must not be cut: entities, links, a character with its combining marks, and a word
+# after an @, because the beginning of "@channels" notifies the channel.
 _ATOM = re.compile(
     rf"&(?:amp|lt|gt);|{_LINK.pattern}|```|@[A-Za-z0-9]{{1,16}}"
     "|.(?:[\u0300-\u036f\u200d\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]|(?<=\u200d).){0,16}",
     re.DOTALL,
 )
-# With those of Chinese and Japanese, which no space follows.
+# In Chinese and Japanese no space follows the end of a sentence.
 _WIDE_ENDS = "\u3002\uff01\uff1f"
 _SENTENCE_ENDS = ".!?…:;" + _WIDE_ENDS
 
 
 class _BreakKind(IntEnum):
-    """What ends at a place; the smaller, the better to cut there."""
+    """What ends at a position; a smaller value is a better place to cut."""
 
     PARAGRAPH = 0
     LINE = 1
@@ -327,50 +326,50 @@ class _BreakKind(IntEnum):
 
 
 def split(text: str, limit: int) -> list[str]:
-    """Safe mrkdwn in pieces of at most `limit` characters, 40 at least.
+    """Split safe mrkdwn into pieces of at most `limit` characters; `limit` is at least 40.
 
-    Cuts come at ends of paragraphs, then of lines, then of sentences, then between words. A block
-    of code that must be cut is closed and opened again. Entities and links stay whole. Nothing but
-    white space at the cuts is dropped.
+    It cuts at ends of paragraphs if possible, else of lines, of sentences or between words. A code
+    block that is cut is closed and opened again. Entities and links are not cut. Only white space
+    at the cuts is dropped.
     """
     longest = limit // 2
 
-    def shortened(match: re.Match[str]) -> str:
-        # A link that would fill a piece of its own becomes text.
+    def unlink_long(match: re.Match[str]) -> str:
+        # A link longer than half a piece becomes text, which can be cut.
         link = match.group()
         return link if len(link) <= longest else link[1:-1].replace("|", " ")
 
-    pieces, rest = list[str](), _LINK.sub(shortened, text)
-    while len(rest) > limit:
-        cut = _cut(rest, limit - len(_CLOSE))
-        piece, rest = rest[:cut], rest[cut:]
+    pieces, remaining = list[str](), _LINK.sub(unlink_long, text)
+    while len(remaining) > limit:
+        cut = _cut(remaining, limit - len(_CLOSE))
+        piece, remaining = remaining[:cut], remaining[cut:]
         if piece.count(_FENCE) % 2:  # inside a block of code
             pieces.append(piece.removesuffix("\n") + _CLOSE)
-            rest = _OPEN + rest.removeprefix("\n")
+            remaining = _OPEN + remaining.removeprefix("\n")
         else:
             pieces.append(piece.rstrip())
-            rest = rest.lstrip("\n")
-    return [piece for piece in (*pieces, rest) if piece.strip()]
+            remaining = remaining.lstrip("\n")
+    return [piece for piece in (*pieces, remaining) if piece.strip()]
 
 
 def _cut(text: str, limit: int) -> int:
-    """Where to cut: the last place of the best kind, unless that leaves too little before it."""
+    """Return the position to cut: the last of the best kind that keeps a third of the limit."""
     last_of_kind, in_code = dict[_BreakKind, int](), False
     for atom in _ATOM.finditer(text):
         if atom.end() > limit:
             break
         in_code ^= atom.group() == _FENCE
         last_of_kind[_kind(text, atom.end(), in_code=in_code)] = atom.end()
-    worthwhile = [kind for kind, place in last_of_kind.items() if place >= limit // 3]
+    worthwhile = [kind for kind, position in last_of_kind.items() if position >= limit // 3]
     return last_of_kind[min(worthwhile)]
 
 
-def _kind(text: str, place: int, *, in_code: bool) -> _BreakKind:
-    before = text[place - 1]
+def _kind(text: str, position: int, *, in_code: bool) -> _BreakKind:
+    before = text[position - 1]
     if before == "\n" and not in_code:
-        return _BreakKind.PARAGRAPH if text[place - 2 : place] == "\n\n" else _BreakKind.LINE
+        return _BreakKind.PARAGRAPH if text[position - 2 : position] == "\n\n" else _BreakKind.LINE
     if before == "\n":
         return _BreakKind.LINE_OF_CODE
     if not before.isspace():
         return _BreakKind.SENTENCE if before in _WIDE_ENDS else _BreakKind.ANYWHERE
-    return _BreakKind.SENTENCE if text[place - 2] in _SENTENCE_ENDS else _BreakKind.WORD
+    return _BreakKind.SENTENCE if text[position - 2] in _SENTENCE_ENDS else _BreakKind.WORD

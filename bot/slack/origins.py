@@ -1,9 +1,8 @@
-"""Whose installation, which person, which words: read from any payload of Slack's, each once.
+"""Reads the installation, the person and the text from any payload of Slack.
 
-Slack writes each of the three into other fields for a command, an event, a click and a form, and
-into others again where the app is installed for an organisation, where a channel is shared with
-another company, or where an app posts in somebody's name. Payloads arrive unchecked here, so what
-is missing or of a wrong type reads as empty.
+Their fields differ between commands, events, clicks and forms, and also if the app is installed for
+an organisation, if a channel is shared with another company, or if an app posts as a user. Payloads
+are not validated before, so a field that is missing or of a wrong type is read as empty.
 
 Sources: https://docs.slack.dev/apis/events-api (the envelope of an event),
 https://docs.slack.dev/apis/slack-connect (shared channels),
@@ -15,14 +14,14 @@ from typing import Any, NamedTuple, TypeGuard
 
 #: The account under which Slack itself posts: reminders, answers, notices.
 SLACKBOT = "USLACKBOT"
-#: What a person writes has one of these subtypes; every other one is an edit, a deletion, a join
-#: or the post of an app. `me_message` is `/me`, `thread_broadcast` a reply that the channel sees.
+#: Subtypes of messages that people write. All others are edits, deletions, joins or posts of apps.
+#: `me_message` is `/me`; `thread_broadcast` is a reply that is also shown in the channel.
 WRITTEN_BY_PEOPLE = frozenset({"", "thread_broadcast", "file_share", "me_message"})
-#: Slack's notice that stands in place of a deleted message which has replies.
+#: Subtype of Slack's notice that replaces a deleted message with replies.
 DELETED = "tombstone"
-#: Where the workspace stands, the surest place first: an event in a shared channel names the
-#: workspace in which it happened as `team_id`, which may be another company's. Where the app is
-#: installed for an organisation, `team` of a click is null; what was clicked is a message of ours.
+#: Paths to the id of the workspace, the most reliable first. In an event of a shared channel,
+#: `team_id` is the workspace of the author, which may be another company's. In a click, `team` is
+#: null if the app is installed for an organisation; then the message, which is ours, has it.
 _WORKSPACES = (
     ("view", "app_installed_team_id"),
     ("team", "id"),
@@ -35,7 +34,7 @@ _WORKSPACES = (
     ("view", "team_id"),
 )
 _ORGANISATIONS = (("enterprise", "id"), ("enterprise_id",), ("team", "enterprise_id"))
-#: The same of an event that says to whom it is shown: its `enterprise_id` may be another company's.
+#: The same for events with `authorizations`: their `enterprise_id` may be another company's.
 _ORGANISATIONS_OF_EVENT = (("authorizations", 0, "enterprise_id"), ("context_enterprise_id",))
 _PEOPLE = (
     ("user", "id"),
@@ -58,7 +57,7 @@ def _link(element: Any) -> str:
     return f"<{text_at(element, 'url')}|{label}>" if label else f"<{text_at(element, 'url')}>"
 
 
-#: Elements of blocks that hold words, by type, and how they read as `mrkdwn`.
+#: By type of an element: its text as `mrkdwn`.
 #: Source: https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
 _LEAVES: Mapping[str, Callable[[Any], str]] = {
     **dict.fromkeys(
@@ -75,7 +74,7 @@ _LEAVES: Mapping[str, Callable[[Any], str]] = {
     "date": lambda element: text_at(element, "fallback"),
     "image": lambda element: text_at(element, "alt_text"),
 }
-#: Blocks and elements that hold others: in which fields, and what parts those.
+#: By type of a block or element that contains others: the fields with them, and the separator.
 _CONTAINERS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "rich_text": (("elements",), "\n"),
     "rich_text_list": (("elements",), "\n"),
@@ -90,10 +89,10 @@ _CONTAINERS: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 class Origin(NamedTuple):
-    """Where the app is installed that a payload was sent to."""
+    """The installation of the app that a payload was sent to."""
 
     workspace: str
-    #: On Enterprise Grid; None: the workspace stands alone.
+    #: On Enterprise Grid; None: the workspace belongs to no organisation.
     organisation: str | None
     #: The app was installed for the whole organisation.
     is_org_wide: bool = False
@@ -101,31 +100,31 @@ class Origin(NamedTuple):
 
 class Author(NamedTuple):
     id: str
-    #: Empty where the payload does not say it.
+    #: Empty if the payload does not have it.
     name: str
 
 
 class MessageText(NamedTuple):
     text: str
-    #: Messages of others that it passes on, each with the name of its author.
+    #: Forwarded messages, each with the name of its author.
     forwarded: tuple[str, ...] = ()
 
 
 def installation_of(body: Mapping[str, Any]) -> Origin:
-    """The installation that a payload was sent to; empty where it names none.
+    """The installation that a payload was sent to; its ids are empty if the payload has none.
 
-    Ids of workspaces begin with T; an organisation's, which may stand in their place, with E.
+    The fields can have the id of a workspace, which begins with T, or of an organisation (E).
     """
-    names = [name for path in _WORKSPACES if (name := text_at(body, *path))]
-    workspaces = [name for name in names if name.startswith("T")]
+    ids = [id_ for path in _WORKSPACES if (id_ := text_at(body, *path))]
+    workspaces = [id_ for id_ in ids if id_.startswith("T")]
     # `is_enterprise_install` of an event's authorization counts before the payload's own.
     is_org_wide = value_at(body, "authorizations", 0, "is_enterprise_install")
     if is_org_wide is None:
         is_org_wide = value_at(body, "is_enterprise_install")
-    is_shown_to = value_at(body, "authorizations", 0) is not None
-    organisations = _ORGANISATIONS_OF_EVENT if is_shown_to else _ORGANISATIONS
+    has_authorization = value_at(body, "authorizations", 0) is not None
+    organisations = _ORGANISATIONS_OF_EVENT if has_authorization else _ORGANISATIONS
     return Origin(
-        workspace=next(iter([*workspaces, *names]), ""),
+        workspace=next(iter([*workspaces, *ids]), ""),
         organisation=_first(body, organisations) or None,
         is_org_wide=is_org_wide in (True, "true"),
     )
@@ -136,22 +135,22 @@ def person_of(body: Mapping[str, Any]) -> Author:
 
 
 def message_text(message: Mapping[str, Any]) -> MessageText:
-    """What a message says to those who see it: its text or blocks, and its attachments.
+    """The text of a message as people see it: its text or blocks, and its attachments.
 
-    People's blocks repeat their text; the text of an app with blocks is for notifications only. The
-    preview of a page that a message links to is nobody's words, and left out.
+    Blocks of people repeat the text. The text of an app with blocks is for notifications only.
+    Previews of linked pages are left out, because nobody wrote them.
     """
     text, blocks = text_at(message, "text"), _blocks_text(message, "blocks")
-    is_typed = text_at(message, "user") and not text_at(message, "bot_id")
-    parts = [text or blocks if is_typed else blocks or text]
+    is_by_person = text_at(message, "user") and not text_at(message, "bot_id")
+    parts = [text or blocks if is_by_person else blocks or text]
     forwarded = list[str]()
     for attachment in _objects(value_at(message, "attachments")):
-        words = _attachment_words(attachment)
+        attachment_text = _attachment_text(attachment)
         if _is_forward(attachment, text):
             author = text_at(attachment, "author_name") or text_at(attachment, "author_subname")
-            forwarded.append(f"[Forwarded from {author or 'another message'}: {words}]")
+            forwarded.append(f"[Forwarded from {author or 'another message'}: {attachment_text}]")
         elif not text_at(attachment, "from_url"):
-            parts.append(words)
+            parts.append(attachment_text)
     return MessageText("\n".join(part for part in parts if part.strip()), tuple(forwarded))
 
 
@@ -161,43 +160,43 @@ def _is_forward(attachment: Mapping[str, Any], text: str) -> bool:
     return bool(value_at(attachment, "is_share") or (is_unfurl and not is_linked))
 
 
-def _attachment_words(attachment: Mapping[str, Any]) -> str:
+def _attachment_text(attachment: Mapping[str, Any]) -> str:
     fields = (
         ": ".join(filter(None, (text_at(field, "title"), text_at(field, "value"))))
         for field in _objects(value_at(attachment, "fields"))
     )
-    own = [*(text_at(attachment, name) for name in ("pretext", "title", "text")), *fields]
+    texts = [*(text_at(attachment, name) for name in ("pretext", "title", "text")), *fields]
     return (
         _blocks_text(attachment, "blocks")
-        or "\n".join(filter(None, own))
+        or "\n".join(filter(None, texts))
         or _blocks_text(attachment, "message_blocks")
         or text_at(attachment, "fallback")
     )
 
 
-def _blocks_text(holder: Mapping[str, Any], name: str) -> str:
-    return "\n".join(_texts_in(value_at(holder, name)))
+def _blocks_text(parent: Mapping[str, Any], name: str) -> str:
+    return "\n".join(_texts_in(value_at(parent, name)))
 
 
 def _texts_in(value: Any) -> Iterator[str]:
-    """The texts of a block, or of a list of them; the cells of a table's row are one text."""
+    """The texts of a block or a list of blocks; the cells of a table row are one text."""
     for item in value if is_list(value) else [value]:
-        text = " | ".join(_texts_in(item)) if is_list(item) else _text_of(item)
+        text = " | ".join(_texts_in(item)) if is_list(item) else _element_text(item)
         if text.strip():
             yield text
 
 
-def _text_of(element: Any) -> str:
-    """The words of a block or of an element in it; what people press or choose is none."""
+def _element_text(element: Any) -> str:
+    """The text of a block or of an element in it; empty for buttons and menus."""
     kind = text_at(element, "type")
     if kind in _LEAVES:
         return _LEAVES[kind](element)
-    fields, joint = _CONTAINERS.get(kind, ((), ""))
-    return joint.join(text for name in fields for text in _texts_in(value_at(element, name)))
+    fields, separator = _CONTAINERS.get(kind, ((), ""))
+    return separator.join(text for name in fields for text in _texts_in(value_at(element, name)))
 
 
 def _first(body: Mapping[str, Any], paths: Iterable[tuple[str | int, ...]]) -> str:
-    return next((name for path in paths if (name := text_at(body, *path))), "")
+    return next((text for path in paths if (text := text_at(body, *path))), "")
 
 
 def value_at(body: Any, *path: str | int) -> Any:

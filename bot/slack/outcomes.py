@@ -1,4 +1,4 @@
-"""What a failed call of Slack's Web API means for the post it carried (pure)."""
+"""Classifies errors of Slack's Web API: retry, rejected, or unknown whether it happened (pure)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,27 +24,27 @@ class Retry:
 
 @dataclass(frozen=True)
 class Unknown:
-    """It may have happened: look before trying again."""
+    """The call may have succeeded; check before trying again."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Rejection:
-    """Slack refuses this call for good."""
+    """Slack rejects the call for good."""
 
     reason: str
-    #: Slack's own error code.
+    #: Slack's error code.
     code: str
 
 
 Outcome = Retry | Unknown | Rejection
 
-#: Slack's words for "it may have happened": "It's possible some aspect of the operation
-#: succeeded before the error was raised" (https://docs.slack.dev/reference/methods/chat.postMessage).
+#: Errors after which the call may have succeeded: "It's possible some aspect of the operation
+#: succeeded before the error was raised"
+#: (https://docs.slack.dev/reference/methods/chat.postMessage).
 _DOUBTFUL = frozenset({"internal_error", "fatal_error", "request_timeout", "service_unavailable"})
-#: The bot's token is no good: only a person can mend that, and then everything that waits must
-#: still go out.
+#: The bot's token is invalid. Only a person can repair that; queued posts wait for it.
 REFUSED_TOKENS = frozenset(
     {
         "account_inactive",
@@ -55,7 +55,7 @@ REFUSED_TOKENS = frozenset(
         "team_access_not_granted",
     }
 )
-#: Refusals that mean: nothing more can be said there.
+#: The channel, thread or message is gone for the bot, so nothing more can be posted there.
 PLACE_GONE = frozenset(
     {
         "channel_not_found",
@@ -67,7 +67,7 @@ PLACE_GONE = frozenset(
         "message_not_found",
     }
 )
-#: Refusals that mean: no message may be posted there, while the place and its messages stay.
+#: Posting is not allowed there, while the channel and its messages stay.
 CLOSED_TO_POSTS = frozenset(
     {
         "restricted_action",
@@ -77,7 +77,7 @@ CLOSED_TO_POSTS = frozenset(
         "restricted_action_thread_only_channel",
     }
 )
-#: Refusals that mean: the app may not call this method at all, whoever and whatever it is about.
+#: The app may not call this method at all, whatever the arguments.
 NOT_FOR_THIS_APP = frozenset(
     {
         "deprecated_endpoint",
@@ -90,9 +90,11 @@ NOT_FOR_THIS_APP = frozenset(
         "unknown_method",
     }
 )
-_PASSING = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"})
+_TEMPORARY = frozenset(
+    {"ratelimited", "rate_limited", "message_limit_exceeded", "team_added_to_org"}
+)
 
-_WORDS: Mapping[str, str] = {
+_REASONS: Mapping[str, str] = {
     "not_in_channel": "Moot is not in this channel. Type /invite @Moot.",
     "channel_not_found": "Moot cannot see this channel. Type /invite @Moot in it.",
     "is_archived": "This channel is archived.",
@@ -110,17 +112,17 @@ _WORDS: Mapping[str, str] = {
 
 
 def outcome_of(error: BaseException) -> Outcome:
-    """What an exception of the SDK means.
+    """Classify an exception of the SDK.
 
-    After a timeout or a lost connection the call may have happened; without a connection it was
-    not made. Any other exception is a fault of Moot, which is not retried.
+    After a timeout or a broken connection the call may have succeeded (`Unknown`). If no connection
+    was made, it did not (`Retry`). Any other exception is a bug in Moot and not retried.
     """
     if isinstance(error, SlackApiError):
-        # The SDK passes its own response, or aiohttp's when the body was not JSON.
+        # The SDK's response, or aiohttp's if the body is not JSON.
         answer = cast("Any", error.response)
         refusal = refusal_of(answer)
         status = int(getattr(answer, "status_code", None) or getattr(answer, "status", None) or 0)
-        if status == TOO_MANY or refusal.error in _PASSING:
+        if status == TOO_MANY or refusal.error in _TEMPORARY:
             header = answer.headers.get("Retry-After") or ""
             after = float(header) if header.replace(".", "", 1).isdecimal() else None
             return Retry("Slack asks for a slower pace", after)
@@ -128,7 +130,7 @@ def outcome_of(error: BaseException) -> Outcome:
             return Unknown(f"Slack failed ({refusal.error or status})")
         if refusal.error in REFUSED_TOKENS:
             return Retry(f"Slack refuses the bot token ({refusal.error})")
-        return Rejection(_in_words(refusal), refusal.error)
+        return Rejection(_reason(refusal), refusal.error)
     if isinstance(error, aiohttp.ClientConnectorError):
         return Retry("Slack cannot be reached")
     if isinstance(error, OSError | aiohttp.ClientError):  # TimeoutError is an OSError
@@ -136,8 +138,8 @@ def outcome_of(error: BaseException) -> Outcome:
     return Rejection(f"Moot itself failed ({type(error).__name__})", "our_fault")
 
 
-def _in_words(refusal: Refusal) -> str:
+def _reason(refusal: Refusal) -> str:
     if refusal.error == "missing_scope":
         scope = refusal.needed or "one that this needs"
         return f"Moot lacks the permission {scope}; reinstall it with the current manifest."
-    return _WORDS.get(refusal.error, f"Slack refuses it ({refusal.error}).")
+    return _REASONS.get(refusal.error, f"Slack refuses it ({refusal.error}).")

@@ -1,7 +1,7 @@
-"""Slack's dictionaries as frozen values: with `origins` the only module that reads them.
+"""Slack's payloads as frozen models. Only this module and `origins` read the raw dictionaries.
 
-Every payload read here has an example under `tests/payloads/`. Fields nobody uses are left out, and
-unknown ones ignored: Slack adds fields without notice.
+Every payload read here has an example under `tests/payloads/`. The models have only the fields that
+are used; unknown fields are ignored, because Slack adds fields without notice.
 """
 
 import re
@@ -38,7 +38,7 @@ from core.debate.people import Person
 _ESCAPES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 
 
-#: Code, and lines that quote: a fence that nobody closed holds the rest of the text.
+#: Code and quoted lines. A code fence that is not closed extends to the end of the text.
 _QUOTED = re.compile(r"(?s:```.*?(?:```|\Z))|`[^`\n]*`|^(?:&gt;|>).*$", re.MULTILINE)
 
 
@@ -47,27 +47,27 @@ def plain(text: str) -> str:
 
     Source: https://docs.slack.dev/messaging/formatting-message-text (only these three).
     """
-    for escaped, character in _ESCAPES:
-        text = text.replace(escaped, character)
+    for entity, character in _ESCAPES:
+        text = text.replace(entity, character)
     return text
 
 
-def _at(*path: str | int, default: object = "") -> Any:
-    """A field that stands elsewhere in the payload; it must be there where the default is `...`."""
+def _path(*path: str | int, default: object = "") -> Any:
+    """A field with another path in the payload; required if the default is `...`."""
     return Field(default=default, validation_alias=AliasPath(str(path[0]), *path[1:]))
 
 
 class Payload(BaseModel):
-    # Errors do not quote what was sent: they end in logs.
+    # Validation errors are logged, so they must not quote the input.
     model_config = ConfigDict(
         frozen=True, extra="ignore", coerce_numbers_to_str=True, hide_input_in_errors=True
     )
 
 
 class Delivery(Payload):
-    #: The workspace that the app is installed in.
+    #: The workspace of the installation.
     team_id: str
-    #: The organisation that the workspace belongs to; None: to none.
+    #: The organisation of the workspace, on Enterprise Grid; else None.
     enterprise_id: str | None = None
     #: The app was installed for the whole organisation.
     is_org_wide: bool = False
@@ -78,13 +78,13 @@ class Delivery(Payload):
         if not is_object(body) or "is_org_wide" in body:
             return body
         origin = installation_of(body)
-        named = {"team_id": origin.workspace} if origin.workspace else {}
-        rest = {"enterprise_id": origin.organisation, "is_org_wide": origin.is_org_wide}
-        return {**body, **rest, **named}
+        team = {"team_id": origin.workspace} if origin.workspace else {}
+        organisation = {"enterprise_id": origin.organisation, "is_org_wide": origin.is_org_wide}
+        return {**body, **organisation, **team}
 
     @property
     def installed_in(self) -> str | None:
-        """None where the app was installed in the whole organisation."""
+        """The workspace that the app was installed in; None if in the whole organisation."""
         return None if self.is_org_wide else self.team_id
 
 
@@ -109,7 +109,7 @@ class Command(Interaction):
     """Source: https://docs.slack.dev/interactivity/implementing-slash-commands."""
 
     command: str
-    #: What was typed after the command.
+    #: The text after the command.
     text: str = ""
     channel_id: str
     trigger_id: str
@@ -152,24 +152,24 @@ class PostedMessage(Payload):
     """A `message` event. Also the shape of what `conversations.replies` returns."""
 
     channel: str = ""
-    #: Who wrote it; Slack's own account and those of apps count. Absent on what webhooks post.
+    #: The author's account, which can be Slack's own or an app's; empty for posts by webhooks.
     user: str = ""
-    #: All its own words, with those of an app's blocks and attachments.
+    #: The text, with that of an app's blocks and attachments; without forwarded messages.
     text: str = ""
-    #: Messages that it passes on, each with the name of its author.
+    #: Forwarded messages, each with the name of its author.
     forwarded: tuple[str, ...] = ()
     ts: str
     thread_ts: str = ""
     subtype: str = ""
     bot_id: str = ""
-    #: What a bot calls itself.
+    #: The name of a bot that it posts under.
     username: str = ""
     files: tuple[SharedFile, ...] = ()
-    #: When it was edited last; empty: it was not.
-    edited_at: str = _at("edited", "ts")
-    #: What the bot wrote into the metadata of a post of its own: its key.
-    key: str = _at("metadata", "event_payload", "key")
-    #: In a list of a channel's messages: the newest reply of the thread it began; empty: none.
+    #: The timestamp of the last edit; empty if none.
+    edited_at: str = _path("edited", "ts")
+    #: The key of a post of the bot, from its metadata.
+    key: str = _path("metadata", "event_payload", "key")
+    #: In a channel's history: the timestamp of the newest reply in its thread; None if none.
     latest_reply: str | None = None
 
     @model_validator(mode="before")
@@ -178,11 +178,11 @@ class PostedMessage(Payload):
         if not is_object(message) or "forwarded" in message:
             return message
         text, forwarded = message_text(message)
-        # A text of a wrong type is refused as such.
-        named = {"text": text} if isinstance(message.get("text", ""), str) else {}
+        # A text of a wrong type stays as it is and fails validation.
+        own_text = {"text": text} if isinstance(message.get("text", ""), str) else {}
         # Slack writes null for what is absent.
         fields = {name: value for name, value in message.items() if value is not None}
-        return {**fields, "forwarded": forwarded, **named}
+        return {**fields, "forwarded": forwarded, **own_text}
 
     @property
     def all_text(self) -> str:
@@ -190,19 +190,16 @@ class PostedMessage(Payload):
 
     @property
     def words(self) -> str:
-        """As they were typed; none of the notice in place of a deleted message."""
+        """The text as typed. Empty for Slack's notice that replaces a deleted message."""
         return "" if self.subtype == DELETED else plain(self.all_text).strip()
 
     @property
     def may_be_of_person(self) -> bool:
-        """Also true for an app that posts as a user; only Slack tells which of them it is.
-
-        See `WorkspaceDirectory.is_person`.
-        """
+        """Also true for an app that posts as a user; `WorkspaceDirectory.is_person` decides."""
         return bool(self.user) and self.user != SLACKBOT and self.subtype in WRITTEN_BY_PEOPLE
 
     def mentions(self, user: str) -> bool:
-        """A mention in code or in a quoted line calls nobody."""
+        """Whether the message mentions this user; ignores mentions in code and in quoted lines."""
         text = _QUOTED.sub("", self.text)
         return re.search(rf"<@{re.escape(user)}[|>]", text) is not None
 
@@ -212,15 +209,15 @@ class PostedMessage(Payload):
 
 
 class SessionStopped(Delivery):
-    """Somebody pressed the Stop that Slack itself shows: an `agent_session_stopped` event.
+    """An `agent_session_stopped` event: a person pressed the Stop that Slack itself shows.
 
     Source: https://docs.slack.dev/reference/events/agent_session_stopped
     """
 
-    channel: str = _at("event", "channel", default=...)
-    thread_ts: str = _at("event", "thread_ts", default=...)
-    user: str = _at("event", "user", default=...)
-    event_ts: str = _at("event", "event_ts", default=...)
+    channel: str = _path("event", "channel", default=...)
+    thread_ts: str = _path("event", "thread_ts", default=...)
+    user: str = _path("event", "user", default=...)
+    event_ts: str = _path("event", "event_ts", default=...)
 
     @property
     def as_reply(self) -> PostedMessage:
@@ -234,22 +231,22 @@ class ChangeOfMessage(Payload):
 
     subtype: str = ""
     channel: str = ""
-    #: As it is now; absent where it was deleted.
+    #: The message after the change; None if it was deleted.
     message: PostedMessage | None = None
     previous_message: PostedMessage | None = None
 
     @property
     def edit(self) -> PostedMessage | None:
-        """The reply whose words a person changed; None for all other changes.
+        """The reply whose text a person changed; None for all other changes.
 
-        Slack also says that a message changed when links in it were unfolded or replies counted.
+        Slack also sends this event when it adds previews of links or counts replies.
         """
-        now, before = self.message, self.previous_message
-        if self.subtype != "message_changed" or now is None or not now.edited_at:
+        after, before = self.message, self.previous_message
+        if self.subtype != "message_changed" or after is None or not after.edited_at:
             return None
-        if not now.is_reply or (before and before.text == now.text):
+        if not after.is_reply or (before and before.text == after.text):
             return None
-        return now.model_copy(update={"channel": self.channel})
+        return after.model_copy(update={"channel": self.channel})
 
     @property
     def deletion(self) -> PostedMessage | None:
@@ -262,24 +259,24 @@ class ChangeOfMessage(Payload):
 class MessageEvent(Delivery):
     """A `message` or `app_mention` event. Source: https://docs.slack.dev/apis/events-api."""
 
-    message: PostedMessage = _at("event", default=...)
-    #: The same, where it tells that a message was changed.
-    change: ChangeOfMessage = _at("event", default=...)
+    message: PostedMessage = _path("event", default=...)
+    #: The change itself, if the event reports an edited or deleted message.
+    change: ChangeOfMessage = _path("event", default=...)
 
     @property
     def posted(self) -> PostedMessage:
-        """The message that it is about, as it is now or was before it was deleted."""
+        """The message of the event: its current state, or its last one if it was deleted."""
         return self.change.edit or self.change.deletion or self.message
 
 
 class FormValues(Interaction):
-    """What is in a form: in `block_actions` from a form and in `view_submission`."""
+    """The state of a form, in `view_submission` and in `block_actions` from a form."""
 
-    #: Empty where there is no form.
-    view_id: str = _at("view", "id")
-    callback_id: str = _at("view", "callback_id")
-    private_metadata: str = _at("view", "private_metadata")
-    #: block id → action id → the element's state; which fields that has depends on its kind.
+    #: Empty if the click was not in a form.
+    view_id: str = _path("view", "id")
+    callback_id: str = _path("view", "callback_id")
+    private_metadata: str = _path("view", "private_metadata")
+    #: By block id and action id: the element's state, whose fields depend on the type of element.
     #: Source: https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
     values: Mapping[str, Mapping[str, Mapping[str, Any]]] = Field(
         default_factory=dict[str, Mapping[str, Mapping[str, Any]]],
@@ -288,15 +285,15 @@ class FormValues(Interaction):
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """Nothing where it is not as we wrote it."""
+        """The values that the bot stored in the form; empty if they cannot be read."""
         try:
-            return _KEPT.validate_json(self.private_metadata)
+            return _METADATA.validate_json(self.private_metadata)
         except ValidationError:
             return {}
 
     @property
     def debate_id(self) -> str:
-        """The debate that it is about; empty: about none."""
+        """The id of the form's debate; empty if it has none."""
         return self.metadata.get("debate", "")
 
     def text_of(self, field: str) -> str:
@@ -315,11 +312,14 @@ class FormValues(Interaction):
         return self._text(field, "selected_conversation")
 
     def date(self, field: str) -> str:
-        """As 2026-03-01; empty if none."""
+        """In the form 2026-03-01; empty if none was chosen."""
         return self._text(field, "selected_date")
 
     def block_of(self, field: str) -> str:
-        """The id of the block that a field stands in: its own, unless a choice filled it anew."""
+        """The id of the field's block.
+
+        It differs from the field's id if a playbook refilled the field.
+        """
         return next((block for block, actions in self.values.items() if field in actions), field)
 
     def _text(self, field: str, *path: str) -> str:
@@ -330,7 +330,7 @@ class FormValues(Interaction):
         return items if is_list(items) else ()
 
 
-_KEPT = TypeAdapter(dict[str, str])
+_METADATA = TypeAdapter(dict[str, str])
 
 
 class Click(FormValues):
@@ -340,19 +340,19 @@ class Click(FormValues):
     """
 
     trigger_id: str
-    #: Empty where the click was in a form or in App Home.
-    channel_id: str = _at("channel", "id")
-    message_ts: str = _at("container", "message_ts")
-    #: Root of the thread that the message is in; empty where it is in the channel.
-    thread_ts: str = _at("container", "thread_ts")
-    #: "thread_broadcast" for a reply that is shown in the channel, too.
-    subtype: str = _at("message", "subtype")
-    #: Only who clicked sees the message.
-    is_ephemeral: bool = _at("container", "is_ephemeral", default=False)
-    action_id: str = _at("actions", 0, "action_id", default=...)
-    block_id: str = _at("actions", 0, "block_id")
-    #: The debate's id; of some, after a slash, what else they name.
-    value: str = _at("actions", 0, "value")
+    #: Empty if the click was in a form or in App Home.
+    channel_id: str = _path("channel", "id")
+    message_ts: str = _path("container", "message_ts")
+    #: First message of the message's thread; empty if it is in the channel.
+    thread_ts: str = _path("container", "thread_ts")
+    #: "thread_broadcast" for a reply that is also shown in the channel.
+    subtype: str = _path("message", "subtype")
+    #: Whether only the person who clicked sees the message.
+    is_ephemeral: bool = _path("container", "is_ephemeral", default=False)
+    action_id: str = _path("actions", 0, "action_id", default=...)
+    block_id: str = _path("actions", 0, "block_id")
+    #: The debate's id; for some buttons followed by a slash and a detail.
+    value: str = _path("actions", 0, "value")
 
     @property
     def debate_id(self) -> str:
@@ -364,10 +364,10 @@ class Click(FormValues):
 
     @property
     def thread(self) -> str:
-        """Root of the thread that who clicked is in; empty where they may be in the channel.
+        """First message of the thread to answer in; empty to answer in the channel.
 
-        Slack does not say in which of the two a broadcast reply was clicked: what is answered in
-        the channel can be seen beside an open thread, but not the other way round.
+        Slack does not report whether a broadcast reply was clicked in the thread or in the channel.
+        It is answered in the channel, which people see beside an open thread.
         """
         in_channel = self.thread_ts == self.message_ts or self.subtype == "thread_broadcast"
         return "" if in_channel else self.thread_ts
@@ -384,7 +384,7 @@ class MessageShortcut(Interaction):
     """
 
     trigger_id: str
-    channel_id: str = _at("channel", "id", default=...)
+    channel_id: str = _path("channel", "id", default=...)
     message_ts: str
     message: PostedMessage
 
@@ -393,17 +393,17 @@ class MessageShortcut(Interaction):
         return self.channel_id.startswith("D")
 
 
-#: What opens a form, by its trigger.
+#: Interactions whose trigger can open a form.
 Opener = Command | Click | MessageShortcut
 
 
 class ChannelEvent(Delivery):
-    """A channel was archived, can be used again, or somebody joined it."""
+    """A channel was archived or unarchived, or a person joined it."""
 
-    kind: str = _at("event", "type", default=...)
-    channel: str = _at("event", "channel", default=...)
-    #: Who joined, or made it usable again; empty where Slack does not say who archived it.
-    user: str = _at("event", "user")
+    kind: str = _path("event", "type", default=...)
+    channel: str = _path("event", "channel", default=...)
+    #: The person who joined or unarchived the channel; can be empty if it was archived.
+    user: str = _path("event", "user")
 
     @property
     def is_unarchived(self) -> bool:
@@ -411,22 +411,22 @@ class ChannelEvent(Delivery):
 
 
 class SlackUser(Payload):
-    """Of the answer of `users.info`."""
+    """The user in a response of `users.info`."""
 
-    display_name: str = _at("profile", "display_name")
+    display_name: str = _path("profile", "display_name")
     real_name: str = ""
-    handle: str = _at("name")
-    #: Name of their time zone: "Asia/Tokyo". None on bots.
+    handle: str = _path("name")
+    #: Name of their time zone, such as "Asia/Tokyo"; None for bots.
     tz: str | None = None
-    #: The workspace they belong to: another company's in a shared channel.
+    #: Their workspace, which can be another company's in a shared channel.
     team_id: str = ""
     #: On Enterprise Grid: their organisation.
-    enterprise_id: str = _at("enterprise_user", "enterprise_id")
-    #: The account of an app. Slack's own, `SLACKBOT`, is none by this.
+    enterprise_id: str = _path("enterprise_user", "enterprise_id")
+    #: Whether it is an app's account; False for Slack's own, `SLACKBOT`.
     is_bot: bool = False
-    #: Removed from the workspace, or deactivated.
-    is_gone: bool = _at("deleted", default=False)
-    #: True of owners, too.
+    #: Whether the account was removed or deactivated.
+    is_gone: bool = _path("deleted", default=False)
+    #: Also True for owners.
     is_admin: bool = False
 
     @property
@@ -435,7 +435,7 @@ class SlackUser(Payload):
 
     @property
     def zone(self) -> tzinfo:
-        """UTC where nobody knows it."""
+        """Their time zone; UTC if unknown."""
         try:
             return ZoneInfo(self.tz or "UTC")
         except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -443,7 +443,7 @@ class SlackUser(Payload):
 
 
 class SlackChannel(Payload):
-    """Of the answers of `conversations.info` and `users.conversations`."""
+    """A channel in responses of `conversations.info` and `users.conversations`."""
 
     id: str
     name: str = ""
@@ -454,35 +454,35 @@ class SlackChannel(Payload):
 class Page(Payload):
     messages: tuple[PostedMessage, ...] = ()
     channels: tuple[SlackChannel, ...] = ()
-    next_cursor: str = _at("response_metadata", "next_cursor")
+    next_cursor: str = _path("response_metadata", "next_cursor")
 
 
 class Identity(Payload):
-    """The answer of `auth.test`."""
+    """The response of `auth.test`."""
 
     team_id: str
     team: str = ""
-    #: The organisation of the workspace; None: it stands alone.
+    #: The organisation of the workspace; None if it has none.
     enterprise_id: str | None = None
-    #: The workspace's address, with a slash at its end.
+    #: The workspace's address, with a slash at the end.
     url: str = "https://slack.com/"
     user_id: str
     bot_id: str = ""
 
     def link_to(self, channel: str, ts: str, thread: str = "") -> str:
-        """The address of a message; of a reply with the first message of its thread."""
+        """The address of a message; `thread` is the first message of its thread, for a reply."""
         query = f"?thread_ts={thread}&cid={channel}" if thread not in {"", ts} else ""
         return f"{self.url}archives/{channel}/p{ts.replace('.', '')}{query}"
 
 
 class Refusal(Payload):
-    """Slack's "no" in the body of an answer."""
+    """An error response of the Web API."""
 
     error: str = ""
-    #: The scope that lacks, with `missing_scope`.
+    #: With `missing_scope`: the missing scope.
     needed: str = ""
-    #: What is wrong with the arguments, each with the place of it.
-    messages: tuple[str, ...] = _at("response_metadata", "messages", default=())
+    #: Errors of the arguments, each with its position.
+    messages: tuple[str, ...] = _path("response_metadata", "messages", default=())
 
 
 def body_of(answer: Any) -> Mapping[str, Any]:
@@ -490,11 +490,11 @@ def body_of(answer: Any) -> Mapping[str, Any]:
 
 
 def code_of(error: BaseException | None) -> str:
-    """Slack's code of a refusal; empty for every other error."""
+    """Slack's error code; empty if the error is not an error response of Slack."""
     return refusal_of(error.response).error if isinstance(error, SlackApiError) else ""
 
 
 def refusal_of(answer: Any) -> Refusal:
-    """The refusal in an answer of the SDK; empty where the body was not JSON."""
+    """The error in a response of the SDK; empty if the body is not JSON."""
     body = getattr(answer, "data", None)
     return Refusal.model_validate(body) if isinstance(body, dict) else Refusal()

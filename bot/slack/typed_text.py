@@ -1,4 +1,4 @@
-"""What people typed, as people read it: names and addresses in place of Slack's marks."""
+"""Reads text that people typed in Slack: mentions, links, names in place of ids."""
 
 import asyncio
 import re
@@ -8,22 +8,23 @@ from contextlib import suppress
 from bot.slack.access import WorkspaceDirectory
 from bot.slack.payloads import plain
 
-#: People whose names are asked for.
+#: Names that Slack is asked for, per text at most.
 _MOST_NAMES = 40
 _MENTION = re.compile(r"<@(?P<who>[UW][A-Z0-9]{1,30})(?:\|[^<>]{0,300})?>")
-#: What parts a mention from what follows it; a colon may also begin the code of an emoji.
+#: Separator after a mention. A colon that begins the code of an emoji does not belong to it.
 _SEPARATOR = r"(?:[ ,\n\t]|:(?![a-z0-9_+'-]{1,60}:))*"
 _AFTER_MENTION = re.compile(_SEPARATOR)
 _LEADING_MENTION = re.compile(rf"{_MENTION.pattern}{_SEPARATOR}")
 _MARK = re.compile(r"<(?P<sign>[@#!]?)(?P<what>[^<>|]{1,3000})(?:\|(?P<label>[^<>]{0,3000}))?>")
-#: A link as Slack marks it, or as it stands in what Slack does not mark: forms and commands. There
-#: a quotation mark ends it, a bracket before a comma, and a comma before the next one.
+#: A link in Slack's markup, or a bare one in the text of forms and commands, which have no markup.
+#: A bare link ends at white space, a quotation mark, a bracket before a comma, or a comma before
+#: the next link.
 _LINK = re.compile(
-    r"<(?P<marked>https?://[^<>|\s]{1,2000})(?:\|(?P<label>[^<>]{0,3000}))?>"
+    r"<(?P<markup>https?://[^<>|\s]{1,2000})(?:\|(?P<label>[^<>]{0,3000}))?>"
     r"|(?P<bare>https?://(?:(?!&[lg]t;|[)\]}'],|,https?://)[^<>|\s\"“”„«»`]){1,2000})",
     re.IGNORECASE,
 )
-#: What may follow an address without a space and is no part of it.
+#: Characters that can follow an address without a space and do not belong to it.
 _AFTER_LINK = tuple(".,;:!?]}'’*_~")
 
 
@@ -33,63 +34,63 @@ def mentioned_in(texts: Iterable[str]) -> Sequence[str]:
 
 
 def links_in(text: str) -> Sequence[str]:
-    """The addresses of pages that somebody wrote or pasted, each once.
+    """The addresses of pages in a text, each once.
 
-    Names such as "socket.io", which Slack makes links of by itself, are none; with a path they are.
+    Slack turns names such as "socket.io" into links by itself; these count only with a path.
     """
     addresses = list[str]()
     for link in _LINK.finditer(text):
-        marked, label = link["marked"], link["label"] or ""
-        if marked is None:
+        markup, label = link["markup"], link["label"] or ""
+        if markup is None:
             address = plain(link["bare"])
-            # A bracket at the end is the address's own where it was opened there: /Rust_(language)
-            unopened = address.count(")") - address.count("(")
-            while address.endswith(_AFTER_LINK) or (unopened > 0 and address.endswith(")")):
-                unopened -= address.endswith(")")
+            # A bracket at the end belongs to the address if it was opened in it: /Rust_(language)
+            surplus = address.count(")") - address.count("(")
+            while address.endswith(_AFTER_LINK) or (surplus > 0 and address.endswith(")")):
+                surplus -= address.endswith(")")
                 address = address[:-1]
             addresses.append(address)
-        elif marked.partition("://")[2] != label or "/" in label.rstrip("/"):
-            addresses.append(plain(marked))
+        elif markup.partition("://")[2] != label or "/" in label.rstrip("/"):
+            addresses.append(plain(markup))
     return list(dict.fromkeys(addresses))
 
 
 async def names_of(access: WorkspaceDirectory, people: Iterable[str]) -> dict[str, str]:
-    """Names by id, as far as Slack answers in time; of forty people at most."""
+    """Names by id of at most forty people; without those that Slack does not answer in time."""
     names = dict[str, str]()
 
     async def ask(person: str) -> None:
-        with suppress(ValueError):  # an odd profile costs its name, and not the message
+        with suppress(ValueError):  # a malformed profile: go on without the name
             names[person] = await access.name_of(person)
 
     with suppress(TimeoutError):
-        async with asyncio.timeout(access.timeouts.names), asyncio.TaskGroup() as asking:
+        async with asyncio.timeout(access.timeouts.names), asyncio.TaskGroup() as tasks:
             for person in list(dict.fromkeys(people))[:_MOST_NAMES]:
-                asking.create_task(ask(person))
+                tasks.create_task(ask(person))
     return {person: name for person, name in names.items() if name}
 
 
 def readable(text: str, names: Mapping[str, str]) -> str:
-    """Names and addresses in place of Slack's marks.
+    """Replace Slack's markup by names and addresses.
 
-    Source: https://docs.slack.dev/messaging/formatting-message-text (which marks there are).
+    Source: https://docs.slack.dev/messaging/formatting-message-text
     """
 
     def plain_mark(mark: re.Match[str]) -> str:
-        what, label = mark["what"], mark["label"] or ""
+        target, label = mark["what"], mark["label"] or ""
         match mark["sign"]:
             case "@":
-                return f"@{names.get(what) or label or what}"
+                return f"@{names.get(target) or label or target}"
             case "#":
-                return f"#{label or what}"
+                return f"#{label or target}"
             case "!":
-                kind, _, group = what.partition("^")
-                # Without its name, one group must still differ from another.
+                kind, _, group = target.partition("^")
+                # The id, so that groups without a name can be told apart.
                 return label or (f"@group-{group}" if kind == "subteam" else f"@{kind}")
             case _:
-                # A page without "https://" before it, or an address, was typed as the label says.
-                is_same = what.partition("://")[2] == label or what == f"mailto:{label}"
-                is_same |= not label or label == what
-                return (label or what) if is_same else f"{label} ({what})"
+                # Slack completed an address that was typed without "https://" or "mailto:".
+                is_same = target.partition("://")[2] == label or target == f"mailto:{label}"
+                is_same |= not label or label == target
+                return (label or target) if is_same else f"{label} ({target})"
 
     return plain(_MARK.sub(plain_mark, text)).strip()
 
@@ -99,21 +100,21 @@ async def with_names(access: WorkspaceDirectory, text: str) -> str:
 
 
 def without_bot_mention(text: str, bot: str) -> str:
-    """A message to the bot without the bot's mention before or after the words.
+    """A message without mentions of the bot at its beginning and its end.
 
-    Other mentions belong to the words: "@Moot should @alex own this?"
+    Other mentions stay: "@Moot should @alex own this?"
     """
-    words = begun = text.strip()
-    while match := _MENTION.match(begun):
-        parted = _AFTER_MENTION.match(begun, match.end())
-        begun = begun[parted.end() if parted else match.end() :]
-        words = begun if match["who"] == bot else words
-    last = _MENTION.fullmatch(words, max(0, words.rfind("<@")))
-    return words[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else words
+    message = remaining = text.strip()
+    while match := _MENTION.match(remaining):
+        separator = _AFTER_MENTION.match(remaining, match.end())
+        remaining = remaining[separator.end() if separator else match.end() :]
+        message = remaining if match["who"] == bot else message
+    last = _MENTION.fullmatch(message, max(0, message.rfind("<@")))
+    return message[: last.start()].rstrip(" ,:\n\t") if last and last["who"] == bot else message
 
 
 def split_addressee(text: str) -> tuple[str, str]:
-    """Whom a text is for, as the mentions before its first word, and what it says."""
+    """Split a text into the mentions before its first word and the rest."""
     end = 0
     while match := _LEADING_MENTION.match(text, end):
         end = match.end()
@@ -121,4 +122,5 @@ def split_addressee(text: str) -> tuple[str, str]:
 
 
 def has_words(text: str) -> bool:
+    """Whether a text has more than mentions."""
     return bool(_MENTION.sub("", text).strip())

@@ -1,8 +1,7 @@
-"""Bounds how fast the messages, commands and clicks of one person are taken.
+"""Limits the rate of messages, commands and clicks per person.
 
-Slack delivers them as fast as a script can make them, and waits three seconds for each
-acknowledgement. What goes beyond the bound is answered at once, before anything looks at it, so
-that nobody else waits.
+Slack delivers as many as a script sends, and waits three seconds for each acknowledgement. Requests
+over the limit are rejected at once, before any listener runs, so that other people do not wait.
 """
 
 import asyncio
@@ -20,24 +19,24 @@ from core.values import Recent
 
 _log = logger(__name__)
 
-#: Events of what people do; all others are taken, whoever caused them.
+#: Types of events that count; events of all other types pass.
 _EVENTS = frozenset({"message", "app_mention", "app_home_opened"})
 _TOO_MANY_COMMANDS = (
     "You typed more than {} commands at once, so this one was not done. "
     "Type it again in a few seconds."
 )
 _JSON: dict[str, str | Sequence[str]] = {"content-type": "application/json"}
-#: People whose pace is known; seconds between two tries to tell one of them in a thread, and how
-#: many are told at the same moment.
-_PEOPLE_KNOWN = 1000
-_TELL_SECONDS, _TOLD_AT_ONCE = 10.0, 20
+#: Entries that are kept: rates of people, and times of their notices.
+_CACHED_PEOPLE = 1000
+#: Seconds between two notices to a person in a thread, and notices that are sent in parallel.
+_NOTICE_SECONDS, _PARALLEL_NOTICES = 10.0, 20
 
 Body = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BurstLimits:
-    """How many of each a person may send at once; then one a second."""
+    """Requests of each kind that a person may send in a burst; after that one per second."""
 
     events: int = 30
     commands: int = 20
@@ -47,29 +46,32 @@ class BurstLimits:
 class Bursts:
     def __init__(
         self,
-        tell: Callable[[Body], Awaitable[None]],
+        notify: Callable[[Body], Awaitable[None]],
         limits: BurstLimits,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`tell` tells the author of an event that it was not taken."""
-        self._tell, self._now, self._limits = tell, now, limits
-        #: By kind, workspace and person, when they will have waited for all that was taken.
-        self._due = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
-        #: By workspace, person and thread, when they were told.
-        self._told = Recent[tuple[str, str, str], float](_PEOPLE_KNOWN)
-        self._telling = set[asyncio.Task[None]]()
+        """`notify` tells the author of an event that the event was rejected."""
+        self._notify, self._now, self._limits = notify, now, limits
+        #: By kind, workspace and person: when the requests so far are paid off at one per second.
+        self._paid_off = Recent[tuple[str, str, str], float](_CACHED_PEOPLE)
+        #: By workspace, person and thread: the time of the last notice.
+        self._notice_times = Recent[tuple[str, str, str], float](_CACHED_PEOPLE)
+        self._notices = set[asyncio.Task[None]]()
 
     def refusal(self, body: Body) -> BoltResponse | None:
-        """The answer to what comes too fast; None: it is to be taken.
+        """The response to a request over the limit; None if the request is within it.
 
-        A click or a form is not acknowledged: Slack says that it failed, and keeps what was typed.
+        A click or a form gets an error, so Slack shows the person that it failed, and keeps the
+        form open with its text.
         """
         event = body.get("event")
         if is_object(event):
             kind, most = "event", self._limits.events
-            is_deleted = _changed(event).get("subtype") == DELETED  # and has replies
+            # Deletions pass: few people can delete many messages. A deleted message that has
+            # replies arrives as a change.
+            is_deleted = _changed_message(event).get("subtype") == DELETED
             is_deleted |= event.get("subtype") == "message_deleted"
-            if event.get("type") not in _EVENTS or is_deleted:  # few can delete many messages
+            if event.get("type") not in _EVENTS or is_deleted:
                 return None
         elif "command" in body:
             kind, most = "command", self._limits.commands
@@ -78,14 +80,14 @@ class Bursts:
         workspace, person = installation_of(body).workspace, person_of(body).id
         if not person:
             return None
-        now, whose = self._now(), (kind, workspace, person)
-        due = max(now, self._due.get(whose, now)) + 1
-        if due <= now + most:
-            self._due[whose] = due
+        now, sender = self._now(), (kind, workspace, person)
+        paid_off = max(now, self._paid_off.get(sender, now)) + 1
+        if paid_off <= now + most:
+            self._paid_off[sender] = paid_off
             return None
         if is_object(event):
-            thread = event.get("thread_ts") or _changed(event).get("thread_ts") or ""
-            self._begin_to_tell((workspace, person, str(thread)), body)
+            thread = event.get("thread_ts") or _changed_message(event).get("thread_ts") or ""
+            self._start_notice((workspace, person, str(thread)), body)
             return BoltResponse(status=200)
         if kind == "command":
             text = _TOO_MANY_COMMANDS.format(most)
@@ -96,36 +98,36 @@ class Bursts:
     async def check(
         self, body: dict[str, Any], next_: Callable[[], Awaitable[None]]
     ) -> BoltResponse | None:
-        """As a middleware of Bolt."""
-        if refused := self.refusal(body):
-            return refused
+        """The middleware of Bolt."""
+        if response := self.refusal(body):
+            return response
         await next_()
         return None
 
     async def close(self) -> None:
-        for task in self._telling:
+        for task in self._notices:
             task.cancel()
-        await asyncio.gather(*self._telling, return_exceptions=True)
+        await asyncio.gather(*self._notices, return_exceptions=True)
 
-    def _begin_to_tell(self, who: tuple[str, str, str], body: Body) -> None:
+    def _start_notice(self, thread: tuple[str, str, str], body: Body) -> None:
         now = self._now()
-        is_told = self._told.get(who, -_TELL_SECONDS) + _TELL_SECONDS > now
-        if is_told or len(self._telling) >= _TOLD_AT_ONCE:
+        is_recent = self._notice_times.get(thread, -_NOTICE_SECONDS) + _NOTICE_SECONDS > now
+        if is_recent or len(self._notices) >= _PARALLEL_NOTICES:
             return
-        self._told[who] = now
+        self._notice_times[thread] = now
 
-        async def tell() -> None:
+        async def notify() -> None:
             try:
-                await self._tell(body)
-            except Exception as error:  # noqa: BLE001 - the next one tells it
+                await self._notify(body)
+            except Exception as error:  # noqa: BLE001 - the next rejected event sends a notice
                 _log.warning("a person was not told", reason=type(error).__name__)
 
-        task = asyncio.create_task(tell())
-        self._telling.add(task)
-        task.add_done_callback(self._telling.discard)
+        task = asyncio.create_task(notify())
+        self._notices.add(task)
+        task.add_done_callback(self._notices.discard)
 
 
-def _changed(event: Body) -> Body:
-    """The message that an event tells a change of."""
-    changed = event.get("message")
-    return changed if is_object(changed) else {}
+def _changed_message(event: Body) -> Body:
+    """The new state of the message, if the event reports an edit; else empty."""
+    message = event.get("message")
+    return message if is_object(message) else {}

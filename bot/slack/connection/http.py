@@ -1,8 +1,8 @@
-"""The HTTP servers: health in both modes, Slack's signed requests in HTTP mode; figures apart.
+"""The HTTP servers: health in both modes, Slack's signed requests in HTTP mode, and metrics.
 
-Bolt checks the signature and its age (five minutes) before any listener hears of a request. One
-that is played back within that time runs again; it has no second effect, because facts are recorded
-under Slack's own ids. Slack's check of the certificate (`ssl_check`) needs no signature.
+Bolt checks the signature and its age (five minutes) before any listener gets a request. A request
+that is replayed within that time runs again without effect, because facts are recorded under
+Slack's own ids. Slack's check of the certificate (`ssl_check`) needs no signature.
 
 Source: https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
@@ -38,11 +38,11 @@ METRICS_PATH = "/metrics"
 _FAILED, _UNHEALTHY = 500, 503
 #: Prometheus's text format (https://prometheus.io/docs/instrumenting/exposition_formats).
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
-#: Bytes that a request may have; Slack's own are far smaller.
+#: Largest request body, in bytes; Slack's own are far smaller.
 LARGEST_REQUEST = 1024 * 1024
 _TEXT = re.compile(r".+", re.ASCII)
-#: What Bolt is shown: it obeys other headers too, which Slack has not signed, and stumbles at a
-#: signature that is spelled like none.
+#: Headers that are passed to Bolt, with their syntax. Bolt would also obey headers that Slack's
+#: signature does not cover, and raises on a malformed signature.
 _HEADERS = {
     "Content-Type": _TEXT,
     "X-Slack-Request-Timestamp": re.compile(r"[0-9]{1,12}"),
@@ -50,14 +50,14 @@ _HEADERS = {
     "X-Slack-Retry-Num": _TEXT,
     "X-Slack-Retry-Reason": _TEXT,
 }
-#: What Bolt answers where the signature is missing, wrong or old.
+#: Bolt's status if the signature is missing, wrong or too old.
 _UNSIGNED_STATUS = 401
-#: Seconds that an idle connection is kept: longer than load balancers keep theirs.
+#: Seconds for which an idle connection is kept: longer than load balancers keep theirs.
 _IDLE_SECONDS = 75.0
 _STOP_SECONDS = 3.0
 _ROOT = Path(__file__).parents[3]
-_OWN = (_ROOT / "bot", _ROOT / "core")
-#: Every request passes through this folder, so it is not where an error arose.
+_OUR_CODE = (_ROOT / "bot", _ROOT / "core")
+#: Left out when the place of an error is searched: every request passes through this folder.
 _CONNECTION = Path(__file__).parent
 _UNSIGNED = (
     "Its signature is missing, more than five minutes old, or not made with SLACK_SIGNING_SECRET. "
@@ -79,21 +79,21 @@ class HealthCheck(Protocol):
         ...
 
 
-#: Adds the paths of something else that is served on the same port.
+#: Adds routes of another part of the bot to the same port.
 AddRoutes = Callable[[web.Application], None]
 
 
 class WebServer:
     """Serves an application on one port.
 
-    It limits neither the number of connections nor the time in which a request arrives: where
-    others than Slack can reach it, a proxy that ends TLS does.
+    It limits neither the number of connections nor the time of a request. If it can be reached from
+    outside, the proxy in front of it, which terminates TLS, must do so.
     """
 
     def __init__(
         self, application: web.Application, host: str, port: int, variable: str = "MOOT_PORT"
     ) -> None:
-        """`port` 0 is any free one; `variable` is the environment variable that sets it."""
+        """`port` 0 is any free port; `variable` is the environment variable that sets the port."""
         self.host, self.port, self._variable = host, port, variable
         self._runner = web.AppRunner(
             application,
@@ -107,17 +107,17 @@ class WebServer:
         return f"http://{self.host}:{self.port}"
 
     async def start(self) -> None:
-        """Raises `ConfigurationBroken` where the port is taken, or the host is not ours."""
+        """Raises `ConfigurationBroken` if the port is in use or the host is not of this machine."""
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self.host, self.port).start()
         except OSError as error:
             await self._runner.cleanup()
-            words = f"Cannot listen on {self.host} port {self.port}: {error.strerror or error}."
+            message = f"Cannot listen on {self.host} port {self.port}: {error.strerror or error}."
             if error.errno == errno.EADDRINUSE:
-                instead = f"{self._variable}={self.port + 1}"
-                words = f"Port {self.port} is in use. Choose another one, for example {instead}."
-            raise ConfigurationBroken(words) from None
+                setting = f"{self._variable}={self.port + 1}"
+                message = f"Port {self.port} is in use. Choose another one, for example {setting}."
+            raise ConfigurationBroken(message) from None
         self.port = int(self._runner.addresses[0][1])
 
     async def close(self) -> None:
@@ -137,19 +137,19 @@ class HttpServer(WebServer):
         installing: AsyncOAuthFlow | None = None,
         routes: Sequence[AddRoutes] = (),
     ) -> None:
-        """`app` is None in Socket Mode, `installing` where there is one workspace."""
+        """`app` is None in Socket Mode; `installing` is None if the bot serves one workspace."""
         self.health = health
-        #: Whether everything has begun and nothing is ending yet.
+        #: Whether all parts have started, and shutdown has not begun.
         self.is_ready = False
-        #: A request without Slack's signature came, and the log says so.
-        self._has_refused = False
+        #: Whether a request without a valid signature was logged.
+        self._has_logged_unsigned = False
         server = web.Application(client_max_size=LARGEST_REQUEST)
         server.router.add_get(HEALTH_PATH, self._report)
         server.router.add_get(READY_PATH, self._readiness)
         if app is not None:
             server.router.add_post(EVENTS_PATH, partial(self._take, app))
         if installing is not None:
-            # The page with the button that leads to Slack; then Slack sends a code for a token.
+            # The page with the button to install the app, and Slack's redirect with the code.
             for path, step in (
                 (installing.install_path, installing.handle_installation),
                 (installing.redirect_uri_path, installing.handle_callback),
@@ -186,23 +186,23 @@ class HttpServer(WebServer):
         }
         try:
             body = (await request.read()).decode("utf-8")
-            readable = AsyncBoltRequest(body=body, headers=headers)
+            bolt_request = AsyncBoltRequest(body=body, headers=headers)
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
-            return web.json_response({"error": "malformed request"}, status=400)  # it is no object
+            return web.json_response({"error": "malformed request"}, status=400)
         try:
-            response = await app.async_dispatch(readable)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it must not be logged whole
+            response = await app.async_dispatch(bolt_request)
+        except Exception as error:  # noqa: BLE001 - aiohttp would log it with the body
             return web.Response(status=_log_failure(error))
         if response.status == _UNSIGNED_STATUS:
-            # From the second time on only when debugging, as anybody may send anything.
-            write = _log.debug if self._has_refused else _log.warning
+            # Anybody can send such requests, so the log shows the first one only; all at debug.
+            write = _log.debug if self._has_logged_unsigned else _log.warning
             write("request refused", hint=_UNSIGNED)
-            self._has_refused = True
+            self._has_logged_unsigned = True
         return await to_aiohttp_response(response)
 
 
 def figures_server(host: str, port: int, figures: Callable[[], Awaitable[bytes]]) -> WebServer:
-    """Shows Prometheus the figures, on a port of its own: they are for nobody else."""
+    """The server of the metrics for Prometheus, on a port of its own that can stay private."""
 
     async def show(_request: web.Request) -> web.Response:
         return web.Response(body=await figures(), headers={"Content-Type": _PROMETHEUS})
@@ -217,41 +217,41 @@ async def _show(
 ) -> web.StreamResponse:
     try:
         return await to_aiohttp_response(await step(await to_bolt_request(request)))
-    except Exception as error:  # noqa: BLE001 - whatever it is, nobody shall read a traceback
+    except Exception as error:  # noqa: BLE001 - nobody must see a traceback
         text = "Moot could not be installed. Please try again in a minute."
         return web.Response(status=_log_failure(error), text=text)
 
 
 def quiet_logger() -> logging.Logger:
-    """The logger for Bolt: it logs whole bodies at INFO, and warns of a token it need not have."""
+    """The logger for Bolt. Below ERROR, Bolt logs whole bodies, and warns that it has no token."""
     quiet = logging.getLogger("slack_bolt")
     quiet.setLevel(logging.ERROR)
     return quiet
 
 
 def answer_failures(app: AsyncApp) -> None:
-    """Take over from Bolt, which writes tracebacks and bodies to the log.
+    """Replace Bolt's error handler, which logs tracebacks and bodies.
 
-    Slack sends events again whatever the status is, as long as it is not 200.
+    Slack sends an event again after any status except 200.
     """
 
     @app.error
-    async def failed(error: Exception, response: BoltResponse | None) -> BoltResponse | None:
+    async def log_failure(error: Exception, response: BoltResponse | None) -> BoltResponse | None:
         status = _log_failure(error)
-        # Without a response the request is acknowledged already.
+        # Without a response the request was acknowledged before.
         return BoltResponse(status=status, body="") if response else None
 
 
 def _log_failure(error: Exception) -> int:
-    """Returns the status for Slack: nobody listens to it, it is malformed, or we failed."""
-    place, status = _place_of(error), _FAILED
+    """Log an error; return the status for Slack: 404 no listener, 400 malformed, 500 our fault."""
+    position, status = _position_in_our_code(error), _FAILED
     if isinstance(error, BoltUnhandledRequestError):
         status = 404
-    # Half a surrogate pair is no text: JSON can spell it, no database holds it.
-    elif isinstance(error, ValidationError | UnicodeEncodeError) or not place:
+    # JSON can spell half of a surrogate pair; a database cannot store it.
+    elif isinstance(error, ValidationError | UnicodeEncodeError) or not position:
         status = 400
     # An error's message may quote what people typed, so it is not logged.
-    fields = {"reason": type(error).__name__, "at": place, "status": status}
+    fields = {"reason": type(error).__name__, "at": position, "status": status}
     if status == _FAILED:
         _log.error("request failed", **fields)
     else:
@@ -259,10 +259,10 @@ def _log_failure(error: Exception) -> int:
     return status
 
 
-def _place_of(error: Exception) -> str:
-    """Where in our code the error arose; empty if it never got there."""
+def _position_in_our_code(error: Exception) -> str:
+    """File and line of our innermost frame; empty if no listener of ours was running."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        if any(map(path.is_relative_to, _OWN)) and not path.is_relative_to(_CONNECTION):
+        if any(map(path.is_relative_to, _OUR_CODE)) and not path.is_relative_to(_CONNECTION):
             return f"{path.relative_to(_ROOT)}:{frame.lineno}"
     return ""

@@ -1,1 +1,1 @@
-"""Many workspaces: how Moot is installed in each, and how their tokens are kept."""
+"""Installation in one or many workspaces, and storage of their tokens."""

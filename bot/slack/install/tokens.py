@@ -1,7 +1,7 @@
-"""The app in many workspaces: its tokens, kept encrypted and rotated in time, and their clients.
+"""Tokens of many workspaces: stored encrypted, rotated before they expire, with their clients.
 
-Tokens are in the tables of Slack's SDK, in our database, encrypted with keys that are not. Only
-those of bots are kept: Moot never acts as a person, so a person's token is thrown away.
+Tokens are in the tables of Slack's SDK in our database, encrypted with keys that are not in it.
+Only bot tokens are stored; tokens of people are discarded, because Moot never acts as a person.
 """
 
 import asyncio
@@ -38,59 +38,59 @@ from core.retry import RetryPolicy, retry
 _log = logger(__name__)
 
 _SECRETS = ("bot_token", "bot_refresh_token")
-#: Seconds between the install page and Slack's redirect after which the state no longer holds.
+#: Seconds after the install page until its OAuth state expires.
 STATE_SECONDS = 600
-#: Seconds that an installation is cached: after them, rotations and removals by others are seen.
+#: Seconds for which an installation is cached. After that, other replicas' changes are seen.
 CACHE_SECONDS = 30.0
-#: A token with fewer minutes left is rotated. They live for twelve hours
+#: A token that expires in fewer minutes is rotated. Tokens are valid for twelve hours
 #: (https://docs.slack.dev/authentication/using-token-rotation).
 ROTATE_MINUTES = 120
-#: How often it is tried to save a rotated token: for about 20 seconds.
+#: Tries to save a rotated token, over about 20 seconds.
 _SAVE_RETRIES = RetryPolicy(tries=8, first_wait=0.1, longest_wait=10.0)
-#: Seconds that a rotation under way may need when the bot stops.
+#: Seconds to wait at shutdown for rotations under way.
 _STOP_SECONDS = 3.0
 _KEY_BYTES = 32
-#: A key made by a generator has about 28 different bytes among 32; one made up has few.
+#: A random key has about 28 different bytes of 32; a key that a person made up has few.
 _FEWEST_DIFFERENT = 16
-_HOW = (
+_KEY_HINT = (
     "Make one with: python -c 'from cryptography.fernet import Fernet; "
     "print(Fernet.generate_key().decode())'"
 )
 
 
 class TokenUnreadable(ConfigurationBroken):
-    """No key that is configured opens a stored token."""
+    """No configured key decrypts a stored token."""
 
 
 class Cipher:
-    """Encrypts with the first key and decrypts with any: a new key goes in front of the old ones.
+    """Encrypts with the first key and decrypts with any. A new key is put before the old ones.
 
     Source: https://cryptography.io/en/latest/fernet/#cryptography.fernet.MultiFernet
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
-        """Raises `ConfigurationBroken` where there is no key, or one cannot be used."""
+        """Raises `ConfigurationBroken` if there is no key or one is invalid."""
         if not keys:
-            raise ConfigurationBroken(f"MOOT_TOKEN_KEYS is missing or empty. {_HOW}")
+            raise ConfigurationBroken(f"MOOT_TOKEN_KEYS is missing or empty. {_KEY_HINT}")
         fernets = [_fernet(key) for key in keys]
         self._newest, self._fernet = fernets[0], MultiFernet(fernets)
 
     def encrypt(self, token: str) -> str:
         return self._fernet.encrypt(token.encode()).decode()
 
-    def renew(self, stored: str) -> str:
-        """Encrypt it with the first key; unchanged where the first opens it, or none does."""
+    def renew(self, encrypted: str) -> str:
+        """Encrypt a token with the first key; unchanged if it is so already, or no key fits."""
         with suppress(InvalidToken):
-            self._newest.decrypt(stored.encode())
-            return stored
+            self._newest.decrypt(encrypted.encode())
+            return encrypted
         with suppress(InvalidToken):
-            return self._fernet.rotate(stored.encode()).decode()
-        return stored
+            return self._fernet.rotate(encrypted.encode()).decode()
+        return encrypted
 
-    def decrypt(self, stored: str) -> str:
+    def decrypt(self, encrypted: str) -> str:
         """Raises `TokenUnreadable`."""
         try:
-            return self._fernet.decrypt(stored.encode()).decode()
+            return self._fernet.decrypt(encrypted.encode()).decode()
         except InvalidToken:
             raise TokenUnreadable(
                 "A stored token was encrypted with a key that is not among MOOT_TOKEN_KEYS. Put "
@@ -104,7 +104,7 @@ def _fernet(key: str) -> Fernet:
     except (binascii.Error, ValueError):
         raw_key = b""
     if len(raw_key) != _KEY_BYTES or len(set(raw_key)) < _FEWEST_DIFFERENT:
-        raise ConfigurationBroken(f"A key in MOOT_TOKEN_KEYS cannot be used. {_HOW}")
+        raise ConfigurationBroken(f"A key in MOOT_TOKEN_KEYS cannot be used. {_KEY_HINT}")
     return Fernet(key)
 
 
@@ -114,14 +114,16 @@ class _WorkspaceIds(NamedTuple):
 
 
 class States(AsyncSQLAlchemyOAuthStateStore):
-    """The SDK's store of what is between the install page and Slack's redirect.
+    """The SDK's store of OAuth states, with a purge.
 
-    Anybody may open the page, and the SDK deletes only what comes back.
+    Anybody can open the install page, and the SDK deletes only states that Slack's redirect uses.
     """
 
     async def purge(self, before: datetime) -> None:
         table = self.oauth_states
-        expired = table.c.expire_at < before.astimezone(UTC).replace(tzinfo=None)  # as the SDK does
+        expired = table.c.expire_at < before.astimezone(UTC).replace(
+            tzinfo=None
+        )  # as the SDK stores it
         with translated_errors(self.engine):
             async with self.engine.begin() as connection:
                 await connection.execute(table.delete().where(expired))
@@ -130,12 +132,12 @@ class States(AsyncSQLAlchemyOAuthStateStore):
 class Tokens(AsyncSQLAlchemyInstallationStore):
     """The tokens of all workspaces and organisations. Every method may raise `StoreError`.
 
-    The SDK's OAuth flow saves here what somebody installs; `WorkspaceClients` for all others.
+    It is the installation store of the SDK's OAuth flow, and implements `WorkspaceClients`.
     """
 
     @classmethod
     def build_bots_table(cls, metadata: MetaData, table_name: str) -> Table:
-        """With room for encrypted tokens: they are longer than the SDK's 200 characters."""
+        """The SDK's table with longer columns: encrypted tokens exceed the SDK's 200 characters."""
         table = super().build_bots_table(metadata, table_name)
         for name in _SECRETS:
             table.c[name].type = Text()
@@ -156,35 +158,35 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
         self._rotator = rotator
         self._client = client
         self._organisations = organisations
-        #: Installations, and until when they are cached.
+        #: Cached installations, each with the time it expires.
         self._cached: dict[_WorkspaceIds, tuple[float, Bot]] = {}
-        #: The clients made so far, each with its token: another token needs another client.
+        #: Cached clients, each with its token: a new token needs a new client.
         self._clients: dict[_WorkspaceIds, tuple[str, WorkspaceClient]] = {}
-        #: Installations that are being looked up.
-        self._under_way: dict[_WorkspaceIds, asyncio.Task[Bot]] = {}
+        #: Lookups of installations under way.
+        self._lookups: dict[_WorkspaceIds, asyncio.Task[Bot]] = {}
 
     # --- clients of workspaces ---
 
     async def of(self, team_id: str) -> WorkspaceClient:
         """Return the client for a workspace; see `WorkspaceClients.of`."""
-        where = _WorkspaceIds(await self._organisations.of(team_id), team_id)
-        token = (await self._bot(where)).bot_token
-        client_token, workspace = self._clients.get(where, ("", None))
+        ids = _WorkspaceIds(await self._organisations.of(team_id), team_id)
+        token = (await self._bot(ids)).bot_token
+        client_token, workspace = self._clients.get(ids, ("", None))
         if workspace is None or client_token != token:
             client = self._client(token)
             identity = Identity.model_validate((await client.auth_test()).data)
             workspace = WorkspaceClient(client, identity)
-            self._clients[where] = (token, workspace)
+            self._clients[ids] = (token, workspace)
         return workspace
 
     async def authorize(
         self, enterprise_id: str | None, team_id: str | None
     ) -> AuthorizeResult | None:
-        """Tell Bolt with which token a request is answered; None: Moot is not installed there.
+        """Return the token and bot for a request of Bolt; None if Moot is not installed there.
 
-        Slack is not asked: everything was kept when the app was installed. What Bolt hears from
-        here as a refusal of Slack's, it acknowledges, and Slack never sends it again.
-        Where the app is installed for a whole organisation, an event may name no workspace.
+        Slack is not called, because all of it was stored at installation. If a call failed here,
+        Bolt would acknowledge the request, and Slack would not send it again. `team_id` can be None
+        if the app is installed for a whole organisation.
         """
         try:
             bot = await self._bot(_WorkspaceIds(enterprise_id, team_id))
@@ -205,16 +207,16 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
     async def teams(self) -> Sequence[str]:
         """Return the ids of the workspaces with a token, their own or their organisation's.
 
-        Of an organisation that has the app as a whole, those are known that it was used in.
+        If an organisation installed the app as a whole, only the workspaces that used it are known.
         """
         table = self.bots
         with translated_errors(self.engine):
             async with self.engine.connect() as connection:
                 query = select(table.c.team_id, table.c.enterprise_id).distinct()
                 rows = (await connection.execute(query)).all()
-        own = {row.team_id for row in rows if row.team_id}
-        whole = {row.enterprise_id for row in rows if not row.team_id}
-        return sorted(own.union(await self._organisations.workspaces_of(whole)))
+        workspaces = {row.team_id for row in rows if row.team_id}
+        organisations = {row.enterprise_id for row in rows if not row.team_id}
+        return sorted(workspaces.union(await self._organisations.workspaces_of(organisations)))
 
     async def leave(self, enterprise_id: str | None, team_id: str | None) -> None:
         with translated_errors(self.engine):
@@ -223,64 +225,64 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
         _log.info("removed from a workspace", team=team_id, enterprise=enterprise_id)
 
     async def close(self) -> None:
-        """Let tokens that are being rotated be saved, for a few seconds."""
-        if self._under_way:
-            await asyncio.wait(self._under_way.values(), timeout=_STOP_SECONDS)
+        """Wait a few seconds until tokens that are being rotated are saved."""
+        if self._lookups:
+            await asyncio.wait(self._lookups.values(), timeout=_STOP_SECONDS)
 
     # --- a workspace's token, rotated in time ---
 
-    async def _bot(self, where: _WorkspaceIds) -> Bot:
-        """Find an installation, to the end even if who asks for it is in a hurry.
+    async def _bot(self, ids: _WorkspaceIds) -> Bot:
+        """Return an installation; the lookup goes on if the caller is cancelled.
 
-        A token that was rotated and not saved would be lost: Slack gives it away once.
+        A rotated token that is not saved would be lost, because Slack sends it once.
         """
-        until, bot = self._cached.get(where, (0.0, None))
-        if bot is not None and time.monotonic() < until:
+        expires_at, bot = self._cached.get(ids, (0.0, None))
+        if bot is not None and time.monotonic() < expires_at:
             return bot
-        task = self._under_way.get(where)
+        task = self._lookups.get(ids)
         if task is None:
-            task = asyncio.create_task(self._looked_up(where), name=f"installation/{where.team}")
-            self._under_way[where] = task
-            task.add_done_callback(lambda _: self._under_way.pop(where))
+            task = asyncio.create_task(self._look_up(ids), name=f"installation/{ids.team}")
+            self._lookups[ids] = task
+            task.add_done_callback(lambda _: self._lookups.pop(ids))
         return await asyncio.shield(task)
 
-    async def _looked_up(self, where: _WorkspaceIds) -> Bot:
-        cached = self._cached  # another one if somebody leaves meanwhile
-        if (bot := await self._installation_of(where)) is None:
+    async def _look_up(self, ids: _WorkspaceIds) -> Bot:
+        cached = self._cached  # `leave` replaces it, so that this result is not cached any more
+        if (bot := await self._installation(ids)) is None:
             raise NotInstalled("Moot is not installed in this workspace.")
-        bot = await self._fresh_bot(where, bot)
-        cached[where] = (time.monotonic() + CACHE_SECONDS, bot)
+        bot = await self._fresh_bot(ids, bot)
+        cached[ids] = (time.monotonic() + CACHE_SECONDS, bot)
         return bot
 
-    async def _installation_of(self, where: _WorkspaceIds) -> Bot | None:
-        own = await self.async_find_bot(enterprise_id=where.enterprise, team_id=where.team)
-        if own or not where.enterprise:
-            return own
+    async def _installation(self, ids: _WorkspaceIds) -> Bot | None:
+        bot = await self.async_find_bot(enterprise_id=ids.enterprise, team_id=ids.team)
+        if bot or not ids.enterprise:
+            return bot
         return await self.async_find_bot(
-            enterprise_id=where.enterprise, team_id=None, is_enterprise_install=True
+            enterprise_id=ids.enterprise, team_id=None, is_enterprise_install=True
         )
 
-    async def _fresh_bot(self, where: _WorkspaceIds, bot: Bot) -> Bot:
+    async def _fresh_bot(self, ids: _WorkspaceIds, bot: Bot) -> Bot:
         try:
-            rotated = await self._rotator.perform_bot_token_rotation(
+            new_bot = await self._rotator.perform_bot_token_rotation(
                 bot=bot, minutes_before_expiration=ROTATE_MINUTES
             )
         except (SlackTokenRotationError, *CONNECTION_ERRORS) as error:
-            # Another replica may have been faster: a refresh token is good for one rotation.
-            again = await self._installation_of(where)
-            if again and again.bot_token != bot.bot_token:
-                return again
-            # It is rotated long before it expires: this one is still good.
-            _log.warning("token not rotated", team=where.team, reason=type(error).__name__)
+            # Another replica may have rotated it before: a refresh token can be used once.
+            stored_bot = await self._installation(ids)
+            if stored_bot and stored_bot.bot_token != bot.bot_token:
+                return stored_bot
+            # Rotation is tried long before the token expires, so the token is still valid.
+            _log.warning("token not rotated", team=ids.team, reason=type(error).__name__)
             return bot
-        if rotated is None:
+        if new_bot is None:
             return bot
 
-        # Patiently: the one in the database cannot be rotated any more.
-        save = partial(self.async_save_bot, rotated)
+        # Retried, because the token in the database cannot be rotated again.
+        save = partial(self.async_save_bot, new_bot)
         await retry(save, _SAVE_RETRIES, asyncio.sleep, on=StoreError)
-        _log.info("token rotated", team=where.team)
-        return rotated
+        _log.info("token rotated", team=ids.team)
+        return new_bot
 
     # --- the SDK's interface of an installation store ---
 
@@ -300,7 +302,7 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
         team_id: str | None,
         is_enterprise_install: bool | None = False,
     ) -> Bot | None:
-        """Raises `TokenUnreadable` where its key is not here any more."""
+        """Raises `TokenUnreadable` if the key of a stored token is not configured any more."""
         with translated_errors(self.engine):
             bot = await super().async_find_bot(
                 enterprise_id=enterprise_id,
@@ -310,17 +312,17 @@ class Tokens(AsyncSQLAlchemyInstallationStore):
         return _with_secrets(bot, self._cipher.decrypt) if bot else None
 
     async def renew(self) -> None:
-        """Encrypt every token with the newest key, so that the older ones can be retired."""
+        """Encrypt every token with the newest key, so that older keys can be removed."""
         table = self.bots
         async with self.engine.begin() as connection:
-            # In order: replicas that start together must not lock rows crosswise.
-            stored = await connection.execute(table.select().order_by(table.c.id))
-            for row in stored.mappings().all():
-                renewed = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
-                # Unless another replica has rotated them since.
+            # In order, so that replicas that start together do not deadlock.
+            result = await connection.execute(table.select().order_by(table.c.id))
+            for row in result.mappings().all():
+                tokens = {name: self._cipher.renew(row[name]) for name in _SECRETS if row[name]}
+                # Not if another replica has rotated the token since.
                 is_same = (table.c.id == row["id"]) & (table.c.bot_token == row["bot_token"])
-                if any(row[name] != token for name, token in renewed.items()):
-                    await connection.execute(table.update().where(is_same).values(renewed))
+                if any(row[name] != token for name, token in tokens.items()):
+                    await connection.execute(table.update().where(is_same).values(tokens))
 
 
 @asynccontextmanager
@@ -333,7 +335,7 @@ async def token_tables(
     rotator: AsyncTokenRotator,
     client: Callable[[str], AsyncWebClient],
 ) -> AsyncGenerator[tuple[Tokens, States]]:
-    """Open the tables of installations and of states; raises `StoreError`."""
+    """Open the tables of installations and of OAuth states; raises `StoreError`."""
     engine = sdk_engine(url)
     try:
         tokens = Tokens(
@@ -356,9 +358,9 @@ async def token_tables(
         await engine.dispose()
 
 
-def _with_secrets(bot: Bot, turn: Any) -> Bot:
-    copied = Bot(**bot.to_dict_for_copying())
+def _with_secrets(bot: Bot, transform: Any) -> Bot:
+    copy = Bot(**bot.to_dict_for_copying())
     for name in _SECRETS:
         value = getattr(bot, name)
-        setattr(copied, name, turn(value) if value else value)
-    return copied
+        setattr(copy, name, transform(value) if value else value)
+    return copy

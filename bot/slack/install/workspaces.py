@@ -1,4 +1,4 @@
-"""Workspaces: the one whose token is in the settings, or all that install the app by OAuth."""
+"""Installations: one workspace with its token in the settings, or many that use OAuth."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -33,16 +33,16 @@ from core.errors import ConfigurationBroken
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    #: For the log: the workspace, or that there are many.
+    #: For the log: the name of the workspace, or "many workspaces".
     name: str
     clients: WorkspaceClients
     #: The client that Bolt copies for each request.
     client: AsyncWebClient
-    #: Finds the token of a request. Never asks Slack: see `Tokens.authorize`.
+    #: Bolt's `authorize`: finds the token for a request. Never calls Slack, see `Tokens.authorize`.
     authorize: Callable[..., Awaitable[Any]]
-    #: Sees every request before the listeners do; None: there is nothing to see.
-    watch: Callable[..., Awaitable[None]] | None = None
-    #: Installs the app in more workspaces.
+    #: Middleware for every request, before the listeners; None: not needed.
+    middleware: Callable[..., Awaitable[None]] | None = None
+    #: The OAuth flow to install the app in more workspaces; None: there is one workspace.
     installing: AsyncOAuthFlow | None = None
 
 
@@ -52,9 +52,9 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
     async with slack_session() as session:
         client = slack_client(access.bot_token, access.api_url, session)
         identity = await identify(client, AT_START)
-        # Bolt by itself asks for this anew at the first request, and drops the request where Slack
-        # does not answer: acknowledged, and nobody has heard of it.
-        authorized = AuthorizeResult(
+        # Bolt's own `authorize` calls Slack at the first request; if that fails, Bolt acknowledges
+        # the request without running a listener, and the request is lost.
+        result = AuthorizeResult(
             enterprise_id=None,
             team_id=identity.team_id,
             team=identity.team,
@@ -65,7 +65,7 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
         )
 
         async def authorize() -> AuthorizeResult:
-            return authorized
+            return result
 
         clients = SingleWorkspaceClient(WorkspaceClient(client, identity))
         yield Installation(name=identity.team, clients=clients, client=client, authorize=authorize)
@@ -75,13 +75,13 @@ async def one_workspace(access: SlackAccess) -> AsyncGenerator[Installation]:
 async def many_workspaces(
     access: SlackAccess, organisations: Organisations, url: str
 ) -> AsyncGenerator[Installation]:
-    """Raises `ConfigurationBroken` where a key for the tokens cannot be used."""
+    """Serve all workspaces that install the app; `ConfigurationBroken` for a bad token key."""
     if access.oauth is None:
         raise ConfigurationBroken("Many workspaces need SLACK_CLIENT_ID.")
     oauth, cipher = access.oauth, Cipher(access.oauth.token_keys)
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(slack_session())
-        nobody = slack_client("", access.api_url, session)
+        anonymous = slack_client("", access.api_url, session)
         tokens, states = await stack.enter_async_context(
             token_tables(
                 url,
@@ -89,20 +89,24 @@ async def many_workspaces(
                 organisations=organisations,
                 cipher=cipher,
                 rotator=AsyncTokenRotator(
-                    client_id=oauth.client_id, client_secret=oauth.client_secret, client=nobody
+                    client_id=oauth.client_id,
+                    client_secret=oauth.client_secret,
+                    client=anonymous,
                 ),
                 client=lambda token: slack_client(token, access.api_url, session),
             )
         )
         await stack.enter_async_context(deleting_daily(states, SystemClock(), age=timedelta()))
 
-        # Bolt would fill in the parameter `self` of a method as well, so it gets a function.
+        # A function, because Bolt would pass an argument for a method's `self`.
         async def authorize(
             enterprise_id: str | None, team_id: str | None
         ) -> AuthorizeResult | None:
             return await tokens.authorize(enterprise_id, team_id)
 
-        async def note(body: dict[str, Any], next_: Callable[[], Awaitable[None]]) -> None:
+        async def record_organisation(
+            body: dict[str, Any], next_: Callable[[], Awaitable[None]]
+        ) -> None:
             origin = installation_of(body)
             if origin.workspace and origin.organisation:
                 await organisations.note(origin.workspace, origin.organisation)
@@ -112,17 +116,17 @@ async def many_workspaces(
         yield Installation(
             name="many workspaces",
             clients=tokens,
-            client=nobody,
+            client=anonymous,
             authorize=authorize,
-            watch=note,
-            installing=AsyncOAuthFlow(client=nobody, settings=settings, logger=quiet_logger()),
+            middleware=record_organisation,
+            installing=AsyncOAuthFlow(client=anonymous, settings=settings, logger=quiet_logger()),
         )
 
 
 def _settings(
     api_url: str, oauth: OAuthAccess, tokens: Tokens, states: AsyncOAuthStateStore
 ) -> AsyncOAuthSettings:
-    # None: the SDK's own choice, Slack itself.
+    # None means the SDK's default, Slack itself.
     authorization_url = None
     if api_url != SLACK_API_URL:
         authorization_url = f"{api_url.rstrip('/').removesuffix('/api')}/oauth/v2/authorize"
