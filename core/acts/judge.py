@@ -366,7 +366,7 @@ def _values(debate: Debate, _turn: Turn) -> Mapping[str, object]:
         "audited": bool(debate.audit and debate.audit.faults),
         "raised": len(raised_points(debate)),
         "most_lone": MOST_LONE,
-        "partial": cut_words(debate, who=lambda _: "A person"),
+        "partial": cut_words(debate, person_words=lambda _: "A person"),
         "review": debate.setup.format == review.NAME,
         "several": bool(debate.tally) and len(voting.best_texts(debate.tally)) > 1,
         "notes": ", ".join(note_labels(debate)) or "there are none",

@@ -1,9 +1,9 @@
-"""Whether voters agree, who has_moved, and whether a debate is worth holding (pure).
+"""Computes whether voters agree and whether a voter changed its mind (pure).
 
-Compared are options and probabilities, never words: opposites in like words score alike there.
-Voters agree where all put the same option first, and it leads the second by 30 points or more on
-average: measured on recorded forecasts (arXiv:2512.22625), debating only the other questions keeps
-85 to 95 % of a debate's gain at about a third of its price.
+Only options and probabilities are compared, not texts: opposite answers can have similar words.
+Voters agree if all give the same option the highest probability, and it leads the second by at
+least 30 percentage points on average. Measured on recorded forecasts (arXiv:2512.22625): if only
+the other questions are debated, 85 to 95 % of the gain remains at about a third of the cost.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,13 +12,13 @@ from statistics import fmean
 
 from core.rules.options import leading
 
-#: Voters agree on an option that leads the second by at least so much on average.
+#: The least average lead over the second option at which voters agree.
 LEAD_FROM = 0.30
-#: Probabilities for an option that lie further apart than this are a gap worth a word.
+#: A larger difference between voters' probabilities for an option is reported as a gap.
 GAP_FROM = 0.20
-#: A round moved nobody when no probability changed by so much.
+#: The least change of a probability that counts as a changed mind.
 MOVED_FROM = 0.10
-#: Probabilities are compared in thousandths: 0.7 - 0.5 is to count as 0.2.
+#: Decimal places for comparisons, so that 0.7 - 0.5 equals 0.2.
 _PLACES = 3
 
 #: Probabilities by option id.
@@ -27,31 +27,32 @@ Probabilities = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Agreement:
-    #: The option all of them put first; empty if they do not.
+    #: Id of the first choice of all voters; empty if their first choices differ.
     option: str
-    #: Ids of the options somebody puts first → by whom.
+    #: Ids of first choices → the voters.
     first: Mapping[str, Sequence[str]]
-    #: The option on which voters lie furthest apart, and how far, 0 to 1.
+    #: Id of the option for which the voters' probabilities differ most.
     widest: str
+    #: The highest minus the lowest probability for that option, 0 to 1.
     spread: float
-    #: The least and the most that anybody gives the option all put first; 0 where they do not.
+    #: The lowest and highest probability for `option`; 0 if it is empty.
     lowest: float = 0.0
     highest: float = 0.0
-    #: How far that option leads the second on average; 0 where not all put the same first.
+    #: The lead of `option` over the second option on average; 0 if it is empty.
     lead: float = 0.0
 
     @property
     def is_agreed(self) -> bool:
-        """Whether a debate would have nothing to be about."""
+        """Whether the voters agree so clearly that a debate is not needed."""
         return bool(self.option) and self.lead >= LEAD_FROM
 
 
 def agreement(
     votes: Mapping[str, Probabilities], models: Mapping[str, str] | None = None
 ) -> Agreement:
-    """How far these voters agree; a voter without probabilities puts nothing first.
+    """Compare the probabilities of voters. A voter without probabilities has no first choice.
 
-    `models` has the model of each voter: the voters of one model count once in the average.
+    `models` has the model of each voter. All voters of one model count as one in the average.
     """
     first: dict[str, list[str]] = {}
     for voter, probabilities in votes.items():
@@ -59,17 +60,17 @@ def agreement(
     options = list(dict.fromkeys(option for vote in votes.values() for option in vote))
     spreads = {option: spread_of(option, votes.values()) for option in options}
     widest = max(options, key=lambda option: spreads[option], default="")
-    only = next(iter(first)) if len(first) == 1 and len(votes) > 1 else ""
+    favourite = next(iter(first)) if len(first) == 1 and len(votes) > 1 else ""
     shares, lead = [0.0], 0.0
-    if only:
-        shares = [round(vote.get(only, 0.0), _PLACES) for vote in votes.values()]
+    if favourite:
+        shares = [round(vote.get(favourite, 0.0), _PLACES) for vote in votes.values()]
         average = dict(mean(votes, models or {}))
-        own = average.pop(only, 0.0)
-        # The share missing to 1 (doubt) counts as an option.
-        second = max(*average.values(), 1 - own - sum(average.values()), 0.0)
-        lead = round(own - second, _PLACES)
+        share = average.pop(favourite, 0.0)
+        # If the shares add up to less than 1, the difference (doubt) counts as an option.
+        second = max(*average.values(), 1 - share - sum(average.values()), 0.0)
+        lead = round(share - second, _PLACES)
     return Agreement(
-        option=only,
+        option=favourite,
         first={option: voters for option, voters in first.items() if option},
         widest=widest,
         spread=spreads.get(widest, 0.0),
@@ -80,14 +81,15 @@ def agreement(
 
 
 def spread_of(option: str, votes: Collection[Probabilities]) -> float:
+    """The highest minus the lowest probability for an option."""
     shares = [vote.get(option, 0.0) for vote in votes]
     return round(max(shares) - min(shares), _PLACES) if shares else 0.0
 
 
 def mean(votes: Mapping[str, Probabilities], models: Mapping[str, str]) -> Probabilities:
-    """How likely the voters hold each option the best on average, 0 to 1; every model counts once.
+    """The mean probability of each option, 0 to 1; all voters of one model count as one.
 
-    A voter that is missing in `models` is a model of its own.
+    A voter that is not in `models` counts as a model of its own.
     """
     by_model: dict[str, list[Probabilities]] = {}
     for voter, vote in votes.items():
@@ -102,7 +104,7 @@ def mean(votes: Mapping[str, Probabilities], models: Mapping[str, str]) -> Proba
 
 
 def has_moved(before: Probabilities, after: Probabilities) -> bool:
-    """Whether a voter moved: another option first, or any probability changed by 10 points."""
+    """Whether the first choice changed, or a probability changed by 10 percentage points."""
     if leading(before) != leading(after):
         return True
     options = before.keys() | after.keys()

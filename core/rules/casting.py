@@ -1,9 +1,9 @@
-"""Who debates a question, where nobody chose: three to five roles, one of them the sceptic (pure).
+"""Chooses the agents of a debate if people chose none: three to five roles (pure).
 
-By its words first: an architect or a generalist, operations, the sceptic, and at most one more.
-Where there is a model it is asked too, as the first turn of the debate: it names the roles and its
-reasons, and `valid_cast` makes a cast of them.
-Diversity comes from models and evidence; roles see to it that concerns are covered
+The first choice is by the question's words: an architect or a generalist, operations, the sceptic,
+and at most one more. If there is a model, it is asked for a better one in the first turn of the
+debate: it names roles with reasons, and `valid_cast` makes a valid cast of them.
+Different models and evidence bring different answers; roles ensure that all concerns are covered
 (arXiv:2512.05858).
 """
 
@@ -18,20 +18,21 @@ from core.debate.state import Debate
 from core.debate.turn import SUMMARIZER, Act, Turn
 
 FEWEST, MOST = 3, 5
-#: A check of rules: one checker and the sceptic (arXiv:2606.00804: one agent checks best).
+#: The size of a cast that checks rules: one checker and the sceptic (arXiv:2606.00804: one agent
+#: checks best).
 A_CHECK = 2
-#: Looks for what is wrong, in every cast.
+#: The role that is in every cast and looks for faults.
 SCEPTIC = "sceptic"
 #: The turn on which a model is asked who takes part.
 TURN = Turn(act=Act.CASTING, round=0, agent=SUMMARIZER)
-#: Fill a cast whose topics name too few.
+#: Roles that fill a cast with too few others.
 _USUAL = ("generalist", "simplicity", "product")
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-#: A reason is shown on one line.
+#: The longest reason; it is shown on one line.
 _REASON_CHARS = 120
-#: Words of the question that a reason names.
+#: The most words of the question that a reason quotes.
 _MOST_WORDS = 3
-#: Who weighs the whole: of software, and of everything else.
+#: The architect takes part in questions about software, the generalist in all others.
 _ARCHITECT, _GENERALIST, _OPERATIONS = "architect", "generalist", "operations"
 
 
@@ -65,67 +66,72 @@ def is_due(debate: Debate) -> bool:
 
 
 def waits_for_models(debate: Debate) -> bool:
-    """Whether the model that chooses is the one that all agents have: without it nobody speaks.
+    """Whether casting waits for its model during an outage.
 
-    The choice waits for it then, as the agents would.
+    It does if all agents have the same model: without it no agent could speak.
     """
-    cast = debate.setup.casting
-    own = debate.setup.agent(SUMMARIZER).full_name
-    return cast is not None and {choice.full_name for choice in cast.models} == {own}
+    casting = debate.setup.casting
+    model = debate.setup.agent(SUMMARIZER).full_name
+    return casting is not None and {choice.full_name for choice in casting.models} == {model}
 
 
-def cast_by_topics(question: str, more: Sequence[Role] = ()) -> Sequence[CastRole]:
-    """Three or four roles by the question's words, where no model can choose.
+def cast_by_topics(question: str, plugin_roles: Sequence[Role] = ()) -> Sequence[CastRole]:
+    """Choose three or four roles by the question's words, without a model.
 
-    Each of `more`, the roles besides the built-in ones, is a topic of its own, and comes first
-    where the question names as many words of it.
+    Each role of a plugin is a topic. It precedes a built-in topic with as many words in the
+    question.
     """
     spellings = {word.lower(): word for word in _WORD.findall(question)}
     software = [spellings[word] for word in spellings if word in _SOFTWARE]
     roles = [CastRole(_GENERALIST, "Weighs the whole where nothing speaks of software.")]
     if software:
-        roles = [CastRole(_ARCHITECT, f"The question says {_named(software)}: software.")]
+        roles = [CastRole(_ARCHITECT, f"The question says {_quoted(software)}: software.")]
     roles.append(CastRole(_OPERATIONS, "Looks at who will run it, and how."))
-    topics = [_Topic(role.name.lower(), role.id, frozenset(role.topics)) for role in more] + _TOPICS
-    places, own = list(spellings), {role.id for role in more}
+    plugin_ids = {role.id for role in plugin_roles}
+    topics = [
+        *(_Topic(role.name.lower(), role.id, frozenset(role.topics)) for role in plugin_roles),
+        *_TOPICS,
+    ]
+    order = list(spellings)
     hits = [([word for word in spellings if word in topic.words], topic) for topic in topics]
     hits = [(words, topic) for words, topic in hits if words]
-    if hits:  # the one named by most words; of several a role of one's own, then the first named
+    if hits:
+        # The topic with most words in the question; then a plugin's, then the first in the text.
         words, topic = max(
-            hits, key=lambda hit: (len(hit[0]), hit[1].role in own, -places.index(hit[0][0]))
+            hits, key=lambda hit: (len(hit[0]), hit[1].role in plugin_ids, -order.index(hit[0][0]))
         )
-        why = f"The question says {_named([spellings[word] for word in words])}: {topic.name}."
-        roles.insert(0, CastRole(topic.role, why))
+        reason = f"The question says {_quoted([spellings[word] for word in words])}: {topic.name}."
+        roles.insert(0, CastRole(topic.role, reason))
     return _complete_cast(roles)
 
 
-def _named(words: Sequence[str]) -> str:
+def _quoted(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words[:_MOST_WORDS])
 
 
 def valid_cast(
     suggestions: Sequence[CastRole], role_ids: Collection[str], most: int = MOST
 ) -> Sequence[CastRole]:
-    """A model's choice as a cast: known roles, each once, three to five, the sceptic among them.
+    """Make a valid cast of a model's choice: three to five known roles with the sceptic.
 
-    Empty where it names no known role: then the cast by topics stands.
+    Empty if the model named no known role; then the cast by topics is used.
     """
     roles: dict[str, CastRole] = {}
     for role in suggestions:
         if role.role in role_ids:
             reason = " ".join(role.reason.split())
-            if len(reason) > _REASON_CHARS:  # not at a word's end: some scripts have no spaces
+            if len(reason) > _REASON_CHARS:  # not cut at a space, because some scripts have none
                 reason = reason[: _REASON_CHARS - 1].rstrip() + "…"
             roles.setdefault(role.role, CastRole(role.role, reason))
     return _complete_cast(list(roles.values()), most) if roles else ()
 
 
 def _complete_cast(cast: Sequence[CastRole], most: int = MOST) -> Sequence[CastRole]:
-    """At most five with the sceptic, at least three, or so many where fewer are wanted."""
-    others = [role for role in cast if role.role != SCEPTIC][: most - 1]
+    """The cast with the sceptic last, filled up or cut to `FEWEST` to `most` roles."""
+    roles = [role for role in cast if role.role != SCEPTIC][: most - 1]
     sceptic = next((role for role in cast if role.role == SCEPTIC), None)
-    usual = (role for role in _USUAL if role not in {other.role for other in others})
-    while len(others) < min(FEWEST, most) - 1:
-        others.append(CastRole(next(usual), "Weighs the whole where no topic stands out."))
-    doubts = CastRole(SCEPTIC, "Looks for what is wrong with the favourite answer.")
-    return (*others, sceptic or doubts)
+    usual = (role for role in _USUAL if role not in {chosen.role for chosen in roles})
+    while len(roles) < min(FEWEST, most) - 1:
+        roles.append(CastRole(next(usual), "Weighs the whole where no topic stands out."))
+    default = CastRole(SCEPTIC, "Looks for what is wrong with the favourite answer.")
+    return (*roles, sceptic or default)

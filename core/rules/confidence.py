@@ -1,10 +1,10 @@
-"""How sure a verdict is, computed from the recorded ballots and said with what it rests on (pure).
+"""Computes the confidence of a verdict from the recorded ballots, with its reasons (pure).
 
-What a model says of its own confidence is too high and climbs in a debate whatever happens
-(arXiv:2505.19184, arXiv:2306.13063). Measured on recorded forecasts (arXiv:2512.22625): the mean of
-the counted ballots, each model once and bounded as below, errs least (Brier .1546; the spread of
-the first answers alone .1730). A cap where no source was given would be wrong there. What is taken
-off for missing ballots and turns was not measured.
+A model's own confidence is too high, and rises in a debate in any case (arXiv:2505.19184,
+arXiv:2306.13063). Measured on recorded forecasts (arXiv:2512.22625): the mean of the counted
+ballots, with one vote per model and the bounds below, has the smallest error (Brier .1546; the
+spread of the first answers alone .1730). A cap for debates without sources made it larger. The
+deductions for missing ballots and turns were not measured.
 """
 
 from collections.abc import Mapping
@@ -21,19 +21,20 @@ from core.rules.agreement import GAP_FROM, Probabilities, mean, spread_of
 from core.rules.formats import review
 from core.rules.options import options_of
 
-#: The most a verdict is sure, in percent: at all; where first answers lay far apart; of one model.
+#: The highest confidence in percent: of any verdict; if the first ballots differ much; if all
+#: ballots come from one model.
 AT_MOST, SPLIT_AT_MOST, ONE_MODEL_AT_MOST = 92, 75, 85
-#: The most of what no judge has written, and of what leaves a major requirement unmet.
+#: The highest confidence of a verdict that no judge wrote, and with an unmet major requirement.
 UNWRITTEN_AT_MOST, UNMET_AT_MOST = 75, 40
-#: Fewer ballots say nothing of how sure anybody is.
+#: With fewer counted ballots no confidence is computed.
 LEAST_BALLOTS = 2
-#: Taken off for each major requirement of which nobody can say whether it is met, 20 at most.
+#: The deduction for each major requirement with status "unknown", and the most of all together.
 _UNKNOWN, _UNKNOWN_AT_MOST = 5, 20
-#: Taken off when the judge decided otherwise with the order of the positions swapped.
+#: The deduction if the judge chose another option with the positions in the opposite order.
 _SWAP = 20
-#: Taken off at most for ballots that were not counted and turns that failed, by their share.
+#: The most deducted for uncounted ballots and failed turns; the deduction is their share of it.
 _MISSING = 30
-#: Least percent → the word for it.
+#: The least percentage → its word.
 BANDS = ((80, "high"), (65, "fair"), (50, "low"), (0, "very low"))
 _BY_FINDINGS = "open findings set the verdict, whatever the vote"
 _BY_RULES = "checklists agree with themselves, and no AI model was asked"
@@ -43,7 +44,7 @@ _HUNDRED = 100
 
 @dataclass(frozen=True)
 class Confidence:
-    #: 0 to 100; None: none can be given, and why is said.
+    #: 0 to 100; None: it cannot be computed, and `rests_on` says why.
     percent: int | None
     rests_on: tuple[str, ...]
 
@@ -54,10 +55,10 @@ class Confidence:
 
 
 def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
-    """How sure the verdict is, whatever its writer says of it; None: nobody was asked to vote."""
+    """The confidence of a verdict, independent of the judge's own; None: there was no vote."""
     providers = {agent.provider for agent in debate.setup.agents}
     if providers == {EXAMPLE}:
-        # What somebody wrote by hand agrees as it was written to.
+        # In an example the author of the text decides how far the agents agree.
         return Confidence(None, (_WRITTEN,))
     if debate.tally is None or verdict.is_undecided:
         return None
@@ -68,10 +69,10 @@ def confidence_of(debate: Debate, verdict: Verdict) -> Confidence | None:
     option = options_of(debate).resolve(verdict.option)
     if not option:
         return Confidence(None, ("the verdict takes none of the options that were voted on",))
-    return _of_counted(debate, debate.tally, verdict, option)
+    return _computed_confidence(debate, debate.tally, verdict, option)
 
 
-def _of_counted(debate: Debate, tally: Tally, verdict: Verdict, option: str) -> Confidence:
+def _computed_confidence(debate: Debate, tally: Tally, verdict: Verdict, option: str) -> Confidence:
     options, agents = options_of(debate), len(debate.setup.agents)
     votes = {
         ballot.voter: shares
@@ -85,17 +86,17 @@ def _of_counted(debate: Debate, tally: Tally, verdict: Verdict, option: str) -> 
     figure, rests_on = from_ballots(option, votes, first, models, voters=agents)
     if not debate.evidence:
         rests_on.append("no source was given")
-    off = 0.0
+    deduction = 0.0
     if len(votes) < agents:
-        last = voting.last_abstentions(debate)
-        abstainers = {it.turn.agent for it in last if it.declared}.difference(tally.voters)
+        abstentions = voting.last_abstentions(debate)
+        abstainers = {it.turn.agent for it in abstentions if it.declared}.difference(tally.voters)
         rests_on.append(counted + (f", {len(abstainers)} abstained" if abstainers else ""))
-        off += _MISSING * (agents - len(votes)) / agents
-    if failed := sum(failure.turn.act not in BESIDE for failure in debate.failures.values()):
-        planned = len(debate.contributions) + failed
-        rests_on.append(f"{failed} of {planned} turns failed")
-        off += _MISSING * failed / planned
-    figure -= min(off, _MISSING)
+        deduction += _MISSING * (agents - len(votes)) / agents
+    if failures := sum(failure.turn.act not in BESIDE for failure in debate.failures.values()):
+        turns = len(debate.contributions) + failures
+        rests_on.append(f"{failures} of {turns} turns failed")
+        deduction += _MISSING * failures / turns
+    figure -= min(deduction, _MISSING)
     if debate.cross_check and options.resolve(debate.cross_check.option) != option:
         figure -= _SWAP
         rests_on.append("the judge decided otherwise when it read the positions in another order")
@@ -114,15 +115,14 @@ def from_ballots(
     *,
     voters: int,
 ) -> tuple[float, list[str]]:
-    """The mean of the counted ballots for the option decided for, bounded, and what it rests on.
+    """The bounded mean probability of the option decided for, in percent, with its reasons.
 
     Args:
         option: The option decided for.
         votes: The final probabilities by voter, counted ballots only.
-        first_votes: The first ones, before anybody had read the others'; also of voters whose last
-            one is missing.
-        models: The model of each voter; one that is missing is a model of its own.
-        voters: How many there could have been.
+        first_votes: The probabilities of the blind ballots, also of voters without a final one.
+        models: The model of each voter; a voter that is missing here counts as its own model.
+        voters: The number of agents that could vote.
     """
     average = mean(votes, models).get(option, 0.0)
     count = len({models.get(voter, voter) for voter in votes})
@@ -135,24 +135,25 @@ def from_ballots(
         ballots += ", each counted once"
     if len(first_votes) >= LEAST_BALLOTS:
         shares = [vote.get(option, 0.0) for vote in first_votes.values()]
-        ends = dict.fromkeys((percent(min(shares)), percent(max(shares))))
-        is_whole = len(first_votes) == voters
-        whose = "" if is_whole else f" of {len(first_votes)} of {voters} agents"
-        first = [f"first ballots{whose} gave it {' to '.join(ends)}"]
+        bounds = dict.fromkeys((percent(min(shares)), percent(max(shares))))
+        is_complete = len(first_votes) == voters
+        coverage = "" if is_complete else f" of {len(first_votes)} of {voters} agents"
+        first = [f"first ballots{coverage} gave it {' to '.join(bounds)}"]
         if spread_of(option, first_votes.values()) > GAP_FROM:
             at_most = min(at_most, SPLIT_AT_MOST)
-    bounded = f", counted as {at_most}%" if round(_HUNDRED * average) > at_most else ""
-    return min(_HUNDRED * average, at_most), [f"{ballots}: {percent(average)}{bounded}", *first]
+    bound = f", counted as {at_most}%" if round(_HUNDRED * average) > at_most else ""
+    return min(_HUNDRED * average, at_most), [f"{ballots}: {percent(average)}{bound}", *first]
 
 
 def _by_requirements(debate: Debate, verdict: Verdict, figure: float, rests_on: list[str]) -> float:
+    """Lower the figure for requirements that are unknown or not met; reasons go to `rests_on`."""
     if debate.setup.format == review.NAME:
-        return figure  # what a review finds unmet is why its verdict is as it is, and no doubt
+        return figure  # in a review unmet requirements are reasons for its verdict
     status = [requirement.status for requirement in verdict.requirements]
     if unknown := status.count(RequirementStatus.UNKNOWN):
         figure -= min(unknown * _UNKNOWN, _UNKNOWN_AT_MOST)
-        which = quantity(unknown, "major requirement")
-        rests_on.append(f"whether it meets {which} is not known")
+        count = quantity(unknown, "major requirement")
+        rests_on.append(f"whether it meets {count} is not known")
     if unmet := status.count(RequirementStatus.NOT_MET):
         figure = min(figure, UNMET_AT_MOST)
         rests_on.append(f"{quantity(unmet, 'major requirement')} not met")

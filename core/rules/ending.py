@@ -1,6 +1,6 @@
-"""How a debate stands, why rounds were held, what ended them, what is missing in the end (pure).
+"""Sentences about a debate: its state, reasons for its rounds, its end, and what failed (pure).
 
-A sentence each. Board, lists, terminal, MCP, report and prompts take state and reason from here.
+Board, lists, terminal, MCP, report and prompts use them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,14 +25,14 @@ from core.usage import Call
 
 class DebateState(StrEnum):
     RUNNING = "running"
-    #: Agents ask; answer, or their assumptions hold when the time is up.
+    #: Waits for people's answers; after the deadline assumptions are used.
     WAITING_FOR_ANSWERS = "waiting_for_answers"
     PAUSED = "paused"
-    #: No model can be reached; it goes on by itself.
+    #: No model can be reached; the debate continues automatically.
     WAITING_FOR_MODELS = "waiting_for_models"
     CONCLUDED = "concluded"
     FAILED = "failed"
-    #: Somebody stopped it: there is a partial verdict, or there was nothing to decide on.
+    #: A person stopped it. It has a partial verdict, or none if there was no position.
     STOPPED = "stopped"
 
     @property
@@ -50,9 +50,9 @@ class EndingReason(StrEnum):
     FACILITATOR = "facilitator"
 
 
-#: More failed turns of one agent are counted, not listed.
+#: The most failed turns of one agent that are listed; more are only counted.
 _MOST_LISTED = 3
-#: Who did it, which cap and which round are filled in.
+#: With `{who}` for the person, `{cap}` for the cap, `{round}` for the round.
 SENTENCES: Mapping[EndingReason, str] = {
     EndingReason.STOPPED: "{who} stopped the debate.",
     EndingReason.VOTE_CALLED: "{who} called the vote.",
@@ -62,7 +62,7 @@ SENTENCES: Mapping[EndingReason, str] = {
     EndingReason.TOO_FEW_AGENTS: "Too few agents could go on.",
     EndingReason.FACILITATOR: "After round {round} the facilitator called the vote.",
 }
-#: Where its value does not say it.
+#: Words for states whose value is not used as it is.
 _STATE_WORDS: Mapping[DebateState, str] = {
     DebateState.WAITING_FOR_MODELS: "waiting: no model answers",
     DebateState.FAILED: "ended without a decision",
@@ -99,34 +99,38 @@ def state_words(debate: Debate) -> str:
 
 
 def cut_reason(debate: Debate) -> EndingReason | None:
-    # By the keys of their events. A stop may have been taken back, and asked for again.
+    """The first reason that ended the debate early; None: it was not cut short."""
+    # By the keys of their events. A stop may have been withdrawn and repeated.
     stops = debate.stops_withdrawn
     cuts = {f"stop/{stops}" if stops else "stop": EndingReason.STOPPED} if debate.stop else {}
     cuts |= {"vote-called": EndingReason.VOTE_CALLED, "time": EndingReason.OUT_OF_TIME}
     cuts["time/outage"] = EndingReason.NO_MODEL_ANSWERS
-    capped = (it for it in debate.failures.values() if it.cause is FailureCause.CAP)
-    cuts |= {failure.turn.key: EndingReason.OUT_OF_MONEY for failure in capped}
+    cuts |= {
+        failure.turn.key: EndingReason.OUT_OF_MONEY
+        for failure in debate.failures.values()
+        if failure.cause is FailureCause.CAP
+    }
     first = next((cuts[key] for key in debate.times if key in cuts), None)
     too_few = None if schedule.has_quorum(debate) else EndingReason.TOO_FEW_AGENTS
     return first or too_few
 
 
-def cut_words(debate: Debate, who: Callable[[Person], str] | None = None) -> str:
-    """What ended the debate before all its turns were taken, in a sentence; empty: nothing.
+def cut_words(debate: Debate, person_words: Callable[[Person], str] | None = None) -> str:
+    """What ended the debate early, in a sentence; empty: nothing.
 
-    `who` says how the surface writes a person; by name unless told.
+    `person_words` returns a person as the surface writes one; by default the name.
     """
-    cut = cut_reason(debate)
-    if cut is None:
+    reason = cut_reason(debate)
+    if reason is None:
         return ""
-    stop = debate.stop if cut is EndingReason.STOPPED else None
+    stop = debate.stop if reason is EndingReason.STOPPED else None
     person = stop.by if stop else debate.vote_called_by
-    name = (who(person) if who else person.display_name) if person else ""
-    return SENTENCES[cut].format(who=name or "A person", cap=debate.out_of_money)
+    name = (person_words(person) if person_words else person.display_name) if person else ""
+    return SENTENCES[reason].format(who=name or "A person", cap=debate.out_of_money)
 
 
 def rounds_words(debate: Debate) -> str:
-    """How many rounds may be held, or were: `at most 3 rounds`, `2 of 3 rounds were held`."""
+    """How many rounds are planned or were held: `at most 3 rounds`, `2 of 3 rounds were held`."""
     count = schedule.rounds_held(debate)
     planned = min(debate.setup.rounds, format_of(debate).most_rounds)
     is_over = debate.verdict or debate.status is not Status.RUNNING
@@ -143,45 +147,46 @@ def rounds_words(debate: Debate) -> str:
 
 
 def _held_words(debate: Debate, count: int, planned: int) -> str:
-    # A stop or a time limit may have ended it during the last round.
+    # A stop or a time limit may have ended the debate during the last round.
     pending = turns_ready(debate, count) if schedule.is_cut_short(debate) else ()
-    is_begun = any(turn.round == count for turn in pending)
-    unfinished = ", but not finished" if count == 1 else ", the last one not to its end"
-    end = unfinished if is_begun else ""
+    end = ""
+    if any(turn.round == count for turn in pending):
+        end = ", but not finished" if count == 1 else ", the last one not to its end"
     if count >= planned:
-        which = f"all {count} rounds were" if count > 1 else "the one planned round was"
-        return f"{which} held{end}"
+        rounds = f"all {count} rounds were" if count > 1 else "the one planned round was"
+        return f"{rounds} held{end}"
     return f"{count} of {planned} rounds {'was' if count == 1 else 'were'} held{end}"
 
 
 def round_reasons(debate: Debate) -> Sequence[str]:
+    """Why rounds were held, a sentence each."""
     texts, last = list[str](), closing_gate(debate)
     for gate in debate.gates.values():
         if gate is not last and gate.skips is None:
             texts.append(gate_words(debate, gate))
         if gate.ends_rounds and not gate.turn.round and debate.reopened_by:
             texts.append(f"{debate.reopened_by.display_name} wanted the debate all the same.")
-    # What is the same of several rounds is told once.
+    # The same sentence about several rounds is listed once.
     return tuple(dict.fromkeys(texts))
 
 
 def ending_sentences(debate: Debate) -> Sequence[str]:
-    """What ended the rounds, and how many were really held, a sentence each.
+    """What ended the rounds, and how many were held, a sentence each.
 
     Empty while no round has ended.
     """
     last = closing_gate(debate)
     texts = [gate_words(debate, last)] if last else []
     texts += [gate_words(debate, gate) for gate in debate.gates.values() if gate.skips]
-    called = (
+    vote_rounds = (
         guidance.turn.round
         for guidance in debate.guidance.values()
         if guidance.next_step is NextStep.VOTE and guidance.gate is None
     )
-    if not last and (number := next(called, 0)):
+    if not last and (number := next(vote_rounds, 0)):
         texts.append(SENTENCES[EndingReason.FACILITATOR].format(round=number))
     is_over = debate.verdict or debate.status is not Status.RUNNING
-    # Whether few agents could go on is known once nothing else comes.
+    # While the debate runs, agents that are missing may still come back.
     if is_over or cut_reason(debate) is not EndingReason.TOO_FEW_AGENTS:
         texts += filter(None, [cut_words(debate)])
     if is_over and debate.setup.format == review.NAME:
@@ -193,13 +198,13 @@ def ending_sentences(debate: Debate) -> Sequence[str]:
 
 
 def was_skipped(debate: Debate) -> bool:
-    """Whether the first vote stood, so that no round was held; also if somebody wanted it since."""
+    """Whether no round was held because of the first vote, also if it was reopened later."""
     first = gate_after(debate, 0)
     return first is not None and first.ends_rounds and not first.undebatable
 
 
 def reopening_fault(debate: Debate) -> str:
-    """Why a debate that was skipped cannot be held after all; empty where it can."""
+    """Why a debate cannot be held after all; empty if it was skipped and can be."""
     match undebatable(debate):
         case NoDebateReason.NO_MODEL:
             return "No model was asked. Set one up, and start a new debate."
@@ -218,11 +223,8 @@ def reopening_fault(debate: Debate) -> str:
     return ""
 
 
-# What is missing behind a verdict: the notes that stand above the answer.
-
-
 def limitations(debate: Debate) -> Iterator[str]:
-    """What failed before the verdict, in words for people: who, with which model, and why.
+    """What is missing behind the verdict, a sentence each: failed agents, models and sources.
 
     Ties and declared abstentions are part of the vote, not failures.
     """
@@ -231,15 +233,16 @@ def limitations(debate: Debate) -> Iterator[str]:
     if cut := cut_words(debate):
         yield cut
     for source in unreadable_sources(debate):
-        what = f"{source.reference.title}: {source.fault}"
-        yield f"A source that was given could not be read: {what}."
+        fault = f"{source.reference.title}: {source.fault}"
+        yield f"A source that was given could not be read: {fault}."
     if missing := missing_evidence(debate):
-        named = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
-        yield f"No source holds what this kind of debate should rest on: {named}."
+        names = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
+        yield f"No source holds what this kind of debate should rest on: {names}."
     for reason in dict.fromkeys(refusals.values()):
-        of = [_with_model(debate, agent) for agent, why in refusals.items() if why == reason]
-        whose = "its" if len(of) == 1 else "their"
-        yield f"{', '.join(of)} could not be asked, {whose} key is refused: {reason}"
+        same = [agent for agent, refusal in refusals.items() if refusal == reason]
+        names = ", ".join(_with_model(debate, agent) for agent in same)
+        pronoun = "its" if len(same) == 1 else "their"
+        yield f"{names} could not be asked, {pronoun} key is refused: {reason}"
     absent = [agent.name for agent in agents if agent.id not in {*alive, *refusals}]
     if absent:
         present = f"{len(alive)} of {len(agents)} agents"
@@ -249,59 +252,56 @@ def limitations(debate: Debate) -> Iterator[str]:
             yield f"{_with_model(debate, agent)} could not be asked at the end. {reason}"
     yield from _failed_turns(debate)
     for turn, reason in _uncounted(debate):
-        name, which = (
-            debate.setup.agent(turn.agent).name,
-            "ballot" if turn.round else "blind ballot",
-        )
-        yield f"{name}'s {which} could not be counted: {reason}"
+        name, noun = debate.setup.agent(turn.agent).name, "ballot" if turn.round else "blind ballot"
+        yield f"{name}'s {noun} could not be counted: {reason}"
 
 
 def _failed_turns(debate: Debate) -> Iterator[str]:
-    """The turns that failed, by agent; a key that is refused and a cap have been told."""
+    """The failed turns by agent, without those for a rejected key or a cap."""
     names = {agent.id: agent.name for agent in debate.setup.agents}
     by_agent: dict[str, list[Failure]] = {}
     failures = debate.failures.values()
     for failure in failures:
         turn, is_passing = failure.turn, failure.cause is FailureCause.PASSING
         if turn.act is Act.CROSS_CHECK:
-            why = f"the judge was not asked again in another order: {failure.reason}"
-            yield f"The vote is close, and {why}"
+            clause = f"the judge was not asked again in another order: {failure.reason}"
+            yield f"The vote is close, and {clause}"
         elif is_passing and turn.agent != JUDGE and turn.act is not Act.SUMMARY:
             by_agent.setdefault(turn.agent, []).append(failure)
-    for agent, failed in by_agent.items():
+    for agent, agent_failures in by_agent.items():
         texts = list[str]()
-        for turn in [failure.turn for failure in failed][:_MOST_LISTED]:
-            whose = f" of {names[turn.target]}" if turn.target in names else ""
-            texts.append(f"{turn.act.value}{whose} ({turn.when})")
-        if len(failed) > _MOST_LISTED:
-            texts.append(f"{len(failed) - _MOST_LISTED} more")
-        reasons = " ".join(dict.fromkeys(failure.reason for failure in failed))
+        for turn in [failure.turn for failure in agent_failures][:_MOST_LISTED]:
+            target = f" of {names[turn.target]}" if turn.target in names else ""
+            texts.append(f"{turn.act.value}{target} ({turn.when})")
+        if len(agent_failures) > _MOST_LISTED:
+            texts.append(f"{len(agent_failures) - _MOST_LISTED} more")
+        reasons = " ".join(dict.fromkeys(failure.reason for failure in agent_failures))
         yield f"{_with_model(debate, agent)} failed to give: {', '.join(texts)}. {reasons}"
-    if lost := sum(failure.turn.act is Act.SUMMARY for failure in failures):
-        # Nothing is missing: agents saw the text that was to be summed up.
-        summaries = quantity(lost, "summary", "summaries")
+    if count := sum(failure.turn.act is Act.SUMMARY for failure in failures):
+        summaries = quantity(count, "summary", "summaries")
         yield f"{summaries} could not be made; the full text was used instead."
 
 
 def failed_turns_words(debate: Debate) -> str:
+    """The failed turns for the judge: `Ann's critique of Bob's in round 1; …`; may be empty."""
     names = {agent.id: agent.name for agent in debate.setup.agents}
     turns = [failure.turn for failure in debate.failures.values()]
     turns += [turn for turn, _ in _uncounted(debate)]
     texts = list[str]()
     for turn in (turn for turn in turns if turn.agent in names and turn.act is not Act.SUMMARY):
-        of = f" of {names[turn.target]}'s" if turn.target in names else ""
+        target = f" of {names[turn.target]}'s" if turn.target in names else ""
         when = f" in round {turn.round}" if turn.round else ""
-        texts.append(f"{names[turn.agent]}'s {turn.act.noun}{of}{when}")
+        texts.append(f"{names[turn.agent]}'s {turn.act.noun}{target}{when}")
     return "; ".join(texts)
 
 
 def _uncounted(debate: Debate) -> Sequence[tuple[Turn, str]]:
-    """The last ballots that could not be counted, and why; who abstained is not among them."""
-    return [(it.turn, it.reason) for it in last_abstentions(debate) if not it.declared]
+    """The turns of the last ballots that could not be counted, with reasons; no abstentions."""
+    return [(item.turn, item.reason) for item in last_abstentions(debate) if not item.declared]
 
 
 def tie_break(debate: Debate) -> str:
-    """How it was decided whose text was ranked best where points were level; else empty."""
+    """The rule that chose the best text if several had the most points; else empty."""
     tally = debate.tally
     if tally is None or not tally.voters:
         return ""
@@ -313,17 +313,17 @@ def tie_break(debate: Debate) -> str:
     winner = debate.setup.agent(tally.winners[0]).name
     best, second = level[0], level[1]
     if best.first_places != second.first_places:
-        by = f"more first places ({best.first_places} to {second.first_places})"
+        rule = f"more first places ({best.first_places} to {second.first_places})"
     elif best.mean_probability is not None:
-        by = "the higher mean probability of the option it stands for"
+        rule = "the higher mean probability of the option it stands for"
     else:
-        by = "the higher mean confidence of those who ranked it first"
+        rule = "the higher mean confidence of those who ranked it first"
     names = _names(debate, [score.position for score in level])
-    return f"The texts of {names} were level on points; {winner}'s was put first by {by}."
+    return f"The texts of {names} were level on points; {winner}'s was put first by {rule}."
 
 
 def _with_model(debate: Debate, agent: str) -> str:
-    """An agent by name, with its model; who is no agent (the facilitator) by its role."""
+    """An agent's name with its model; for the facilitator and other reserved ids the role."""
     if agent in RESERVED_IDS:
         return agent.capitalize()
     speaker = debate.setup.agent(agent)
@@ -336,7 +336,7 @@ def _names(debate: Debate, agents: Sequence[str]) -> str:
 
 
 def fallback_words(calls: Iterable[Call]) -> Sequence[str]:
-    """One sentence for each model that could not be asked, in the order of the calls."""
+    """A sentence for each model that a fallback replaced, in the order of the calls."""
     first: dict[tuple[str, str], Call] = {}
     for call in calls:
         if call.stands_in_for:

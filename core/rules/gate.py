@@ -1,8 +1,8 @@
-"""Whether another round is worth holding: after the blind ballots, and after each round (pure).
+"""Decides after the blind ballots, and after each round, whether another round is held (pure).
 
-A debate pays where first answers differ, or where what all put first is not far ahead
-(`core.rules.agreement`). It is weighed as soon as it is clear, so that a slow agent holds nobody up
-who will go on anyway.
+A round is useful if the agents' first choices differ, or if their common first choice leads by
+little (`core.rules.agreement`). The decision is made as soon as the missing answers cannot change
+it, so that the others need not wait for a slow agent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,14 +26,14 @@ _UNDEBATABLE: Mapping[NoDebateReason, str] = {
     NoDebateReason.NO_MODEL: "No model was asked, and no checklist takes a side on the question.",
     NoDebateReason.ALONE: "One agent alone is no debate: nobody criticises what it says.",
 }
-#: Two can disagree.
+#: The least number of agents that can disagree.
 _A_PAIR = 2
 
 
 def gate_turn(number: int, skips: Act | None = None) -> Turn:
-    """The turn on which it is weighed whether there is a round after that one; 0: any at all.
+    """The turn that decides whether a round follows this one; 0: whether there is any round.
 
-    With `skips`: whether this step of the round is taken.
+    With `skips` it decides whether this step of the round is left out.
     """
     return Turn(act=Act.GATE, round=number, agent=ENGINE, target=skips.value if skips else None)
 
@@ -43,11 +43,13 @@ def gate_after(debate: Debate, number: int) -> Gate | None:
 
 
 def closing_gate(debate: Debate) -> Gate | None:
+    """The gate that ended the rounds; a gate before round 1 does not count after a reopening."""
     gates = [gate for gate in debate.gates.values() if gate.ends_rounds]
     return next((gate for gate in gates if gate.turn.round or not debate.reopened_by), None)
 
 
 def agreed_at_once(debate: Debate) -> bool:
+    """Whether no round was held because the first ballots agreed."""
     gate = closing_gate(debate)
     return gate is not None and not gate.turn.round and gate.reason is GateReason.AGREED
 
@@ -57,6 +59,7 @@ def votes_blind(debate: Debate) -> bool:
 
 
 def is_gated(debate: Debate) -> bool:
+    """Whether a gate decides if the first round is held."""
     setup = debate.setup
     if undebatable(debate) or _takes_sides(debate) is None:
         return setup.when is not When.NEVER
@@ -66,7 +69,7 @@ def is_gated(debate: Debate) -> bool:
 
 
 def undebatable(debate: Debate) -> NoDebateReason | None:
-    """Why there is nothing to debate; None where there is, or where that is not known yet."""
+    """Why no debate is possible; None if it is, or if that is not known yet."""
     if first := gate_after(debate, 0):
         return first.undebatable
     if not format_of(debate).compares_drafts or _went_on(debate):
@@ -80,7 +83,7 @@ def undebatable(debate: Debate) -> NoDebateReason | None:
 def _went_on(debate: Debate) -> bool:
     """Whether the debate has more than first answers, or has ended.
 
-    Older versions always held the rounds: their debates go on as they began.
+    Older versions always held the rounds. Their debates continue in this way.
     """
     opening = format_of(debate).phases[0]
     turns = (contribution.turn for contribution in debate.contributions.values())
@@ -91,19 +94,19 @@ def _went_on(debate: Debate) -> bool:
 def _takes_sides(debate: Debate) -> bool | None:
     """Whether any checklist takes a side on the question; None while that is not known.
 
-    Agents whose providers are models are taken to.
+    Agents with models are assumed to take a side.
     """
     by_models = any(agent.provider != OFFLINE for agent in debate.setup.agents)
     if by_models or not votes_blind(debate) or _went_on(debate):
         return True
     if len(format_of(debate).drafts(debate)) == 1:
-        return True  # the others are silent: nothing is compared
+        return True  # the other agents failed, so there is nothing to compare
     return None if debate.options is None else bool(options_of(debate).items)
 
 
 @once_per_debate
 def rounds_open(debate: Debate) -> int:
-    """How many rounds may be held as things stand; 0: only the isolated drafts."""
+    """How many rounds may be held by the gates so far; 0: only the isolated drafts."""
     rules, rounds = debate.setup.termination, debate.setup.rounds
     if debate.setup.when is When.NEVER:
         return 0
@@ -121,11 +124,11 @@ def rounds_open(debate: Debate) -> int:
 
 
 def due(debate: Debate) -> Sequence[Turn]:
-    """The gates that can be weighed now; none where none is to be, or not enough is known."""
+    """The open turns of gates that can be decided now."""
     number = rounds_open(debate)
     if debate.setup.when is When.NEVER:
         return ()
-    turns = [gate.turn for gate in _left_out(debate)]
+    turns = [gate.turn for gate in _step_gates(debate)]
     is_first = number == 0 and not debate.reopened_by
     if number < debate.setup.rounds and (number or is_first) and weigh(debate, number):
         turns.append(gate_turn(number))
@@ -133,84 +136,87 @@ def due(debate: Debate) -> Sequence[Turn]:
 
 
 def gate_decision(debate: Debate, turn: Turn) -> Gate | None:
+    """The result of a gate's turn; None while it cannot be decided."""
     if turn.target is None:
         return weigh(debate, turn.round)
-    return next((gate for gate in _left_out(debate) if gate.turn == turn), None)
+    return next((gate for gate in _step_gates(debate) if gate.turn == turn), None)
 
 
-def _left_out(debate: Debate) -> Iterator[Gate]:
-    """The gates of steps that are left out because positions agree, as far as that is known."""
+def _step_gates(debate: Debate) -> Iterator[Gate]:
+    """The gates of steps that are left out because positions agree, if that is known already."""
     for step in format_of(debate).steps:
         turn = gate_turn(1, step.act)
-        how = step.agreement(debate) if step.agreement else None
-        if how and step.only_if and step.only_if(debate, turn) is False:
-            yield Gate(turn=turn, reason=GateReason.AGREED, option=how.option, spread=how.spread)
+        agreed = step.agreement(debate) if step.agreement else None
+        if agreed and step.only_if and step.only_if(debate, turn) is False:
+            reason = GateReason.AGREED
+            yield Gate(turn=turn, reason=reason, option=agreed.option, spread=agreed.spread)
 
 
 def weigh(debate: Debate, number: int) -> Gate | None:
-    """The gate after that round; None while it is not clear."""
-    if not number and format_of(debate).drafts(debate) and (why := undebatable(debate)):
+    """The gate after a round (0: before round 1); None while it cannot be decided."""
+    if not number and format_of(debate).drafts(debate) and (no_debate := undebatable(debate)):
         reason = GateReason.NOT_COMPARABLE
-        return Gate(turn=gate_turn(0), reason=reason, undebatable=why)
-    gate, forecast = _after(debate, number) if number else _first(debate), debate.setup.forecast
+        return Gate(turn=gate_turn(0), reason=reason, undebatable=no_debate)
+    gate = _gate_after_round(debate, number) if number else _first_gate(debate)
+    forecast = debate.setup.forecast
     if not gate or not forecast or forecast.cost is None or forecast.cost_if_agreed is None:
         return gate
-    # The expected cost of the rounds after that one.
+    # The expected cost of the rounds that would follow.
     share = Decimal(_rounds_left(debate, number)) / debate.setup.rounds
     saved = max(Decimal(0), (forecast.cost - forecast.cost_if_agreed) * share)
     return gate.model_copy(update={"saved": saved})
 
 
-def _first(debate: Debate) -> Gate | None:
+def _first_gate(debate: Debate) -> Gate | None:
     turn, merged, drafts = gate_turn(0), debate.options, format_of(debate).drafts(debate)
     if merged is None or len(drafts) < _A_PAIR:
         return None
     if merged.question_kind is not QuestionKind.CHOICE:
         return Gate(turn=turn, reason=GateReason.OPEN_QUESTION)
-    blind = [Turn(act=Act.BALLOT, round=0, agent=agent) for agent in drafts]
-    first, vote_only, setup = _votes(debate, blind), _is_vote_only(debate), debate.setup
+    ballots = [Turn(act=Act.BALLOT, round=0, agent=agent) for agent in drafts]
+    first, vote_only, setup = _stances(debate, ballots), _is_vote_only(debate), debate.setup
     if first.differ and not vote_only:
-        return _gate(turn, GateReason.SPLIT, first.how)
-    if first.pending:
+        return _gate(turn, GateReason.SPLIT, first.agreement)
+    if first.is_pending:
         return None
-    if (first.silent and not vote_only) or len(first.votes) < _A_PAIR:
+    if (first.is_missing and not vote_only) or len(first.by_agent) < _A_PAIR:
         return Gate(turn=turn, reason=GateReason.NOT_COMPARABLE)
-    if first.how.is_agreed and not first.silent:
+    if first.agreement.is_agreed and not first.is_missing:
         is_hard = setup.hard_to_undo and not setup.checks_rules
-        return _gate(turn, GateReason.AGREED, first.how, hard_to_undo=is_hard)
+        return _gate(turn, GateReason.AGREED, first.agreement, hard_to_undo=is_hard)
     flags = {"vote_only": vote_only, "checks_rules": setup.checks_rules}
-    return _gate(turn, GateReason.SPLIT, first.how, **flags)
+    return _gate(turn, GateReason.SPLIT, first.agreement, **flags)
 
 
-def _after(debate: Debate, number: int) -> Gate | None:
+def _gate_after_round(debate: Debate, number: int) -> Gate | None:
     turn, act = gate_turn(number), format_of(debate).stance_act
     speakers = format_of(debate).alive(debate)
-    now = _votes(debate, [Turn(act=act, round=number, agent=agent) for agent in speakers])
+    stances = _stances(debate, [Turn(act=act, round=number, agent=agent) for agent in speakers])
     movers = tuple(
         agent
-        for agent, held in now.votes.items()
-        if has_moved(_stance_before(debate, agent, number), held)
+        for agent, stance in stances.by_agent.items()
+        if has_moved(_stance_before(debate, agent, number), stance)
     )
-    if now.pending and not (movers and now.differ):
+    if stances.is_pending and not (movers and stances.differ):
         return None
-    if not now.pending and (now.silent or len(now.votes) < _A_PAIR):
+    if not stances.is_pending and (stances.is_missing or len(stances.by_agent) < _A_PAIR):
         reason = GateReason.NOT_COMPARABLE
-    elif now.how.is_agreed:
+    elif stances.agreement.is_agreed:
         reason = GateReason.AGREED
     elif movers:
         reason = GateReason.MOVED
     else:
-        reason = GateReason.SETTLED if now.how.option else GateReason.DEADLOCK
-    return _gate(turn, reason, now.how, moved=movers)
+        reason = GateReason.SETTLED if stances.agreement.option else GateReason.DEADLOCK
+    return _gate(turn, reason, stances.agreement, moved=movers)
 
 
 def _is_vote_only(debate: Debate) -> bool:
-    """Whether the first vote stands even where it differs, as a debate is not worth its price.
+    """Whether the first vote is final even if agents disagree, because debating would not pay.
 
-    It is not for a check of rules, and not where one model speaks for all agents, but for what is
-    hard to undo. Measured on recorded forecasts (arXiv:2512.22625): as many of one model's answers
-    change from right to wrong as the other way round. A written example and checklists are no
-    models.
+    So it is for a check of rules, and if all agents have one model, unless the decision is hard to
+    undo. Measured on recorded forecasts (arXiv:2512.22625): in a debate of one model with itself as
+    many answers change from right to wrong as from wrong to right. Examples and checklists do not
+    count as models.
     """
     setup, is_model = debate.setup, debate.setup.agents[0].provider not in {EXAMPLE, OFFLINE}
     is_one_model = len(set(setup.models.values())) == 1 and is_model
@@ -218,49 +224,50 @@ def _is_vote_only(debate: Debate) -> bool:
 
 
 @dataclass(frozen=True)
-class _Votes:
-    """What agents hold on a round, by agent, as far as it is known."""
+class _Stances:
+    """The known probabilities of each agent after some turns, one per agent."""
 
-    votes: Mapping[str, Probabilities]
-    how: Agreement
-    #: Whether somebody's can still come, and whether somebody gives none that can be compared.
-    pending: bool
-    silent: bool
+    by_agent: Mapping[str, Probabilities]
+    agreement: Agreement
+    #: Whether an agent's turn is still to come.
+    is_pending: bool
+    #: Whether an agent's turn is over, but it gave no probabilities.
+    is_missing: bool
 
     @property
     def differ(self) -> bool:
-        """Whether what is known is enough to say that not all put the same option first."""
-        return len(self.votes) >= _A_PAIR and not self.how.option
+        """Whether first choices already differ, whatever pending turns bring."""
+        return len(self.by_agent) >= _A_PAIR and not self.agreement.option
 
 
-def _votes(debate: Debate, turns: Sequence[Turn]) -> _Votes:
-    """What those who take these turns hold after them."""
-    votes, pending, silent = dict[str, Probabilities](), False, False
+def _stances(debate: Debate, turns: Sequence[Turn]) -> _Stances:
+    by_agent, is_pending, is_missing = dict[str, Probabilities](), False, False
     present = agents_present(debate, [turn.agent for turn in turns])
     for turn in turns:
         is_awaited = turn.agent in present and turn.agent not in debate.key_refusals
         if is_awaited and not debate.is_done(turn):
-            pending = True
-        elif held := _stance_after(debate, turn):
-            votes[turn.agent] = held
+            is_pending = True
+        elif stance := _stance_after(debate, turn):
+            by_agent[turn.agent] = stance
         else:
-            silent = True
-    return _Votes(votes, agreement(votes, debate.setup.models), pending, silent)
+            is_missing = True
+    return _Stances(by_agent, agreement(by_agent, debate.setup.models), is_pending, is_missing)
 
 
-def _stance_after(debate: Debate, own: Turn) -> Probabilities:
-    """What its agent holds after this turn; without new shares, what it held.
+def _stance_after(debate: Debate, turn: Turn) -> Probabilities:
+    """The agent's probabilities after this turn; the earlier ones if it gave no new ones.
 
-    Nothing where it held nothing before: then nobody knows whether it moved.
+    Empty if it had none before, because then a change cannot be computed.
     """
-    before = _stance_before(debate, own.agent, own.round)
-    contribution = debate.contributions.get(own.key)
+    before = _stance_before(debate, turn.agent, turn.round)
+    contribution = debate.contributions.get(turn.key)
     if before and contribution and contribution.carried_from is None:
         return stance_in(debate, contribution)
     return before
 
 
 def _stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
+    """The agent's probabilities before a round, at first from its blind ballot."""
     for contribution in reversed(list(debate.contributions.values())):
         is_earlier = contribution.turn.agent == agent and contribution.turn.round < number
         if is_earlier and (stance := stance_in(debate, contribution)):
@@ -269,21 +276,24 @@ def _stance_before(debate: Debate, agent: str, number: int) -> Probabilities:
     return options_of(debate).probabilities(ballot.probabilities) if ballot else {}
 
 
-def _gate(turn: Turn, reason: GateReason, how: Agreement, **more: Any) -> Gate:
-    figures: dict[str, Any] = {"option": how.option or how.widest, "spread": how.spread}
-    if how.option:
-        figures |= {"lowest": how.lowest, "highest": how.highest, "lead": how.lead}
-    return Gate(turn=turn, reason=reason, **{**figures, **more})
+def _gate(turn: Turn, reason: GateReason, stances: Agreement, **fields: Any) -> Gate:
+    figures: dict[str, Any] = {
+        "option": stances.option or stances.widest,
+        "spread": stances.spread,
+    }
+    if stances.option:
+        figures |= {"lowest": stances.lowest, "highest": stances.highest, "lead": stances.lead}
+    return Gate(turn=turn, reason=reason, **{**figures, **fields})
 
 
 def _rounds_left(debate: Debate, number: int) -> int:
-    """How many rounds are not held if that one was the last: a panel still closes with one."""
+    """How many planned rounds are not held after this one; a panel still holds a closing round."""
     closing = 1 if number and debate.setup.format == panel.NAME else 0
     planned = min(debate.setup.rounds, format_of(debate).most_rounds)
     return max(0, planned - number - closing)
 
 
-#: What was found after a round, or of the first answers; what is filled in: `in_words`.
+#: The sentence for each reason; `gate_words` fills it in.
 _SENTENCES: Mapping[GateReason, str] = {
     GateReason.AGREED: "After round {number} all agreed on {about} ({held}); {rest}.",
     GateReason.SETTLED: "Round {number} moved nobody, and all hold {about} best, {at}; {rest}.",
@@ -308,17 +318,17 @@ _VOTE_ONLY = "{who}, and {first}: debating {what} seldom helps, so its vote stan
 
 
 def gate_words(debate: Debate, gate: Gate) -> str:
-    """What a gate found, in a sentence for people who were not there."""
+    """The result of a gate in a sentence, for people and for the judge."""
     if gate.undebatable:
         return _UNDEBATABLE[gate.undebatable]
     gate = _by_all_ballots(debate, gate)
     name, apart = options_of(debate).name(gate.option), _points(gate.spread)
     about = f'"{name}"' if name else "the options"
-    # Of what all put first: `70% to 85%`, or one share where they are the same.
-    ends = () if gate.lowest is None else (gate.lowest, gate.highest or gate.lowest)
-    each = " to ".join(dict.fromkeys(map(percent, ends)))
+    # The range of probabilities for the common first choice: `70% to 85%`, or `70%`.
+    bounds = () if gate.lowest is None else (gate.lowest, gate.highest or gate.lowest)
+    each = " to ".join(dict.fromkeys(map(percent, bounds)))
     only = " only" if gate.reason is GateReason.SPLIT else ""
-    # An older version did not weigh the average.
+    # Older versions did not compute the average.
     ahead = "" if gate.lead is None else f", on average{only} {_points(gate.lead)} ahead"
     return _sentence_of(gate, has_first=bool(each)).format(
         number=gate.turn.round,
@@ -336,7 +346,7 @@ def gate_words(debate: Debate, gate: Gate) -> str:
         if gate.checks_rules
         else "One model speaks for all agents",
         what="a check" if gate.checks_rules else "a choice with itself",
-        rest=_rest_words(debate, gate),
+        rest=_unheld_words(debate, gate),
         savings=_savings(gate),
     )
 
@@ -357,7 +367,8 @@ def _sentence_of(gate: Gate, *, has_first: bool) -> str:
             return _SENTENCES[reason]
 
 
-def _rest_words(debate: Debate, gate: Gate) -> str:
+def _unheld_words(debate: Debate, gate: Gate) -> str:
+    """How many rounds were not held."""
     left = _rounds_left(debate, gate.turn.round)
     if not left:
         return "only closing statements were left to make"
@@ -365,11 +376,12 @@ def _rest_words(debate: Debate, gate: Gate) -> str:
 
 
 def _by_all_ballots(debate: Debate, gate: Gate) -> Gate:
-    """A split or a move with the figures of all ballots; it can be recorded before the last one."""
+    """The gate with the figures of all ballots, as it may be recorded before the last one."""
     is_early = gate.reason in {GateReason.SPLIT, GateReason.MOVED}
-    whole = weigh(debate, gate.turn.round) if is_early else None
-    is_same = whole and (whole.reason, whole.vote_only) == (gate.reason, gate.vote_only)
-    return whole if whole and is_same else gate
+    final_gate = weigh(debate, gate.turn.round) if is_early else None
+    if final_gate is None or final_gate.reason is not gate.reason:
+        return gate
+    return final_gate if final_gate.vote_only == gate.vote_only else gate
 
 
 def _savings(gate: Gate) -> str:

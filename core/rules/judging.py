@@ -1,4 +1,4 @@
-"""Who judges a debate (pure)."""
+"""Chooses the models of judge and auditor, and lists the points that agents raised (pure)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,43 +11,43 @@ from core.rules.voting import best_texts
 
 
 def judge_of(debate: Debate) -> Agent:
-    """The judge with the model that takes its turn: of a maker none of whose agents has won.
+    """The judge, with a model of a maker that has no agent among the winners.
 
-    A model likes its own kind's texts better ("LLM Evaluators Recognize and Favor Their Own
-    Generations", arXiv:2404.13076). Where nobody won, where all makers have, or where people named
-    the judge's model, it is the judge of the setup.
+    Models prefer texts of their own kind ("LLM Evaluators Recognize and Favor Their Own
+    Generations", arXiv:2404.13076). If there is no winner or no such maker, or people chose the
+    judge's model, the judge of the setup is returned.
     """
     setup = debate.setup
     winners = best_texts(debate.tally) if debate.tally else ()
     makers = {setup.agent(winner).maker for winner in winners}
-    possible = (model for model in setup.judge_models if model.maker not in makers)
-    choice = next(possible, None) if makers else None
+    models = (model for model in setup.judge_models if model.maker not in makers)
+    choice = next(models, None) if makers else None
     if choice is None:
         return setup.judge
-    others = setup.judge.fallbacks
-    if others is not None:
-        others = tuple(fallback for fallback in others if fallback != choice)
-    return setup.judge.model_copy(update={**dict(choice), "fallbacks": others})
+    fallbacks = setup.judge.fallbacks
+    if fallbacks is not None:
+        fallbacks = tuple(fallback for fallback in fallbacks if fallback != choice)
+    return setup.judge.model_copy(update={**dict(choice), "fallbacks": fallbacks})
 
 
 def auditor_of(debate: Debate) -> Agent | None:
-    """Who audits the verdict: a model of another maker than the judge's; None where there is none.
+    """The auditor: a model of another maker than the judge's; None if there is none.
 
-    The model of the background is preferred: it is the cheapest.
+    The summarizer's model comes first, because it is the cheapest.
     """
     setup, judge = debate.setup, judge_of(debate)
     if not setup.audit or judge.provider in {OFFLINE, EXAMPLE}:
         return None
     models: Sequence[ModelChoice | None] = (setup.summarizer, *setup.agents, *setup.judge_models)
-    for other in models:
-        if other and other.maker != judge.maker and other.provider not in {OFFLINE, EXAMPLE}:
-            served: dict[str, object] = {"provider": other.provider, "model": other.model}
-            served |= {"role": "auditor", "fallbacks": (), "prompts": {}}
-            return judge.model_copy(update=served)
+    for model in models:
+        if model and model.maker != judge.maker and model.provider not in {OFFLINE, EXAMPLE}:
+            update: dict[str, object] = {"provider": model.provider, "model": model.model}
+            update |= {"role": "auditor", "fallbacks": (), "prompts": {}}
+            return judge.model_copy(update=update)
     return None
 
 
-#: Lines of a verdict on what one agent alone raised.
+#: The most lone points that a verdict lists.
 MOST_LONE = 5
 
 
@@ -57,9 +57,9 @@ def is_first_answer(debate: Debate, turn: Turn) -> bool:
 
 
 def raised_points(debate: Debate) -> Mapping[str, RaisedPoint]:
-    """What the agents raised by the labels under which the judge reads it (`r1`).
+    """The agents' raised points by the labels under which the judge reads them: r1, r2 and so on.
 
-    Empty where only one agent raised anything.
+    Empty if only one agent raised anything.
     """
     drafts = format_of(debate).contributions(debate, format_of(debate).phases[0])
     points = list[RaisedPoint]()
@@ -77,4 +77,5 @@ def raised_points(debate: Debate) -> Mapping[str, RaisedPoint]:
 
 
 def first_turn(debate: Debate, point: RaisedPoint) -> Turn:
+    """The turn of the first answer in which the point was raised."""
     return turn_of(format_of(debate).phases[0], 1, point.agent)

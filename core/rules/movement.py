@@ -1,4 +1,4 @@
-"""Who holds another option best after the debate than before it, and what moved them (pure)."""
+"""Voters that changed their first choice during the debate, and the causes they name (pure)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,28 +20,28 @@ class MindChange:
     voter: str
     before: str
     after: str
-    #: How likely it held both before and after, 0 to 1 by option id.
+    #: The voter's probabilities before and after, 0 to 1 by option id.
     first: Mapping[str, float]
     final: Mapping[str, float]
-    #: What it says moved it: key of a critique, id of a source or of an agent; None: nothing.
+    #: The cause that it names: key of a critique, id of a source or of an agent; None: no cause.
     moved_by: str | None
-    #: What convinced it, in its own words; empty: it said nothing.
+    #: Its reason in its own words; empty: none.
     why: str
 
 
 def mind_changes(debate: Debate) -> Sequence[MindChange]:
-    """Voters who moved, in roster order.
+    """The voters that changed their first choice, in roster order.
 
-    Empty without a blind ballot, before the final one, and in debates of older versions, which
-    compared whose text was ranked first.
+    Empty without a blind ballot, before the final ballot, and in debates of older versions, which
+    had no options.
     """
-    options, first_held = options_of(debate), first_votes(debate)
+    options, blind_votes = options_of(debate), first_votes(debate)
     by_round = sorted(debate.ballots.values(), key=lambda ballot: ballot.turn.round)
-    # Of several later ballots of a voter the newest counts.
+    # If a voter has several ballots after the blind one, the newest counts.
     final = {ballot.voter: ballot for ballot in by_round if ballot.turn.round > 0}
     changes = list[MindChange]()
     for agent in [agent.id for agent in debate.setup.agents if agent.id in final]:
-        ballot, first = final[agent], first_held.get(agent, {})
+        ballot, first = final[agent], blind_votes.get(agent, {})
         last = options.probabilities(ballot.probabilities)
         before, after = leading(first), leading(last)
         if before and after and before != after:
@@ -52,19 +52,19 @@ def mind_changes(debate: Debate) -> Sequence[MindChange]:
 
 
 def cause_of(debate: Debate, change: MindChange) -> Contribution | Source | Agent | None:
-    """What the voter says moved it: a critique, a source or another agent; None: nothing.
+    """The cause that the voter names: a critique, a source or another agent; None: no cause.
 
-    Where texts go by their author's letter only the agent is known: the text that older versions
-    recorded is its newest one, which the voter may have moved before.
+    For any text but a critique only its agent is returned: older versions recorded the agent's
+    newest text, which may be later than the change.
     """
     contribution = debate.contributions.get(change.moved_by or "")
-    named = contribution.turn.agent if contribution else change.moved_by
-    if named == change.voter:
+    agent_id = contribution.turn.agent if contribution else change.moved_by
+    if agent_id == change.voter:
         return None
     if contribution and contribution.turn.act is Act.CRITIQUE:
         return contribution
     for agent in debate.setup.agents:
-        if agent.id == named:
+        if agent.id == agent_id:
             return agent
     return next((source for source in debate.evidence if source.id == change.moved_by), None)
 
@@ -74,42 +74,45 @@ def cause_words(debate: Debate, change: MindChange) -> str:
     match cause_of(debate, change):
         case Contribution(turn=turn):
             author = debate.setup.agent(turn.agent).name
-            of = f" of {debate.setup.agent(turn.target).name}" if turn.target else ""
-            by = f", moved by {author}'s critique{of} in round {turn.round}"
+            target = f" of {debate.setup.agent(turn.target).name}" if turn.target else ""
+            cause = f", moved by {author}'s critique{target} in round {turn.round}"
         case Agent(name=name):
-            by = f", moved by {name}"
+            cause = f", moved by {name}"
         case Source(id=number, reference=reference):
-            by = f", moved by the source {number} ({reference.title})"
+            cause = f", moved by the source {number} ({reference.title})"
         case None:
-            by = ""
+            cause = ""
     voter = debate.setup.agent(change.voter).name
-    return by + (f"; {voter} says: “{change.why}”" if change.why else "")
+    return cause + (f"; {voter} says: “{change.why}”" if change.why else "")
 
 
-#: Of two voters each one decides.
+#: With two voters every ballot decides, so this says nothing.
 _LEAST_VOTERS = 3
 
 
 def hinge_words(debate: Debate, verdict: Verdict) -> str:
-    """What the verdict hangs on, in a sentence or two; empty: on nothing in particular."""
+    """The single ballots or the single source on which the verdict depends; empty: none.
+
+    A ballot counts if another option would have led without it.
+    """
     options, texts, without = options_of(debate), list[str](), dict[str, list[str]]()
     votes, models = first_votes(debate), debate.setup.models
     lead = leading(mean(votes, models))
     for voter in votes if len(votes) >= _LEAST_VOTERS else ():
-        others = {other: vote for other, vote in votes.items() if other != voter}
-        other = leading(mean(others, models))
-        if lead and other not in {"", lead}:
-            without.setdefault(other, []).append(f"without {debate.setup.agent(voter).name}")
+        remaining_votes = {name: vote for name, vote in votes.items() if name != voter}
+        option = leading(mean(remaining_votes, models))
+        if lead and option not in {"", lead}:
+            without.setdefault(option, []).append(f"without {debate.setup.agent(voter).name}")
     if without:
-        # The option that led at first may be another one than the verdict's.
-        would = "; ".join(
-            f'{", or ".join(voters)}, "{options.name(other)}" would have led'
-            for other, voters in without.items()
+        # The verdict may be for another option than the one that led at first.
+        results = "; ".join(
+            f'{", or ".join(voters)}, "{options.name(option)}" would have led'
+            for option, voters in without.items()
         )
-        texts.append(f'Among the first ballots "{options.name(lead)}" led; {would}.')
+        texts.append(f'Among the first ballots "{options.name(lead)}" led; {results}.')
     verified = CitationStatus.VERIFIED
     sources = {quote.source for quote in verdict.citations if quote.status is verified}
-    # A review is about its subject.
+    # A review has one subject, so one source is no news.
     if debate.setup.format != review.NAME and len(sources) == 1:
         texts.append(f"The verdict's checked quotes all come from one source: {sources.pop()}.")
     return " ".join(texts)

@@ -1,4 +1,4 @@
-"""What a debate's playbook asks of people, of the sources and of the judge (pure)."""
+"""A playbook's questions, missing evidence, criteria and verdict sections (pure)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +17,13 @@ _KINDS = {
 
 
 def criteria_of(playbook: Playbook | None) -> Mapping[str, PlaybookCriterion]:
+    """The criteria by the ids that the judge reads: k1, k2 and so on."""
     criteria = playbook.criteria if playbook else ()
     return {f"k{number}": criterion for number, criterion in enumerate(criteria, start=1)}
 
 
 def parts_of(playbook: Playbook | None) -> Mapping[str, VerdictPart]:
+    """The extra sections of the verdict by the ids that the judge reads: v1, v2 and so on."""
     parts = playbook.verdict if playbook else ()
     return {f"v{number}": part for number, part in enumerate(parts, start=1)}
 
@@ -32,14 +34,14 @@ def asks_people(debate: Debate) -> bool:
 
 
 def standing_questions(debate: Debate) -> Iterator[Question]:
-    """What people are asked: the playbook's questions, and for evidence that no source holds."""
+    """The playbook's questions to people, and one question for missing evidence."""
     playbook = debate.setup.playbook
     for question in playbook.questions if playbook else ():
         yield Question(text=question.question, assumption=question.assumption)
     if missing := missing_evidence(debate):
-        named = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
+        names = "; ".join(f"{evidence.name} ({kinds_words(evidence)})" for evidence in missing)
         yield Question(
-            text=f"No source given so far holds this: {named}. What does it show? In Slack it can "
+            text=f"No source given so far holds this: {names}. What does it show? In Slack it can "
             "also be added in this thread.",
             assumption="Nobody has it. The verdict is given without it, and says so.",
         )
@@ -47,15 +49,15 @@ def standing_questions(debate: Debate) -> Iterator[Question]:
 
 def kinds_words(evidence: WantedEvidence) -> str:
     """The allowed kinds, in words: "a file or a link"."""
-    *others, last = (_KINDS[kind] for kind in evidence.kinds)
-    return " or ".join(filter(None, (", ".join(others), last)))
+    *kinds, last_kind = (_KINDS[kind] for kind in evidence.kinds)
+    return " or ".join(filter(None, (", ".join(kinds), last_kind)))
 
 
 @once_per_debate
 def missing_evidence(debate: Debate) -> Sequence[WantedEvidence]:
     missing = list[WantedEvidence]()
     for evidence in debate.setup.playbook.evidence if debate.setup.playbook else ():
-        # "price" is in "prices", not in "enterprise"; "%" may follow a figure.
+        # "price" matches "prices", but not "enterprise". A mark such as "%" matches anywhere.
         begins = (rf"\b{re.escape(w)}" if w[0].isalnum() else re.escape(w) for w in evidence.words)
         words = re.compile("|".join(begins), re.IGNORECASE)
         if not any(

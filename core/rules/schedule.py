@@ -1,8 +1,8 @@
-"""Decides what comes next in a debate of any format: turns, waiting, the end (pure).
+"""Decides the next turns, the waiting times and the end of a debate of any format (pure).
 
-The order: sources that came with the question, questions to people, the format's rounds with
-summaries and ballots beside them, the vote, the synthesis. Everything is derived from the debate,
-so a restart schedules the same.
+The order: reading the sources of the question, questions to people, the format's rounds (with
+summaries and blind ballots in parallel), the vote, the synthesis. Everything is computed from the
+debate, so the schedule is the same after a restart.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,15 @@ from core.rules.gate import rounds_open
 from core.rules.history import strategies
 from core.rules.steps import agents_present
 
-#: On it, it is said what there is to choose between.
+#: The turn that merges the options from the drafts.
 _OPTIONS = Turn(act=Act.OPTIONS, round=0, agent=SUMMARIZER)
+#: Acts that do not wait for a model during an outage; the debate continues without them.
 _GOES_WITHOUT = {*BESIDE, Act.AUDIT, Act.CLARIFICATION, Act.FACILITATION, Act.FOLLOW_UP}
 
 
 @once_per_debate
 def ready(debate: Debate) -> Sequence[Turn]:
-    """Every turn that can be taken now; none while people are waited for or all is done."""
+    """Every turn that can be taken now; none while the debate waits for people or has ended."""
     if debate.status is not Status.RUNNING:
         return follow_up_turns(debate)
     if debate.verdict or debate.paused_by:
@@ -36,30 +37,31 @@ def ready(debate: Debate) -> Sequence[Turn]:
         return _end(debate)
     reading = sources.unread(debate)
     if casting.is_due(debate):
-        threads = debate.open_turns(sources.threads(debate))  # they may hold what it is about
+        # The cast depends on the topic, which may be explained only in a thread.
+        threads = debate.open_turns(sources.threads(debate))
         return threads or (casting.TURN, *reading)
     if sources.are_awaited(debate, reading) or review.awaits_changed_text(debate):
         return reading
     if _unreadable(debate):
-        return ()  # nobody is asked about what nobody can read
+        return ()  # no agent is asked about sources that could not be read
     asking = clarifying.ready(debate)
     if asking is not None:
         return (*reading, *asking, *shadow.ready(debate))
     rounds, turns = rounds_open(debate), _round_turns(debate)
-    # Once votes are counted nobody speaks any more: also who comes back, or was let go by a stop.
+    # No agent speaks after the tally, even if its model is available again.
     if debate.tally or not (_awaited_turns(debate, turns) or debate.open_cards):
         turns = _end(debate)
-    # Summaries are made beside everything else: nothing waits for one.
+    # Summaries run in the background: no turn waits for one.
     return (*reading, *turns, *strategies.ready(debate, rounds), *shadow.ready(debate))
 
 
 def _round_turns(debate: Debate) -> Sequence[Turn]:
-    """The format's turns and what runs beside them: options, blind ballots, people's questions."""
-    turns, held_back = turns_ready(debate, rounds_open(debate)), waiting_for_options(debate)
-    # Ballots on the isolated drafts show whether to debate, and later who moved.
+    """The format's turns and parallel ones: questions to people, options, blind ballots, gates."""
+    turns, waiting = turns_ready(debate, rounds_open(debate)), waiting_for_options(debate)
+    # Ballots on the isolated drafts show whether a debate is needed, and later who changed sides.
     is_blind = gate.votes_blind(debate) and debate.options is not None
     return (
-        *(turn for turn in turns if turn not in held_back),
+        *(turn for turn in turns if turn not in waiting),
         *clarifying.facilitator_questions(debate),
         *options_due(debate),
         *(debate.open_turns(_ballot_turns(debate, 0)) if is_blind else ()),
@@ -69,9 +71,9 @@ def _round_turns(debate: Debate) -> Sequence[Turn]:
 
 @once_per_debate
 def waiting_for_options(debate: Debate) -> Sequence[Turn]:
-    """Turns of the rounds that could be taken but for the options, which they are to be shown.
+    """Turns of the rounds that wait only for the options.
 
-    On them agents say how likely each option is the best.
+    On these turns agents give a probability for each option, so their prompts list the options.
     """
     if is_cut_short(debate) or not options_due(debate):
         return ()
@@ -85,19 +87,19 @@ def options_due(debate: Debate) -> Sequence[Turn]:
 
 
 def follow_up_turns(debate: Debate) -> Sequence[Turn]:
-    """The turns on which the judge answers what people have asked since the verdict.
+    """The open turns on which the judge answers people's questions after the verdict.
 
-    Also where the debate was wanted after all since, and then failed: who asked is owed an answer.
+    They are also taken if the debate was reopened later and then failed.
     """
     numbers = (str(question.number) for question in debate.follow_ups)
     return debate.open_turns([turn_of(Act.FOLLOW_UP, 0, JUDGE, number) for number in numbers])
 
 
 def waits_for_models(debate: Debate, act: Act | None = None) -> bool:
-    """Whether turns (of this act) wait for models that are away, as long as there is time.
+    """Whether turns (of this act) wait during an outage of their model, until its time limit.
 
-    The debate goes on without some acts, and without a choice of agents unless nobody could speak
-    without its model. Who asks a follow-up is told that no model can be asked.
+    Some acts do not wait, because the debate continues without them; casting waits only if no agent
+    could speak without its model. A follow-up question is answered that no model is available.
     """
     goes_without = act in _GOES_WITHOUT or (
         act is Act.CASTING and not casting.waits_for_models(debate)
@@ -106,7 +108,7 @@ def waits_for_models(debate: Debate, act: Act | None = None) -> bool:
 
 
 def outage(debate: Debate) -> str:
-    """Why nothing can go on before a model is back; empty while something can."""
+    """Why no turn can be taken before a model is available again; empty if one can."""
     turns = [turn for turn in ready(debate) if turn.act not in BESIDE]
     if not turns or any(turn.agent not in debate.unavailable_agents for turn in turns):
         return ""
@@ -114,6 +116,7 @@ def outage(debate: Debate) -> str:
 
 
 def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
+    """The event that ends the debate; None while turns or answers are still to come."""
     waits = debate.paused_by or (debate.open_cards and not is_cut_short(debate))
     if debate.status is not Status.RUNNING or waits:
         return None
@@ -133,45 +136,49 @@ def conclusion(debate: Debate) -> DebateConcluded | DebateFailed | None:
 
 
 def _unreadable(debate: Debate) -> str:
-    """Why nobody is asked: nothing that was given could be read; empty where something was."""
+    """Why no agent is asked: none of the given sources could be read; else empty."""
     is_review = debate.setup.format == review.NAME
     return review.subject_fault(debate) if is_review else sources.no_source_reason(debate)
 
 
 def due(debate: Debate) -> datetime | None:
-    waiting = _waited_for(debate)
-    return waiting[1] if waiting else None
+    """When the time to answer the next open questions ends; None: no questions are open."""
+    deadline = _next_deadline(debate)
+    return deadline[1] if deadline else None
 
 
 def overdue(debate: Debate, now: datetime) -> str | None:
-    waiting = _waited_for(debate)
-    return waiting[0] if waiting and waiting[1] <= now else None
+    """The key of the clarifications whose time to answer is over."""
+    deadline = _next_deadline(debate)
+    return deadline[0] if deadline and deadline[1] <= now else None
 
 
-def _waited_for(debate: Debate) -> tuple[str, datetime] | None:
+def _next_deadline(debate: Debate) -> tuple[str, datetime] | None:
     if debate.status is not Status.RUNNING or debate.paused_by or is_cut_short(debate):
         return None
     return clarifying.due(debate)
 
 
 def open_questions(debate: Debate) -> Sequence[Clarification]:
-    """The questions people can still answer, oldest first; none once only the end is to come."""
+    """The questions people can still answer, oldest first; none if only vote and verdict follow."""
     if debate.status is not Status.RUNNING or is_cut_short(debate):
         return ()
     return debate.open_clarifications
 
 
 def working_time(debate: Debate, number: int) -> float:
-    before = [worked for other, worked in debate.work_seconds_by_round.items() if other < number]
-    return debate.work_seconds - max(before, default=0.0)
+    """The seconds that the debate has worked since the round before this one was over."""
+    earlier = [seconds for n, seconds in debate.work_seconds_by_round.items() if n < number]
+    return debate.work_seconds - max(earlier, default=0.0)
 
 
 def is_ending(turn: Turn) -> bool:
+    """Whether the turn belongs to the end: the vote, or a turn of the judge."""
     return turn.agent == JUDGE or (turn.act is Act.BALLOT and turn.round > 0)
 
 
 def is_cut_short(debate: Debate) -> bool:
-    """Whether only vote and verdict are left: stopped, out of time or money, too few agents."""
+    """Whether only vote and verdict follow: vote called, stopped, no time, money or quorum."""
     return debate.is_ending_early or not has_quorum(debate)
 
 
@@ -181,18 +188,19 @@ def has_quorum(debate: Debate) -> bool:
 
 
 def rounds_held(debate: Debate) -> int:
-    """In how many rounds agents answered one another; 0: there are only isolated drafts."""
+    """The number of rounds in which agents answered one another; 0: only isolated drafts."""
     form = format_of(debate)
-    # Isolated openings, and texts carried over, answer no one.
-    opens = form.phases[0] if form.phases[0] is not form.stance_act else None
+    # The opening act answers nobody: drafts are isolated, and later ones are carried over.
+    opening = form.phases[0] if form.phases[0] is not form.stance_act else None
     turns = (contribution.turn for contribution in debate.contributions.values())
-    spoken = max((turn.round for turn in turns if turn.act is not opens), default=0)
-    # Without a gate: a debate of an older version, or with few agents.
-    is_weighed = debate.options is not None or debate.gates
-    return min(rounds_open(debate), spoken) if is_weighed else spoken
+    last_round = max((turn.round for turn in turns if turn.act is not opening), default=0)
+    # A debate of an older version, or with few agents, has no gate.
+    is_gated = debate.options is not None or debate.gates
+    return min(rounds_open(debate), last_round) if is_gated else last_round
 
 
 def skipped_turns(debate: Debate) -> Sequence[Turn]:
+    """Planned turns of the rounds that have no outcome."""
     planned = (
         turn
         for number in range(1, rounds_open(debate) + 1)
@@ -202,9 +210,9 @@ def skipped_turns(debate: Debate) -> Sequence[Turn]:
 
 
 def ballot_turns(debate: Debate) -> Sequence[Turn]:
-    """The final ballots: none when a person stopped the debate or there is nothing to choose.
+    """The final ballots; none if a person stopped the debate or there are not two positions.
 
-    Where no round was held they are the blind ones.
+    If no round was held, these are the blind ballots.
     """
     if debate.stop or len(format_of(debate).positions(debate)) <= 1:
         return ()
@@ -218,20 +226,20 @@ def _ballot_turns(debate: Debate, number: int) -> Sequence[Turn]:
 
 
 def _end(debate: Debate) -> Sequence[Turn]:
-    """The vote and a check of a close one, with the judge's summary beside; then the synthesis."""
+    """Vote, cross-check of a close vote, audit, synthesis; the judge's summary runs in parallel."""
     summary = strategies.judge_summary_turn(debate)
-    beside = debate.open_turns([summary]) if summary else ()
+    summaries = debate.open_turns([summary]) if summary else ()
     if vote := _vote(debate):
-        return (*vote, *beside)
+        return (*vote, *summaries)
     if not format_of(debate).positions(debate):
         return ()
     number = rounds_open(debate)
-    # A judge that follows rules reads positions in no order.
-    judges = debate.setup.judge.provider != OFFLINE
-    if judges and debate.tally and debate.tally.options and debate.tally.controversial:
+    # For the offline judge the order of positions makes no difference.
+    is_model = debate.setup.judge.provider != OFFLINE
+    if is_model and debate.tally and debate.tally.options and debate.tally.controversial:
         check = debate.open_turns([Turn(act=Act.CROSS_CHECK, round=number, agent=JUDGE)])
         if check:
-            return (*check, *beside)
+            return (*check, *summaries)
     audit = Turn(act=Act.AUDIT, round=number, agent=JUDGE)
     if debate.draft and not debate.is_done(audit):
         return (audit,)
@@ -250,12 +258,12 @@ def _vote(debate: Debate) -> Sequence[Turn]:
 
 
 def _awaited_turns(debate: Debate, turns: Sequence[Turn]) -> Sequence[Turn]:
-    """Those of the turns that the debate waits for: not of agents whose models are away."""
-    able = format_of(debate).alive(debate)
-    waived = frozenset(able).difference(agents_present(debate, able))
-    return [turn for turn in turns if turn.agent not in waived]
+    """The turns among these that the debate waits for: not of agents whose models are away."""
+    agents = format_of(debate).alive(debate)
+    absent = frozenset(agents).difference(agents_present(debate, agents))
+    return [turn for turn in turns if turn.agent not in absent]
 
 
 def _reasons(debate: Debate, *acts: Act) -> str:
-    failed = (failure for failure in debate.failures.values() if failure.turn.act in acts)
-    return " ".join(dict.fromkeys(failure.reason for failure in failed))
+    failures = (failure for failure in debate.failures.values() if failure.turn.act in acts)
+    return " ".join(dict.fromkeys(failure.reason for failure in failures))

@@ -1,8 +1,7 @@
-"""What may be read of a sealed debate before it is revealed: one view, for every surface (pure).
+"""Hides parts of a sealed debate's log before it is revealed (pure).
 
-Advice on which all agents agree flips people; independent votes beat it (arXiv:2603.29866). So
-stores return a log as it may be read, and only the engine reads all of it: a surface cannot show
-what it is not given.
+People adopt advice on which all agents agree; independent votes are better (arXiv:2603.29866). So
+stores return this reduced log to all surfaces. Only the engine reads the full one.
 """
 
 from collections.abc import Sequence
@@ -33,8 +32,8 @@ from core.debate.turn_events import (
     VoteTallied,
 )
 
-#: What tells where agents stand, how many of them, or what was decided. The end is among them: what
-#: listens for it would hand on a debate without its verdict.
+#: Events that show what agents prefer, or the decision. The end of the debate is hidden as well,
+#: because its listeners would pass on a debate without its verdict.
 HIDDEN_EVENTS = (
     Audited,
     BallotAbstained,
@@ -53,7 +52,7 @@ HIDDEN_EVENTS = (
     VerdictReached,
     VoteTallied,
 )
-#: Said for a debate that has a verdict nobody may see.
+#: People read this in place of a hidden verdict.
 SEALED = (
     "Sealed: what the agents hold and decide is shown once the debate is revealed, so that people "
     "vote on their own."
@@ -62,18 +61,21 @@ _FAILED = "Why is shown once the debate is revealed."
 
 
 def reveals_at(debate: Debate) -> datetime | None:
-    """When a sealed debate is revealed by itself; None: when a person does it."""
+    """When a sealed debate is revealed automatically; None: never, a person must do it."""
     hours = debate.setup.reveal_after_hours
     return debate.started_at + timedelta(hours=hours) if debate.is_sealed and hours else None
 
 
 def readable_log(log: Sequence[RecordedEvent]) -> Sequence[RecordedEvent]:
-    """A whole log as it may be read now: with the same numbers, times and keys."""
+    """The log as surfaces may read it now, with the same numbers, times and keys.
+
+    `log` is the full log from its start.
+    """
     first = log[0].event if log else None
     is_sealed = isinstance(first, DebateStarted) and first.setup.sealed
     if not is_sealed or any(isinstance(entry.event, BallotsRevealed) for entry in log):
         return log
-    return [replace(recorded, event=_readable_event(recorded.event)) for recorded in log]
+    return [replace(entry, event=_readable_event(entry.event)) for entry in log]
 
 
 def _readable_event(event: Event) -> Event:

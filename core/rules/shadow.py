@@ -1,8 +1,8 @@
-"""The shadow answer: one model's answer alone, unseen until the verdict (pure).
+"""The shadow answer: one model answers the question alone, hidden until the verdict (pure).
 
-It shows each team, question by question, whether its debates say anything else than one answer
-would have. So nothing of it may reach who debates: it is asked with the question and the sources
-only, at the start, and nobody is shown it before the verdict. Nothing waits for it.
+With it teams can compare each verdict with the answer of a single model. It must not influence the
+debate: the model gets only the question and the sources, at the start, and neither agents nor
+people see its answer before the verdict. No other turn waits for it.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def ready(debate: Debate) -> Sequence[Turn]:
         return ()
     if not debate.is_done(ANSWER):
         return (ANSWER,)
-    # Checklists compare no texts.
+    # The offline checklists cannot compare texts.
     compares = debate.setup.agent(SUMMARIZER).provider != OFFLINE
     options = options_of(debate).items
     if debate.shadow and options and compares and not debate.is_done(CHOICE):
@@ -31,20 +31,20 @@ def ready(debate: Debate) -> Sequence[Turn]:
 
 
 def is_sealed(debate: Debate) -> bool:
-    """Whether the answer may not be shown yet: the debate runs, and has had no verdict."""
+    """Whether the answer is still hidden: the debate runs and has had no verdict."""
     return debate.status is Status.RUNNING and "verdict" not in debate.times
 
 
 def agrees(debate: Debate) -> bool | None:
-    """Whether one answer alone takes the verdict's option; None: nobody can say, or not yet."""
+    """Whether the shadow answer takes the verdict's option; None: unknown, or still hidden."""
     verdict, choice = debate.verdict, debate.shadow_choice
     if is_sealed(debate) or verdict is None or choice is None:
         return None
     options = options_of(debate)
-    ours, alone = options.resolve(verdict.option), options.resolve(choice.option)
-    return ours == alone if ours or alone else None
+    verdict_option, shadow_option = options.resolve(verdict.option), options.resolve(choice.option)
+    return verdict_option == shadow_option if verdict_option or shadow_option else None
 
 
 def shadow_usage(debate: Debate) -> Usage:
-    own = (expense.usage for expense in debate.expenses if expense.agent == SHADOW)
-    return sum(own, start=Usage())
+    usages = (expense.usage for expense in debate.expenses if expense.agent == SHADOW)
+    return sum(usages, start=Usage())

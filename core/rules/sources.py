@@ -1,7 +1,7 @@
-"""Which sources are still to be read, and whether anything waits for them (pure).
+"""Decides which sources are still to be read, and whether turns wait for them (pure).
 
-What came with the question is read before anybody speaks; what came with a note is read while the
-debate goes on, and turns that begin later see it.
+Sources of the question are read before any agent speaks. Sources of a note are read while the
+debate continues; later turns see them.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from core.debate.people import Person
 from core.debate.state import Debate
 from core.debate.turn import ENGINE, Act, Turn, turn_of
 
-#: What people give; earlier decisions and what tools say are looked up besides.
+#: Kinds of sources that people give. Moot itself adds earlier decisions and answers of tools.
 KINDS = frozenset({SourceKind.FILE, SourceKind.LINK, SourceKind.THREAD, SourceKind.TEXT})
-#: How the fault of a source begins that was given twice: nothing of it is lost.
+#: The beginning of the fault of a duplicate. Its text is read once, as another source.
 SAME_AS = "it is the same as"
-#: Sources that one debate may have.
+#: The most sources of one debate.
 MOST_SOURCES = 50
-#: Characters that the texts of all of them may have together.
+#: The most characters of all their texts together.
 MOST_CHARACTERS = 3_000_000
-#: Characters of a page's address that are its title.
+#: The longest title of a page, in characters of its address.
 _LONGEST_TITLE = 120
 
 
@@ -29,6 +29,7 @@ def unread(debate: Debate) -> Sequence[Turn]:
 
 
 def threads(debate: Debate) -> Sequence[Turn]:
+    """The turns that read the threads given with the question."""
     return [
         reading_turn(number)
         for number, reference in enumerate(debate.setup.references, start=1)
@@ -37,21 +38,22 @@ def threads(debate: Debate) -> Sequence[Turn]:
 
 
 def are_awaited(debate: Debate, reading: Sequence[Turn]) -> bool:
-    awaited = with_question(debate)
-    return any(turn in awaited for turn in reading)
+    """Whether agents wait for one of these turns, because its source came with the question."""
+    question_turns = with_question(debate)
+    return any(turn in question_turns for turn in reading)
 
 
 def with_question(debate: Debate) -> Sequence[Turn]:
-    """The turns that read the sources of the question and its thread.
+    """The turns that read the sources of the question and of its thread.
 
-    The same file may come with a note again, changed: then it is read anew.
+    A file of the question that is given again with a note, changed, is read again for the note.
     """
-    with_notes = [reference for note in debate.all_notes for reference in note.references]
-    numbered, first = enumerate(debate.references, start=1), len(debate.setup.references)
+    note_references = [reference for note in debate.all_notes for reference in note.references]
+    question_count = len(debate.setup.references)
     return [
         reading_turn(number)
-        for number, reference in numbered
-        if number <= first or reference not in with_notes
+        for number, reference in enumerate(debate.references, start=1)
+        if number <= question_count or reference not in note_references
     ]
 
 
@@ -64,7 +66,7 @@ def unreadable_sources(debate: Debate) -> Sequence[Source]:
 
 
 def page_reference(link: str, by: Person) -> SourceReference:
-    """A page as a source; its query may hold a key, so it is used for the fetch only."""
+    """A page as a source. Its query may contain a key, so it is not shown, only fetched with."""
     text = f"{link.partition('?')[0]}?…" if "?" in link else link
     return SourceReference(
         kind=SourceKind.LINK, title=text[:_LONGEST_TITLE], address=text, fetch=link, by=by
@@ -72,19 +74,21 @@ def page_reference(link: str, by: Person) -> SourceReference:
 
 
 def new_links(
-    links: Sequence[SourceReference], there: Sequence[SourceReference]
+    links: Sequence[SourceReference], references: Sequence[SourceReference]
 ) -> Sequence[SourceReference]:
-    """The linked sources that a debate does not have yet, in order; maybe more than its maximum."""
-    keys = {(reference.kind, reference.fetch) for reference in there}
+    """The links that are not among a debate's references, in order.
+
+    `MOST_SOURCES` is not applied.
+    """
+    keys = {(reference.kind, reference.fetch) for reference in references}
     return [link for link in links if (link.kind, link.fetch) not in keys]
 
 
 def no_source_reason(debate: Debate) -> str:
-    """Why a debate whose given sources are all lost is not held; empty where it is.
+    """Why a debate is not held because none of its given sources could be read; else empty.
 
-    A thread that came with a mention, and what the words of a question link to, were not chosen as
-    sources: without them the question stands.
-    Nor is one given up in which agents were asked already, as older versions did.
+    The thread of a mention and links inside the question were not chosen as sources: the debate is
+    held without them. A debate in which agents were already asked, as in older versions, continues.
     """
     agents = {agent.id for agent in debate.setup.agents}
     tables = (debate.contributions, debate.questions, debate.failures)
@@ -96,11 +100,14 @@ def no_source_reason(debate: Debate) -> str:
         for reference in debate.setup.references
         if reference.kind in chosen and not reference.in_words
     ]
-    losses = [source for source in unreadable_sources(debate) if not source.reference.in_words]
-    read = [source.reference for source in debate.evidence if not source.reference.in_words]
-    if not references or not losses or any(reference.kind in KINDS for reference in read):
+    failures = [source for source in unreadable_sources(debate) if not source.reference.in_words]
+    is_any_read = any(
+        source.reference.kind in KINDS and not source.reference.in_words
+        for source in debate.evidence
+    )
+    if not references or not failures or is_any_read:
         return ""
-    text = "; ".join(f"{source.reference.title}: {source.fault}" for source in losses)
+    text = "; ".join(f"{source.reference.title}: {source.fault}" for source in failures)
     return (
         f"No source that was given could be read ({text}), so no agent was asked. Give it in "
         "another form, or ask without it."
@@ -112,7 +119,7 @@ def reading_turn(number: int) -> Turn:
 
 
 def label_of(references: Sequence[SourceReference], number: int) -> str:
-    """How the source of that number is cited where that is not by it: d1 is the first decision."""
+    """The label of a source in citations: d1 for the first earlier decision; empty: its number."""
     kinds = [reference.kind for reference in references[:number]]
     if kinds[-1] is not SourceKind.DECISION:
         return ""

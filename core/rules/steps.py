@@ -1,7 +1,7 @@
-"""A format is an ordered list of steps; what it does in a debate is read off the list (pure).
+"""A format: an ordered list of steps, and everything that is computed from it (pure).
 
-Which turns are ready or planned, what a turn depends on and is shown, who still takes part, what
-an agent's position is: each is a reading of the same steps, so none of them can contradict another.
+Ready and planned turns, the inputs of a turn, the parts of its prompt, the agents that still take
+part, and their positions all come from the same steps, so they cannot contradict each other.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -17,44 +17,51 @@ from core.rules.agreement import Agreement
 
 
 class TurnOwner(StrEnum):
+    """Whose turns a turn depends on."""
+
+    #: The same agent's.
     OWN = "own"
-    #: All agents but its own; at least one.
+    #: All other agents'; at least one.
     OTHERS = "others"
-    #: All agents; at least one.
+    #: All agents'; at least one.
     EVERYBODY = "everybody"
-    #: The agent whose text it is about, who must have written it.
+    #: Of the agent whose text the turn is about. It must have written one.
     TARGET = "target"
-    #: All agents that criticise its agent, or none.
+    #: Of all agents that criticise the same agent; may be none.
     CRITICS = "critics"
-    #: Of the one that takes the step: the facilitator, Moot itself.
+    #: Of a step that no agent takes: the facilitator's, or Moot's own.
     SINGLE = "single"
 
 
 @dataclass(frozen=True)
 class After:
+    """Earlier turns that a turn depends on: of this act and owner, so many rounds back."""
+
     act: Act
-    whose: TurnOwner
+    owner: TurnOwner
     rounds_back: int = 0
 
 
-own = partial(After, whose=TurnOwner.OWN)
-others = partial(After, whose=TurnOwner.OTHERS)
-everybody = partial(After, whose=TurnOwner.EVERYBODY)
-target = partial(After, whose=TurnOwner.TARGET)
-critics = partial(After, whose=TurnOwner.CRITICS)
-single = partial(After, whose=TurnOwner.SINGLE)
+own = partial(After, owner=TurnOwner.OWN)
+others = partial(After, owner=TurnOwner.OTHERS)
+everybody = partial(After, owner=TurnOwner.EVERYBODY)
+target = partial(After, owner=TurnOwner.TARGET)
+critics = partial(After, owner=TurnOwner.CRITICS)
+single = partial(After, owner=TurnOwner.SINGLE)
 
 
-#: Parts of a prompt: what a turn is shown.
+#: Returns parts of a turn's prompt.
 Show = Callable[["Format", Debate, Turn], Sequence[Part]]
-#: Whether a turn takes place; None: that is not known yet.
+#: Whether a turn takes place; None: not known yet.
 Condition = Callable[[Debate, Turn], bool | None]
 
 
 @dataclass(frozen=True)
 class CarriedText:
+    """An earlier text that a turn takes over without asking a model."""
+
     source: After
-    #: Only where nothing was said on these turns.
+    #: If any of these turns has a text, a model is asked.
     unless: After | None = None
 
 
@@ -63,29 +70,31 @@ class Step:
     """One step of a round: every agent, or the one in `by`, takes a turn of this act."""
 
     act: Act
-    #: A reserved id, where no agent takes the turn.
+    #: A reserved id, if no agent takes the turn.
     by: str = ""
+    #: Turns that must be done before.
     after: tuple[After, ...] = ()
-    #: One turn for each other agent, about that agent's text.
+    #: Each agent takes one turn for each other agent, about that agent's text.
     each_other: bool = False
-    #: An agent's turns about a text are not begun any more once its author has taken this step.
+    #: A turn about a text is no longer taken after the text's author has taken this step.
     until: Act | None = None
     only_if: Condition | None = None
-    #: How far positions agree: where `only_if` says no, the step is left out because of it.
+    #: The agreement of the positions. It is recorded as the reason if `only_if` is False.
     agreement: Callable[[Debate], Agreement | None] | None = None
-    #: Turns missed in a row that take an agent out; that of round 1 always does. 0: nobody is out.
+    #: The number of consecutive rounds an agent may miss before it is out; missing round 1 always
+    #: takes it out. 0: no agent is taken out.
     misses: int = 0
-    #: Belongs to the first answers, which are given also where no round is held.
+    #: Whether it belongs to the first answers, which are given even if no round is held.
     isolated: bool = False
-    #: What is said on it is its agent's position.
+    #: Whether its text is the agent's position.
     position: bool = False
-    #: The agent says at its end how likely it holds each option the best.
+    #: Whether the text ends with a probability for each option.
     stance: bool = False
-    #: Is left out in the last round.
+    #: Whether it is left out in the last round.
     between_rounds: bool = False
-    #: People read of it as a phase of the round; else Moot takes it beside the agents.
+    #: Whether people see it as a phase of the round; else Moot takes it in parallel.
     is_phase: bool = True
-    #: Once it is over in the first round, what was said on it is summed up for the board.
+    #: Whether its texts of the first round are summarised for the board.
     is_summed_up: bool = False
     carries: CarriedText | None = None
     shows: tuple[Show, ...] = ()
@@ -93,12 +102,14 @@ class Step:
     def turns(
         self, number: int, agents: tuple[str, ...], targets: tuple[str, ...]
     ) -> Mapping[str, Turn]:
+        """The step's turns in a round, by their keys."""
         if self.by:
             turn = turn_of(self.act, number, self.by)
             return {turn.key: turn}
         return _turns(self.act, number, agents, targets if self.each_other else None)
 
     def lost_agents(self, debate: Debate, upto: int | None) -> Collection[str]:
+        """Ids of agents that are out because of missed turns, up to a round; see `misses`."""
         missed = dict[str, set[int]]()
         for turn in (failure.turn for failure in debate.failures.values()):
             if turn.act is self.act and (upto is None or turn.round <= upto):
@@ -114,10 +125,10 @@ class Step:
 def _turns(
     act: Act, number: int, agents: tuple[str, ...], targets: tuple[str, ...] | None
 ) -> Mapping[str, Turn]:
-    """One turn of each agent, or one about each target but itself; asked for at every event."""
+    """One turn of each agent, or one about each other agent's text; cached for every event."""
     subjects = (None,) if targets is None else targets
-    pairs = ((agent, other) for agent in agents for other in subjects if agent != other)
-    turns = (turn_of(act, number, agent, other) for agent, other in pairs)
+    pairs = ((agent, subject) for agent in agents for subject in subjects if agent != subject)
+    turns = (turn_of(act, number, agent, subject) for agent, subject in pairs)
     return {turn.key: turn for turn in turns}
 
 
@@ -125,15 +136,15 @@ def _turns(
 class Format:
     """A way to debate. Rounds count from 1."""
 
-    #: What settings and people call it.
+    #: The name in settings and commands.
     name: str
     most_rounds: int
     steps: tuple[Step, ...]
-    #: Whether the format itself says when its rounds end.
+    #: Whether the format itself decides when its rounds end.
     ends_itself: bool = True
-    #: Whether first answers are voted on and compared, to see if a round is worth holding.
+    #: Whether agents vote on the first answers to decide if a round is held.
     compares_drafts: bool = True
-    #: What turns outside the steps are shown: voters, the judge.
+    #: Parts of the prompts of turns outside the steps: ballots and the synthesis.
     shows: Mapping[Act, tuple[Show, ...]] = field(default_factory=dict[Act, tuple[Show, ...]])
 
     @property
@@ -142,29 +153,29 @@ class Format:
 
     @property
     def stance_act(self) -> Act:
-        """The act at whose end an agent says how likely it holds each option the best."""
+        """The act whose texts end with a probability for each option."""
         return next(step.act for step in self.steps if step.stance)
 
     @property
     def stages(self) -> tuple[Act, ...]:
-        """The acts of the first round that are summed up by themselves."""
+        """The acts of the first round that are summarised separately."""
         return tuple(step.act for step in self.steps if step.is_summed_up)
 
     def step_of(self, act: Act) -> Step | None:
         return next((step for step in self.steps if step.act is act), None)
 
     def takes_stance(self, turn: Turn) -> bool:
-        """Whether the agent says on this turn how likely it holds each option the best.
+        """Whether the text of this turn ends with a probability for each option.
 
-        First answers are given before there are options.
+        First answers do not, because there are no options yet.
         """
         step = self.step_of(turn.act)
         return step is not None and step.stance and (turn.round > 1 or not step.isolated)
 
     def ready(self, debate: Debate, rounds: int) -> Sequence[Turn]:
-        """Turns of the first `rounds` rounds whose inputs exist and which have no outcome yet.
+        """Turns of the first `rounds` rounds that have all inputs and no outcome yet.
 
-        Of 0 rounds: the isolated drafts. A round begins with what came of the one before.
+        With 0 rounds: the isolated drafts. A round can begin once the one before has an outcome.
         """
         if not rounds:
             isolated = [step for step in self.steps if step.isolated]
@@ -178,57 +189,58 @@ class Format:
         )
 
     def _open_in(self, debate: Debate, number: int, *, is_last: bool) -> Sequence[Turn]:
-        """Turns of a round that can be taken now; asked for again with every further round."""
+        """Turns of a round that can be taken now; cached, as later rounds ask for them again."""
         steps = [step for step in self.steps if not (is_last and step.between_rounds)]
         key = ("open", self.name, number, len(steps))
         return debate.once(key, lambda: tuple(self._open(debate, number, steps)))
 
     def _open(self, debate: Debate, number: int, steps: Sequence[Step]) -> Iterator[Turn]:
-        able, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
+        agents, present = self.alive(debate, number), agents_present(debate, self.alive(debate))
         for step in steps:
-            turns = step.turns(number, able, _roster(debate))
+            turns = step.turns(number, agents, _roster(debate))
             for turn in [turn for key, turn in turns.items() if key not in debate.times]:
                 is_late = step.until and debate.is_done(
                     turn_of(step.until, number, turn.target or "")
                 )
-                is_held = step.only_if is None or step.only_if(debate, turn)
+                takes_place = step.only_if is None or step.only_if(debate, turn)
                 if (
-                    is_held
+                    takes_place
                     and not is_late
                     and all(self._is_met(debate, turn, after, present) for after in step.after)
                 ):
                     yield turn
 
     def _is_met(self, debate: Debate, turn: Turn, after: After, present: Sequence[str]) -> bool:
-        """Whether all is there of what a turn waits for."""
+        """Whether the earlier turns that `after` describes are done."""
         turns = self.turns_of(turn, after, present)
-        if after.whose is TurnOwner.TARGET:
+        if after.owner is TurnOwner.TARGET:
             return all(turn.key in debate.contributions for turn in turns)
-        if not turns and after.whose in {TurnOwner.OTHERS, TurnOwner.EVERYBODY}:
+        if not turns and after.owner in {TurnOwner.OTHERS, TurnOwner.EVERYBODY}:
             return False
         return all(map(debate.is_done, turns))
 
     def turns_of(self, turn: Turn, after: After, agents: Sequence[str]) -> Sequence[Turn]:
-        """The turns that are meant, seen from a turn; none before round 1."""
-        act, number, me = after.act, turn.round - after.rounds_back, turn.agent
+        """The earlier turns that `after` describes for this turn; none before round 1."""
+        act, number, own_id = after.act, turn.round - after.rounds_back, turn.agent
         step = self.step_of(act)
         if number < 1 or step is None:
             return ()
-        match after.whose:
+        match after.owner:
             case TurnOwner.OWN:
-                return (turn_of(act, number, me, turn.target if step.each_other else None),)
+                return (turn_of(act, number, own_id, turn.target if step.each_other else None),)
             case TurnOwner.TARGET:
                 return (turn_of(act, number, turn.target or ""),)
             case TurnOwner.SINGLE:
                 return (turn_of(act, number, step.by),)
             case TurnOwner.CRITICS:
-                return [turn_of(act, number, agent, me) for agent in agents if agent != me]
+                return [turn_of(act, number, agent, own_id) for agent in agents if agent != own_id]
             case TurnOwner.OTHERS:
-                return [turn_of(act, number, agent) for agent in agents if agent != me]
+                return [turn_of(act, number, agent) for agent in agents if agent != own_id]
             case TurnOwner.EVERYBODY:
                 return [turn_of(act, number, agent) for agent in agents]
 
     def planned_turns(self, debate: Debate, number: int) -> Sequence[Turn]:
+        """All turns of a round that will or may take place, whether they are done or not."""
         last, agents = min(debate.setup.rounds, self.most_rounds), self.alive(debate)
         if number > self.most_rounds:
             return ()
@@ -241,18 +253,21 @@ class Format:
         )
 
     def alive(self, debate: Debate, upto: int | None = None) -> tuple[str, ...]:
-        """Ids of agents that can still speak after what was missed up to a round, by the roster."""
+        """Ids of agents that can still speak, in roster order.
 
-        def those_left() -> tuple[str, ...]:
+        With `upto` only turns missed up to that round count.
+        """
+
+        def agents() -> tuple[str, ...]:
             lost = set(debate.key_refusals)
             for step in self.steps:
                 lost.update(step.lost_agents(debate, upto) if step.misses else ())
             return tuple(agent for agent in _roster(debate) if agent not in lost)
 
-        return debate.once(("alive", self.name, upto), those_left)
+        return debate.once(("alive", self.name, upto), agents)
 
     def positions(self, debate: Debate, upto: int | None = None) -> Mapping[str, Contribution]:
-        """The newest position of every agent that has one, up to a round, in roster order."""
+        """The newest position of each agent, up to a round, by agent in roster order."""
         acts = [step.act for step in self.steps if step.position]
         texts = [
             text
@@ -264,7 +279,7 @@ class Format:
         return {agent: newest[agent] for agent in _roster(debate) if agent in newest}
 
     def drafts(self, debate: Debate) -> Mapping[str, Contribution]:
-        """The positions taken in isolation; empty while one can still come."""
+        """The isolated first answers by agent; empty until all present agents have given one."""
         act, present = self.phases[0], agents_present(debate, self.alive(debate))
         if not all(debate.is_done(turn_of(act, 1, agent)) for agent in present):
             return {}
@@ -273,24 +288,25 @@ class Format:
     def contributions(
         self, debate: Debate, act: Act, number: int = 1
     ) -> Mapping[str, Contribution]:
-        """Every agent's contribution of that step of a round, in roster order."""
+        """The contributions of one act in a round, by agent in roster order."""
         keys = {agent: turn_of(act, number, agent).key for agent in _roster(debate)}
-        said = debate.contributions
-        return {agent: said[key] for agent, key in keys.items() if key in said}
+        contributions = debate.contributions
+        return {agent: contributions[key] for agent, key in keys.items() if key in contributions}
 
     def shown_parts(self, debate: Debate, turn: Turn) -> Sequence[Part]:
+        """The format's parts of a turn's prompt."""
         step = self.step_of(turn.act)
         shows = step.shows if step else self.shows.get(turn.act, ())
         return [part for show in shows for part in show(self, debate, turn)]
 
     def inputs(self, debate: Debate, turn: Turn) -> Sequence[str]:
-        """Keys of all outcomes that a turn of these steps comes after, by the steps alone."""
+        """Keys of all turns that a turn depends on by its step, whether they exist or not."""
         step, everyone = self.step_of(turn.act), _roster(debate)
         inputs = step.after if step else ()
         return [item.key for after in inputs for item in self.turns_of(turn, after, everyone)]
 
     def carried_over(self, debate: Debate, turn: Turn) -> Contribution | None:
-        """What this turn can take over unchanged, without asking a model; None if it must ask."""
+        """The earlier text that this turn takes over unchanged; None if a model must be asked."""
         step = self.step_of(turn.act)
         if step is None or step.carries is None:
             return None
@@ -302,6 +318,7 @@ class Format:
         return next((debate.contributions.get(source.key) for source in sources), None)
 
     def longest_chain(self, rounds: int) -> int:
+        """The number of model calls that follow one another in so many rounds."""
         last = min(rounds, self.most_rounds)
         return sum(
             1
@@ -314,10 +331,10 @@ class Format:
 
 
 def agents_present(debate: Debate, agents: Sequence[str]) -> Sequence[str]:
-    """Those of these agents whom the others wait for.
+    """The agents among these that the debate waits for.
 
-    An agent whose model is away holds nobody up while the quorum is there without it. Its turns
-    stay open: what comes of them while the debate runs still counts.
+    It does not wait for agents whose models are unavailable as long as the others have the quorum.
+    Their turns stay open; a result that arrives while the debate runs still counts.
     """
     present = [agent for agent in agents if agent not in debate.unavailable_agents]
     return present if len(present) >= debate.setup.quorum else agents

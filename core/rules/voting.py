@@ -1,4 +1,4 @@
-"""Ballots → tally: first choices and probabilities by option, the Borda count by position (pure).
+"""Counts ballots: first choices and probabilities by option, Borda points by position (pure).
 
 Score of a position = Σ over voters of weight × (N − rank), N = number of positions, rank from 1.
 Source: J.-C. de Borda, "Mémoire sur les élections au scrutin" (1781).
@@ -13,7 +13,7 @@ from core.debate.verdict import DecisionKind
 from core.debate.vote import Abstention, Ballot, OptionScore, Score, Tally
 from core.rules.options import OptionList, leading, options_of
 
-#: A vote is close when the best two options' mean probabilities are no further apart than this.
+#: A vote is close if the mean probabilities of the best two options differ by at most this.
 CLOSE_WITHIN = 0.10
 OWN_TEXT = "Where a voter ranked its own text does not count."
 
@@ -26,18 +26,18 @@ def count(
     abstained: Sequence[str] = (),
     options: OptionList | None = None,
 ) -> Tally:
-    """Count ballots that rank every position once, by position and by option.
+    """Count ballots by position and by option. Each ballot ranks every position once.
 
     Ties of positions are broken by more first places, then by the higher mean probability of the
-    option that the position stands for; what is still level is shown as a tie, in the order of
-    `positions`. Two texts for one option are no controversy: close are only options.
+    position's option. Positions that are still level remain a tie, in the order of `positions`.
+    Whether the vote is close depends only on options, not on positions.
 
     Args:
-        positions: Ids of all positions voted on, in roster order, with the options they stand for.
-        ballots: One of each voter.
+        positions: Ids of all positions voted on, in roster order → their options.
+        ballots: One ballot per voter.
         rules: Self-votes and weights.
         abstained: Ids of agents whose ballots could not be counted.
-        options: What there was to choose between.
+        options: The options of the debate.
     """
     rules = rules or VoteRules()
     by_option = count_options(options or OptionList(), ballots, rules)
@@ -63,10 +63,10 @@ def count(
 def count_options(
     options: OptionList, ballots: Sequence[Ballot], rules: VoteRules | None = None
 ) -> tuple[OptionScore, ...]:
-    """Count the ballots by option: first choices, then mean probability; best first.
+    """Count the ballots by option; sorted by first choices, then by mean probability.
 
-    A voter who holds two options equally likely puts none first. Ballots without probabilities
-    do not count here.
+    A voter with two equally likely options has no first choice. Ballots without probabilities are
+    left out.
     """
     weights = (rules or VoteRules()).weights
     votes = [
@@ -91,7 +91,7 @@ def count_options(
 
 
 def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
-    """The option that won; several where first choices and mean probability are level."""
+    """The option that won; several if first choices and mean probability are level."""
     best = scores[:1]
     return tuple(
         score.option
@@ -102,12 +102,13 @@ def winning_options(scores: Sequence[OptionScore]) -> tuple[str, ...]:
 
 
 def option_voted_for(debate: Debate) -> str:
-    won = winning_options(debate.tally.options) if debate.tally else ()
-    return options_of(debate).resolve(won[0]) if len(won) == 1 else ""
+    """Id of the option that won the vote; empty if none won, or several."""
+    winners = winning_options(debate.tally.options) if debate.tally else ()
+    return options_of(debate).resolve(winners[0]) if len(winners) == 1 else ""
 
 
 def was_overruled(debate: Debate) -> bool | None:
-    """Whether the verdict takes another option than the vote chose; None: nobody can say."""
+    """Whether the verdict takes another option than the vote chose; None: unknown."""
     voted = option_voted_for(debate)
     if not voted or debate.verdict is None or debate.verdict.is_undecided:
         return None
@@ -115,7 +116,10 @@ def was_overruled(debate: Debate) -> bool | None:
 
 
 def preferred_options(debate: Debate) -> Mapping[str, str] | None:
-    """What each agent's counted ballot puts first, empty: several are level; None: no such vote."""
+    """The first choice of each counted ballot by agent; empty if several options are level.
+
+    None if there was no vote on options.
+    """
     options, tally = options_of(debate), debate.tally
     if tally is None or not tally.options:
         return None
@@ -128,13 +132,13 @@ def preferred_options(debate: Debate) -> Mapping[str, str] | None:
 def best_texts(tally: Tally) -> tuple[str, ...]:
     """The position that the judge starts from: the best ranked one for an option that won.
 
-    Several where they are level; the best ranked of all where no position stands for a winner.
+    Several if they are level. If no position is for a winning option, the best ranked of all.
     """
-    won = winning_options(tally.options)
-    fitting = [score for score in tally.scores if score.option in won]
-    if not tally.winners or not fitting:
+    winners = winning_options(tally.options)
+    scores = [score for score in tally.scores if score.option in winners]
+    if not tally.winners or not scores:
         return tally.winners
-    return tuple(score.position for score in fitting if _order(score) == _order(fitting[0]))
+    return tuple(score.position for score in scores if _order(score) == _order(scores[0]))
 
 
 def is_close(scores: Sequence[OptionScore]) -> bool:
@@ -145,17 +149,17 @@ def is_close(scores: Sequence[OptionScore]) -> bool:
 
 
 def is_people_vote_closed(debate: Debate) -> bool:
-    """Whether people's ballots can no longer be cast or changed: their decision stands.
+    """Whether people can no longer cast or change ballots, because the team has decided.
 
-    A decision that is put off to a date leaves the vote open.
+    A decision to revisit the question later leaves the vote open.
     """
     return debate.decision is not None and debate.decision.kind is not DecisionKind.REVISIT
 
 
 def counted_ballots(debate: Debate, tally: Tally) -> Sequence[Ballot]:
-    """The ballots behind a tally: the newest of those whose votes were counted.
+    """The ballots of the tally: those of the last round in which its voters voted.
 
-    Those cast before the debate only where it was skipped.
+    These are the blind ballots only if the debate was skipped.
     """
     cast = [ballot for ballot in debate.ballots.values() if ballot.voter in tally.voters]
     last = max((ballot.turn.round for ballot in cast), default=0)
@@ -163,10 +167,7 @@ def counted_ballots(debate: Debate, tally: Tally) -> Sequence[Ballot]:
 
 
 def first_votes(debate: Debate) -> Mapping[str, Mapping[str, float]]:
-    """What the first ballots say of the options, by voter; who says nothing of them is left out.
-
-    They were cast before anybody had read the others'.
-    """
+    """The probabilities of the blind ballots by voter, without voters that gave none."""
     options = options_of(debate)
     return {
         ballot.voter: shares
@@ -176,12 +177,14 @@ def first_votes(debate: Debate) -> Mapping[str, Mapping[str, float]]:
 
 
 def last_abstentions(debate: Debate) -> Sequence[Abstention]:
-    cast = (*debate.ballots.values(), *debate.abstentions.values())
-    last = max((ballot.turn.round for ballot in cast), default=0)
-    return [abstained for abstained in debate.abstentions.values() if abstained.turn.round == last]
+    """The abstentions and unreadable ballots of the last round with a vote."""
+    votes = (*debate.ballots.values(), *debate.abstentions.values())
+    last = max((vote.turn.round for vote in votes), default=0)
+    return [item for item in debate.abstentions.values() if item.turn.round == last]
 
 
 def is_uncounted(debate: Debate, agent: str) -> bool:
+    """Whether the vote on options has no counted ballot of this agent."""
     tally = debate.tally
     if tally is None or not tally.options:
         return False
@@ -194,9 +197,9 @@ def is_uncounted(debate: Debate, agent: str) -> bool:
 def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
     points, first_places, confidences = 0.0, 0, list[float]()
     for ballot in ballots:
-        # A self-vote that is left out moves the others up.
-        own = ballot.voter if rules.exclude_self else None
-        ranking = [ranked for ranked in ballot.ranking if ranked != own]
+        # Without the voter's own position, those below it move up.
+        excluded = ballot.voter if rules.exclude_self else None
+        ranking = [ranked for ranked in ballot.ranking if ranked != excluded]
         if position not in ranking:
             continue
         rank = ranking.index(position) + 1
@@ -213,16 +216,17 @@ def _score(position: str, ballots: Sequence[Ballot], rules: VoteRules) -> Score:
 
 
 def _order(score: Score) -> tuple[float, int, float]:
-    sure = score.mean_probability if score.mean_probability is not None else score.mean_confidence
-    return (-score.points, -score.first_places, -(sure or 0.0))
+    """The sort key of positions, best first."""
+    mean = score.mean_probability if score.mean_probability is not None else score.mean_confidence
+    return (-score.points, -score.first_places, -(mean or 0.0))
 
 
 @dataclass(frozen=True)
 class PeopleScore:
     option: str
     first_choices: int
-    #: Ballots that name it at all.
-    named: int
+    #: The number of ballots that contain it at any rank.
+    mentions: int
 
 
 @dataclass(frozen=True)
@@ -237,20 +241,19 @@ class PeopleCount:
             score.option
             for score in self.scores
             if self.voters
-            and (score.first_choices, score.named) == (best[0].first_choices, best[0].named)
+            and (score.first_choices, score.mentions) == (best[0].first_choices, best[0].mentions)
         )
 
 
 def count_people(debate: Debate, *, late: bool = False) -> PeopleCount:
-    """Count people's newest ballots by the options as they stand; or those cast after the reveal.
+    """Count people's ballots by the current options; with `late`, those cast after the reveal.
 
-    Ballots on positions, which older versions took, do not count here.
+    Ballots on positions, as in older versions, are left out.
     """
     options = options_of(debate)
     ballots: dict[str, Sequence[str]] = {}
-    cast = debate.late_ballots if late else debate.people_ballots
-    for person, ballot in cast.items():
-        # Two options of a ballot may have been merged since: the better place counts.
+    for person, ballot in (debate.late_ballots if late else debate.people_ballots).items():
+        # If two options of a ballot were merged later, the better rank counts.
         current = dict.fromkeys(options.resolve(choice) for choice in ballot.options)
         if choices := [option for option in current if option]:
             ballots[person] = choices
@@ -258,9 +261,9 @@ def count_people(debate: Debate, *, late: bool = False) -> PeopleCount:
         PeopleScore(
             option=item.id,
             first_choices=sum(ranking[0] == item.id for ranking in ballots.values()),
-            named=sum(item.id in ranking for ranking in ballots.values()),
+            mentions=sum(item.id in ranking for ranking in ballots.values()),
         )
         for item in options.items
     ]
-    scores.sort(key=lambda score: (-score.first_choices, -score.named))
+    scores.sort(key=lambda score: (-score.first_choices, -score.mentions))
     return PeopleCount(scores=tuple(scores), voters=tuple(ballots))

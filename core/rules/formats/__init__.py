@@ -1,1 +1,1 @@
-"""Formats of debate: pure functions that say which turns are ready."""
+"""Formats of debate: lists of steps, and pure functions over them."""

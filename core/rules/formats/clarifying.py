@@ -1,8 +1,8 @@
-"""Clarifications, for all formats: agents ask, people answer, else assumptions hold (pure).
+"""Clarifications in all formats: agents' questions to people, or else assumptions (pure).
 
-Questions are collected, those of the debate's playbook first, de-duplicated over agents and put to
-people as one short list, the most decisive first. People have until a deadline. Follow-up rounds,
-if settings allow them, come only after somebody answered.
+The questions of the playbook and of all agents are merged into one short list, the most important
+first. People can answer until a deadline; then assumptions are used. Follow-up rounds, if settings
+allow them, are held only if a person answered.
 """
 
 import unicodedata
@@ -17,47 +17,52 @@ from core.rules.formats import review
 from core.rules.playbook import asks_people, standing_questions
 from core.rules.steps import agents_present
 
-#: Never more rounds of questions than this.
+#: The most rounds of questions.
 MOST_ROUNDS = 3
-#: Questions that people are asked before round 1, follow-ups included: more are not read.
+#: The most questions to people before round 1, with follow-ups: people do not read more.
 MOST_PUT = 6
-#: Marks around a word that change no question. Not # and %: C# is not C.
+#: Marks around words that are ignored when questions are compared. Not # and %: C# is not C.
 _MARKS = ".,:;!?…\"'()[]*_`“”„\u2018’«»¿¡。、"
 
 
 @dataclass(frozen=True)
 class MergedQuestion:
+    """A question with all agents that ask it."""
+
     question: Question
     agents: tuple[str, ...]
-    #: How far up it stands in the list of an agent that asks it; 0 is first.
-    place: int
+    #: Its best position in these agents' lists, counted from 0.
+    rank: int
 
-    def merge(self, other: "MergedQuestion") -> "MergedQuestion":
-        agents = tuple(dict.fromkeys((*self.agents, *other.agents)))
-        return MergedQuestion(self.question, agents, min(self.place, other.place))
+    def merge(self, duplicate: "MergedQuestion") -> "MergedQuestion":
+        agents = tuple(dict.fromkeys((*self.agents, *duplicate.agents)))
+        return MergedQuestion(self.question, agents, min(self.rank, duplicate.rank))
 
 
 def ready(debate: Debate) -> Sequence[Turn] | None:
-    """Turns of questions before round 1; empty: waiting for people; None: all is asked."""
+    """The next turns for questions before round 1.
+
+    Empty while people can answer; None if no more questions are asked.
+    """
     rules = debate.setup.clarifying
     if not rules.enabled and not asks_people(debate):
         return None
     agents = debate.setup.agents if rules.enabled else ()
     rounds = rules.rounds if rules.enabled else 1
     for number in range(1, rounds + 1):
-        opening = clarification_turn(number)
-        if not debate.is_done(opening):
-            return _asking(debate, number, [agent.id for agent in agents]) or (opening,)
-        opened = debate.clarifications.get(opening.key)
-        if opened and opened in debate.open_cards:
+        turn = clarification_turn(number)
+        if not debate.is_done(turn):
+            return _open_question_turns(debate, number, [agent.id for agent in agents]) or (turn,)
+        card = debate.clarifications.get(turn.key)
+        if card and card in debate.open_cards:
             return ()
-        if not opened or not any(item.number in debate.answers for item in opened.items):
+        if not card or not any(item.number in debate.answers for item in card.items):
             return None
     return None
 
 
-def _asking(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn]:
-    """Turns of agents that have not asked yet; none once nobody is waited for."""
+def _open_question_turns(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn]:
+    """Turns of agents that have not asked yet; none if the debate waits for none of them."""
     turns = (_question_turn(number, agent) for agent in agents)
     pending = debate.open_turns(turns)
     present = agents_present(debate, agents)
@@ -65,47 +70,47 @@ def _asking(debate: Debate, number: int, agents: Sequence[str]) -> Sequence[Turn
 
 
 def facilitator_questions(debate: Debate) -> Sequence[Turn]:
+    """The open turns that put a facilitator's question to people."""
     questions = (guidance for guidance in debate.guidance.values() if guidance.question)
     turns = (Turn(act=Act.CLARIFICATION, round=g.turn.round, agent=ENGINE) for g in questions)
     return debate.open_turns(turns)
 
 
 def collected_questions(debate: Debate, turn: Turn) -> Sequence[MergedQuestion]:
-    """The questions of all agents for this turn, those in the same words once, as first worded."""
+    """All questions for this turn; questions in the same words are merged."""
     merged = dict[tuple[str, ...], MergedQuestion]()
     for question in _questions(debate, turn):
-        # Without case, marks and white space.
+        # Case, marks and white space are ignored.
         text = unicodedata.normalize("NFKC", question.question.text).casefold()
         words = tuple(filter(None, (word.strip(_MARKS) for word in text.split())))
-        other = merged.get(words)
-        merged[words] = other.merge(question) if other else question
+        first = merged.get(words)
+        merged[words] = first.merge(question) if first else question
     return list(merged.values())
 
 
 def questions_to_put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> Clarifications:
-    """The questions to put to people on this turn: each once, numbered on from earlier ones.
+    """The questions to people on this turn, each once, numbered after earlier ones.
 
-    The most decisive come first: what the playbook asks, what most agents ask, then what each agent
-    names first, as agents are told to begin with what matters most. What is beyond `MOST_PUT` is
-    left out, with a warning.
+    First the playbook's, then those that most agents ask, then by their rank in the agents' lists,
+    as agents begin with the most important question. Questions beyond `MOST_PUT` are left out, with
+    a warning.
 
-    `firsts` has for each of `asked_for` the place of the first that asks the same in other words;
-    empty: unknown, and all are put.
+    `firsts` has for each of `collected_questions` the index of the first one with the same meaning;
+    if it is empty, no question is merged.
     """
     if turn == review.ASKING and debate.findings:
         return review.author_questions(debate, turn)
-    first = 1 + sum(len(card.items) for card in debate.clarifications.values())
+    first_number = 1 + sum(len(card.items) for card in debate.clarifications.values())
     by_first: dict[int, MergedQuestion] = {}
-    for place, item in enumerate(collected_questions(debate, turn)):
-        # Questions of the playbook are never merged away.
-        first_place = firsts[place] if firsts and PLAYBOOK not in item.agents else place
-        earlier = by_first.get(first_place)
-        by_first[first_place] = earlier.merge(item) if earlier else item
+    for index, item in enumerate(collected_questions(debate, turn)):
+        # Questions of the playbook are never merged into others.
+        first = firsts[index] if firsts and PLAYBOOK not in item.agents else index
+        by_first[first] = by_first[first].merge(item) if first in by_first else item
     merged = list(by_first.values())
     left_out: Sequence[MergedQuestion] = ()
     if turn.round == 0:
-        merged.sort(key=lambda it: (PLAYBOOK not in it.agents, -len(it.agents), it.place))
-        room = max(0, MOST_PUT - first + 1)
+        merged.sort(key=lambda item: (PLAYBOOK not in item.agents, -len(item.agents), item.rank))
+        room = max(0, MOST_PUT - first_number + 1)
         merged, left_out = merged[:room], merged[room:]
     items = tuple(
         Clarification(
@@ -114,7 +119,7 @@ def questions_to_put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> 
             assumption=question.question.assumption,
             asked_by=question.agents,
         )
-        for number, question in enumerate(merged, start=first)
+        for number, question in enumerate(merged, start=first_number)
     )
     warnings = tuple(
         f"Not put to people, who are asked {MOST_PUT} questions at most: "
@@ -129,13 +134,13 @@ def questions_to_put(debate: Debate, turn: Turn, firsts: Sequence[int] = ()) -> 
 
 
 def due(debate: Debate) -> tuple[str, datetime] | None:
-    """Which open clarifications end next, and when; None if none are open."""
+    """The key of the open clarifications that end next, and when; None if none are open."""
     ends = [(card.turn.key, end_of(debate, card)) for card in debate.open_cards]
     return min(ends, key=lambda end: end[1], default=None)
 
 
 def end_of(debate: Debate, card: Clarifications) -> datetime:
-    """When agents go on: once all is answered, and time to correct a message is over."""
+    """When the agents continue: at the deadline, or after all answers and the time to edit them."""
     numbers = [item.number for item in card.items]
     if not all(number in debate.answers for number in numbers):
         return card.until
@@ -162,10 +167,10 @@ def _questions(debate: Debate, turn: Turn) -> Iterator[MergedQuestion]:
                 yield MergedQuestion(guidance.question, (FACILITATOR,), 0)
         return
     if turn.target == clarification_turn(1).target:
-        for place, question in enumerate(standing_questions(debate)):
-            yield MergedQuestion(question, (PLAYBOOK,), place)
+        for rank, question in enumerate(standing_questions(debate)):
+            yield MergedQuestion(question, (PLAYBOOK,), rank)
     most = debate.setup.clarifying.per_agent
     for agent in debate.setup.agents:
         questions = debate.questions.get(_question_turn(int(turn.target or 1), agent.id).key)
-        for place, question in enumerate(questions.questions[:most] if questions else ()):
-            yield MergedQuestion(question, (agent.id,), place)
+        for rank, question in enumerate(questions.questions[:most] if questions else ()):
+            yield MergedQuestion(question, (agent.id,), rank)

@@ -1,10 +1,9 @@
 """Format `council`: seven phases, from isolated gathering to the vote.
 
-gather (isolated) → plan (the others' gathering, not its own) → formulate (all gathering, others' to
-be shortened first) → debate (every other position, answered by name) → adjust (all critiques) →
-rebuttal (own critiques, the others' revised positions; skipped when positions have converged).
-A turn starts when what it needs is there. Positions have converged when all who adjusted theirs
-hold the same option best, each at 65 % or more. Voters and the judge read the rebuttals.
+Each phase with its inputs: gather (none, isolated) → plan (the other agents' findings) → formulate
+(all findings) → debate (every other position) → adjust (all answers to the positions) → rebuttal
+(own answers, the others' adjusted positions; left out if the adjusted positions agree) → vote.
+A turn starts as soon as its inputs exist. Voters and the judge read the rebuttals.
 Source of the phases: Quorum's "Deliberation V2".
 """
 
@@ -28,50 +27,50 @@ NAME = "council"
 
 
 def convergence(debate: Debate) -> Agreement | None:
-    """How far the adjusted positions known so far agree; None: one says nothing of options."""
+    """The agreement of the adjusted positions so far; None if one has no probabilities."""
     stances = dict[str, Probabilities]()
-    for agent in _adjusted(debate):
+    for agent in _agents_after_adjust(debate):
         contribution = debate.contributions.get(turn_of(Act.ADJUST, 1, agent).key)
         stances[agent] = stance_in(debate, contribution) if contribution else {}
     return agreement(stances, debate.setup.models) if all(stances.values()) else None
 
 
 def needs_rebuttal(debate: Debate, _turn: Turn) -> bool | None:
-    """Whether the adjusted positions differ, so that a rebuttal adds something; None: not known.
+    """Whether the adjusted positions differ, so that rebuttals are useful; None: not known yet.
 
-    That they do is known as soon as two of them put different options first, or one says nothing of
-    options. How far ahead an option is that all put first is known at last.
+    Known early if two first choices differ, or if a position has no probabilities. The lead of a
+    common first choice is known only after all positions.
     """
-    converged, speakers = convergence(debate), _adjusted(debate)
-    if converged is None or (len(speakers) > 1 and not converged.option):
+    agreed, speakers = convergence(debate), _agents_after_adjust(debate)
+    if agreed is None or (len(speakers) > 1 and not agreed.option):
         return True
     if len(speakers) < len(FORMAT.alive(debate)):
         return None
-    return len(speakers) <= 1 or not converged.is_agreed
+    return len(speakers) <= 1 or not agreed.is_agreed
 
 
-def _adjusted(debate: Debate) -> Sequence[str]:
-    """Ids of the agents that have adjusted their positions, or cannot any more."""
-    done = debate.is_done
-    return [agent for agent in FORMAT.alive(debate) if done(turn_of(Act.ADJUST, 1, agent))]
+def _agents_after_adjust(debate: Debate) -> Sequence[str]:
+    """Ids of the agents whose turn to adjust their position is over."""
+    is_done = debate.is_done
+    return [agent for agent in FORMAT.alive(debate) if is_done(turn_of(Act.ADJUST, 1, agent))]
 
 
-def _everybodys_findings(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """Everybody's findings, the same text for all; the agent's own is told apart behind them."""
+def _all_findings(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
+    """All findings as the same text for every agent, then an excerpt of the agent's own."""
     contributions = form.contributions(debate, Act.GATHER)
     parts = [
         Part(
             kind=PartKind.OTHER,
             label=f"Findings {number} of {len(contributions)}",
-            text=said.text,
+            text=contribution.text,
             ends_shared=number == len(contributions),
             trim_priority=1 if agent == turn.agent else 2,
         )
-        for number, (agent, said) in enumerate(contributions.items(), start=1)
+        for number, (agent, contribution) in enumerate(contributions.items(), start=1)
     ]
     if turn.agent in contributions:
-        mine = parts[list(contributions).index(turn.agent)]
-        text = excerpt(mine.text, mine.label)
+        part = parts[list(contributions).index(turn.agent)]
+        text = excerpt(part.text, part.label)
         parts.append(Part(kind=PartKind.OWN, label="What you found", text=text, trim_priority=1))
     return parts
 
@@ -88,12 +87,12 @@ FORMAT = Format(
         ),
         Step(
             act=Act.FORMULATE,
-            # The plan was made of what the others gathered; its own findings may come later.
+            # The plan does not depend on the agent's own findings, which may be later.
             after=(own(Act.GATHER), own(Act.PLAN)),
             misses=1,
             position=True,
             is_summed_up=True,
-            shows=(_everybodys_findings, own_text(own(Act.PLAN), "Your plan")),
+            shows=(_all_findings, own_text(own(Act.PLAN), "Your plan")),
         ),
         Step(
             act=Act.DEBATE,
@@ -106,11 +105,11 @@ FORMAT = Format(
             position=True,
             stance=True,
             is_summed_up=True,
-            # A position that nobody answered stays as it is.
+            # A position without any answer is carried over.
             carries=CarriedText(own(Act.FORMULATE), unless=others(Act.DEBATE)),
             shows=(
                 others_unnamed(Act.DEBATE, "Answers of the council", kind=PartKind.CRITIQUE),
-                # After the answers nobody else's prompt goes on in the same way.
+                # The answers differ for each agent, so nothing after them can be cached.
                 others_by_letter(Act.FORMULATE, in_short=True),
                 own_text(own(Act.FORMULATE), "Your position, Position {letter}"),
             ),
@@ -118,7 +117,6 @@ FORMAT = Format(
         Step(
             act=Act.REBUTTAL,
             is_summed_up=True,
-            # Its own answers, and what the others have made of their positions.
             after=(own(Act.DEBATE), others(Act.ADJUST)),
             only_if=needs_rebuttal,
             agreement=convergence,

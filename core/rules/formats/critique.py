@@ -1,8 +1,8 @@
 """Format `critique`: N rounds of proposal → critique of every other proposal → refinement.
 
-No barriers: a critique is ready when its critic's and its target's proposals are there, a
-refinement when every critique of its proposal that can still come is there. So a round takes as
-long as its longest chain of turns. In round ≥2 the proposal is the last refinement, carried over.
+Agents do not wait for a whole phase: a critique needs only the proposals of its critic and its
+target, a refinement only the critiques of its own proposal. So a round takes as long as its longest
+chain of turns. From round 2 on the proposal is the last refinement, carried over.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ FORMAT = Format(
             act=Act.CRITIQUE,
             after=(own(Act.PROPOSAL), target(Act.PROPOSAL)),
             each_other=True,
-            # One that comes too late for what it would change is not written any more.
+            # After the refinement a critique would have no effect.
             until=Act.REFINEMENT,
             shows=(
                 _under_review,

@@ -1,8 +1,8 @@
-"""Format `panel`: rounds of one statement per agent; a facilitator says what comes next.
+"""Format `panel`: rounds of one statement per agent; a facilitator chooses the next step.
 
-After each round the facilitator goes on (with a focus for the next round), asks people, or calls
-the vote. The first statements are made in isolation; the last ones close, can be read alone, and
-are what is voted on. Source of the format: Board of One.
+After each round the facilitator starts another one (with a focus), asks people, or calls the vote.
+The first statements are isolated. The last ones are closing statements: each can be read alone, and
+the vote is on them. Source of the format: Board of One.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from core.rules.formats.shown import newest_position
 from core.rules.steps import Format, Step, everybody, single
 
 NAME = "panel"
-#: The facilitator cannot call the vote before this many rounds.
+#: The facilitator cannot call the vote before this round is over.
 LEAST_ROUNDS = 2
-#: The facilitator never asks people more than this.
+#: The most questions of the facilitator to people.
 MOST_QUESTIONS = 2
 
 
 def _goes_on_to(debate: Debate, turn: Turn) -> bool | None:
-    """Whether that round is held, by the facilitator's guidance so far; None: not known yet."""
+    """Whether the turn's round is held, by the facilitator's guidance; None: not known yet."""
     answers = [_goes_on_after(debate, number) for number in range(1, turn.round)]
     if False in answers:
         return False
@@ -31,6 +31,7 @@ def _goes_on_to(debate: Debate, turn: Turn) -> bool | None:
 
 
 def _goes_on_after(debate: Debate, number: int) -> bool | None:
+    """Whether a round follows this one; None: not known yet."""
     turn = facilitation(number)
     guidance = debate.guidance.get(turn.key)
     if _is_called(debate, number - 1):
@@ -41,16 +42,18 @@ def _goes_on_after(debate: Debate, number: int) -> bool | None:
         return guidance.closing
     if guidance.next_step is not NextStep.ASK or not guidance.question:
         return True
-    # People's answer is not waited for any more.
-    put = Turn(act=Act.CLARIFICATION, round=number, agent=ENGINE)
-    return True if debate.is_done(put) and not debate.open_cards else None
+    # The next round begins after people's answers, or at the deadline for them.
+    asking = Turn(act=Act.CLARIFICATION, round=number, agent=ENGINE)
+    return True if debate.is_done(asking) and not debate.open_cards else None
 
 
 def _is_moderated(debate: Debate, turn: Turn) -> bool:
+    """Whether the facilitator is asked after the turn's round; not after closing statements."""
     return not _is_called(debate, turn.round - 1) and _goes_on_to(debate, turn) is not False
 
 
 def _is_called(debate: Debate, number: int) -> bool:
+    """Whether the facilitator called the vote after this round."""
     guidance = debate.guidance.get(facilitation(number).key)
     return guidance is not None and guidance.next_step is NextStep.VOTE
 
@@ -61,12 +64,13 @@ def _this_round(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     lines = list[str]()
     for number in range(1, turn.round):
         if guidance := debate.guidance.get(facilitation(number).key):
-            asked = guidance.question
-            what = f"It asked people: {asked.text}" if asked else f"Focus: {guidance.focus}"
-            lines.append(f"After round {number}: {guidance.next_step}. {what}")
+            detail = f"Focus: {guidance.focus}"
+            if guidance.question:
+                detail = f"It asked people: {guidance.question.text}"
+            lines.append(f"After round {number}: {guidance.next_step}. {detail}")
     label, text = "What you decided before", "\n".join(lines)
-    own = Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)
-    return [own, *parts] if lines else parts
+    decisions = Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)
+    return [decisions, *parts] if lines else parts
 
 
 def _focus(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -89,7 +93,7 @@ FORMAT = Format(
             isolated=True,
             position=True,
             stance=True,
-            # What was said before is shown to voters in short, by the history.
+            # Earlier rounds are in the history, as summaries.
             shows=(_focus, newest_position("Your last statement")),
         ),
         Step(
@@ -109,7 +113,7 @@ def statements(debate: Debate, number: int) -> Sequence[Contribution]:
 
 
 def allowed_steps(debate: Debate, turn: Turn) -> tuple[NextStep, ...]:
-    """What the facilitator may decide on this turn; to go on is always open to it."""
+    """The steps that the facilitator may choose on this turn; `GO_ON` is always one of them."""
     steps = [NextStep.GO_ON]
     if questions_left(debate):
         steps.append(NextStep.ASK)
@@ -130,9 +134,9 @@ def rounds_left(debate: Debate, number: int) -> int:
 
 
 def is_closing(debate: Debate, turn: Turn) -> bool:
-    """Whether this is the agent's last statement, which is what is voted on.
+    """Whether this is the agent's closing statement, on which agents vote.
 
-    It is in the last round that there can be, and in the one that follows the call for the vote.
+    It is made in the last possible round, or in the round after the vote was called.
     """
     if turn.act is not Act.STATEMENT or turn.round == 1:
         return False

@@ -1,7 +1,7 @@
 """All formats by name.
 
-To add a format: one module with its list of steps, its prompts, one line in `FORMATS`.
-What a plugin brings is an agenda, which the debate's setup holds.
+To add a format: write a module with its list of steps, its prompts, and add it to `FORMATS`.
+A plugin's format is an agenda, which is in the debate's setup.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,10 +25,10 @@ def formats_with(agendas: Iterable[Agenda]) -> Mapping[str, Format]:
 
 
 def format_of(debate: Debate) -> Format:
-    """The format this debate is held in.
+    """The debate's format.
 
     Raises:
-        LogBroken: No format has this name: a newer version may know it.
+        LogBroken: The format is unknown; it may be one of a newer version.
     """
     form, agenda = FORMATS.get(debate.setup.format), debate.setup.agenda
     if form is None and agenda is not None:
@@ -61,7 +61,7 @@ def _agenda_steps(agenda: Agenda) -> Iterator[Step]:
         yield Step(
             act=phase.act,
             after=(*([own(before)] if before else ()), *map(others, phase.hears)),
-            # Without a draft an agent is out.
+            # An agent without a draft cannot take part.
             misses=1 if is_first else 0,
             isolated=is_first,
             position=phase.act in agenda.positions,
@@ -79,7 +79,7 @@ def _earlier_texts(agenda: Agenda, act: Act) -> Show:
 
 
 def _own_last(before: Act | None) -> Show:
-    """The agent's position, and what it said last where that is another text."""
+    """Show the agent's position, and its last text if that is another one."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         position = form.positions(debate).get(turn.agent)
@@ -90,8 +90,8 @@ def _own_last(before: Act | None) -> Show:
             (last.text if last and last != position else "", f"What you said before ({before})"),
         )
         return [
-            Part(kind=PartKind.OWN, label=named, text=text, trim_priority=1)
-            for text, named in texts
+            Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)
+            for text, label in texts
             if text
         ]
 

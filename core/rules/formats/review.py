@@ -1,10 +1,9 @@
-"""Format `review`: a proposal that somebody made is read, answered for, and looked at again.
+"""Format `review`: agents review a text, its author responds, and they look at it again.
 
-Each agent reads the subject by itself and says what is wrong with which of its words. What several
-found is merged, and what matters is put to the author, who answers in the thread or hands in a
-changed text. Then each agent looks again at what it found. Where nothing of weight was found, or
-nobody answers, there is no second look: nothing has changed. The vote is on three verdicts whose
-ids never change.
+Each agent reads the subject in isolation and reports findings with quotes. Findings are merged, and
+the severe ones are put to the author, who answers in the thread or submits a changed text. Then
+each agent checks its findings again (the second look). Without severe findings or without a
+response there is no second look. The vote is on three verdicts with fixed ids.
 """
 
 from collections import Counter
@@ -40,21 +39,22 @@ VERDICTS: Mapping[str, str] = {
     WITH_CHANGES: "Ready with changes",
     NOT_YET: "Not yet",
 }
-#: On it the findings of all are merged, and on it they are put to the author.
+#: The turn that merges the findings of all agents.
 MERGING = Turn(act=Act.FINDINGS, round=1, agent=SUMMARIZER)
+#: The turn that puts severe findings to the author.
 ASKING = Turn(act=Act.CLARIFICATION, round=1, agent=ENGINE)
-#: The author has so many times as long as people have for a clarifying question: a text is to be
-#: changed, perhaps.
+#: The author's time, as a multiple of the time for a clarifying question, because a text may have
+#: to be changed.
 PATIENCE = 4
 _UNANSWERED = "the finding stands"
-#: Warns of a verdict that is no "Ready", whatever the judge and the vote say.
+#: The warning of a verdict that was lowered from "Ready".
 NOT_READY = (
     "The judge called it ready while findings that weigh are open, so it is ready with changes at "
     "most."
 )
-#: Findings that one agent may make, on each look, and that are put to the author.
+#: The most findings of one agent on each look, and the most that are put to the author.
 MOST_FINDINGS, MOST_PUT = 8, 8
-#: What the author is asked about.
+#: Severities about which the author is asked.
 WEIGHTY = frozenset({Severity.BLOCKER, Severity.MAJOR})
 _HANDED_IN = "[Handed in, changed: "
 
@@ -63,11 +63,12 @@ _HANDED_IN = "[Handed in, changed: "
 
 
 def raised_findings(debate: Debate) -> Sequence[ReviewFinding]:
-    return _found_on(debate, Act.REVIEW)
+    """All findings that count, not merged, with the agent that raised each."""
+    return _findings_of(debate, Act.REVIEW)
 
 
-def _found_on(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
-    """What the agents found on that act, in roster order; what was struck out does not count."""
+def _findings_of(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
+    """The findings of this act that count, in roster order."""
     return [
         finding.model_copy(update={"raised_by": (agent,)})
         for agent, contribution in FORMAT.contributions(debate, act).items()
@@ -79,66 +80,69 @@ def _found_on(debate: Debate, act: Act) -> Sequence[ReviewFinding]:
 def merge_findings(
     findings: Sequence[ReviewFinding], same_as: Sequence[int] = ()
 ) -> tuple[ReviewFinding, ...]:
-    """Each finding once, with everybody who raised it, the gravest first, numbered from 1.
+    """Merge findings with the same meaning; sorted by severity and numbered from 1.
 
-    Of several that say the same the gravest stays as it is worded, else the first.
+    The text of the most severe one is used, or of the first. It gets the agents of all in
+    `raised_by`.
 
     Args:
         findings: The findings, each with its `raised_by`.
-        same_as: For each the place (from 0) of the first one that says the same, its own where
-            none does; empty: those in the same words about the same words.
+        same_as: For each finding the index of the first one with the same meaning (its own index if
+            it is the first). Empty: findings with the same quote and text are merged.
     """
-    texts = [(it.citation.source, it.citation.words, it.wrong) for it in findings]
+    texts = [(item.citation.source, item.citation.words, item.wrong) for item in findings]
     groups: dict[int, list[ReviewFinding]] = {}
     for first, finding in zip(same_as or map(texts.index, texts), findings, strict=True):
         groups.setdefault(first, []).append(finding)
-    once = list[ReviewFinding]()
+    merged = list[ReviewFinding]()
     for group in groups.values():
-        raised_by = tuple(dict.fromkeys(by for finding in group for by in finding.raised_by))
-        once.append(min(group, key=_weight).model_copy(update={"raised_by": raised_by}))
+        agents = tuple(dict.fromkeys(agent for finding in group for agent in finding.raised_by))
+        merged.append(min(group, key=_severity).model_copy(update={"raised_by": agents}))
     return tuple(
         finding.model_copy(update={"number": number})
-        for number, finding in enumerate(sorted(once, key=_weight), start=1)
+        for number, finding in enumerate(sorted(merged, key=_severity), start=1)
     )
 
 
-def _weight(finding: ReviewFinding) -> int:
+def _severity(finding: ReviewFinding) -> int:
     return list(Severity).index(finding.severity)
 
 
 @once_per_debate
 def current_findings(debate: Debate) -> tuple[ReviewFinding, ...]:
-    """Every finding as it stands now, the gravest first.
+    """All findings with their current status, the most severe first.
 
-    One is resolved, or answered, if no second look leaves it open; new findings of second looks
-    are numbered on.
+    A finding is resolved or answered if no second look leaves it open. New findings of second looks
+    get the next numbers.
     """
     first = debate.findings.items if debate.findings else merge_findings(raised_findings(debate))
-    second_looks, order = _found_on(debate, Act.SECOND_LOOK), list(FindingStatus)
+    second_looks, order = _findings_of(debate, Act.SECOND_LOOK), list(FindingStatus)
     findings = list[ReviewFinding]()
     for finding in first:
         looks = [item for item in second_looks if item.number == finding.number]
         weakest = min(looks, key=lambda look: order.index(look.status), default=finding)
-        said_so = [look for look in looks if look.status is weakest.status]
+        deciding = [look for look in looks if look.status is weakest.status]
         update = {
             "status": weakest.status,
-            "why": next((look.why for look in said_so if look.why), ""),
-            "mended_by": next((look.mended_by for look in said_so if look.mended_by), None),
+            "why": next((look.why for look in deciding if look.why), ""),
+            "mended_by": next((look.mended_by for look in deciding if look.mended_by), None),
             "changed": next((look.changed for look in looks if look.changed), ()),
         }
         findings.append(finding.model_copy(update=update))
     for finding in merge_findings([finding for finding in second_looks if not finding.number]):
         update = {"status": FindingStatus.NEW, "number": len(first) + finding.number}
         findings.append(finding.model_copy(update=update))
-    return tuple(sorted(findings, key=lambda finding: (_weight(finding), finding.number)))
+    return tuple(sorted(findings, key=lambda finding: (_severity(finding), finding.number)))
 
 
 def findings_for_author(debate: Debate) -> Sequence[ReviewFinding]:
+    """The severe findings that are put to the author, at most `MOST_PUT`."""
     items = debate.findings.items if debate.findings else ()
     return [item for item in items if item.severity in WEIGHTY][:MOST_PUT]
 
 
 def unasked_count(debate: Debate) -> int:
+    """The number of severe findings beyond `MOST_PUT`."""
     items = debate.findings.items if debate.findings else ()
     return max(0, sum(item.severity in WEIGHTY for item in items) - MOST_PUT)
 
@@ -147,8 +151,8 @@ def unasked_words(debate: Debate) -> str:
     count = unasked_count(debate)
     if not count:
         return ""
-    what = "1 more that matters is" if count == 1 else f"{count} more that matter are"
-    return f"{what} not asked about: nobody answers for them, and they stand in the verdict."
+    subject_words = "1 more that matters is" if count == 1 else f"{count} more that matter are"
+    return f"{subject_words} not asked about: no answer is expected, and the verdict lists them."
 
 
 def own_findings(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
@@ -157,17 +161,18 @@ def own_findings(debate: Debate, agent: str) -> Sequence[ReviewFinding]:
 
 
 def struck_count(debate: Debate) -> int:
-    findings = (it for said in debate.contributions.values() for it in said.findings)
+    """The number of findings that do not count because their quotes are not in the subject."""
+    findings = (item for speech in debate.contributions.values() for item in speech.findings)
     return sum(not finding.counts for finding in findings)
 
 
 def struck_words(debate: Debate) -> str:
-    lost = quantity(struck_count(debate), "finding")
-    return f"{lost} struck out: not about words of the subject." if struck_count(debate) else ""
+    count = quantity(struck_count(debate), "finding")
+    return f"{count} struck out: not about words of the subject." if struck_count(debate) else ""
 
 
 def open_findings_words(findings: Iterable[ReviewFinding]) -> str:
-    """How many are still to be mended, by severity: "2 blockers, 3 minor"; empty if none is."""
+    """The number of open findings by severity: "2 blockers, 3 minor"; empty if there is none."""
     count = Counter(finding.severity for finding in findings if finding.is_open)
     plurals = {Severity.MAJOR: "major", Severity.MINOR: "minor"}
     return ", ".join(
@@ -185,10 +190,10 @@ def answered_words(findings: Iterable[ReviewFinding]) -> str:
 
 
 def finding_line(finding: ReviewFinding) -> str:
-    cited = finding.citation
-    place = f" ({', '.join(filter(None, (cited.source, cited.place)))})"
+    quote = finding.citation
+    place = f" ({', '.join(filter(None, (quote.source, quote.place)))})"
     mend = f" To mend it: {finding.mend}" if finding.mend else ""
-    return f"{finding.severity.value}: “{cited.words}”{place}: {finding.wrong}{mend}"
+    return f"{finding.severity.value}: “{quote.words}”{place}: {finding.wrong}{mend}"
 
 
 # The steps.
@@ -199,7 +204,7 @@ def _is_put(debate: Debate, _turn: Turn) -> bool:
 
 
 def _looks_again(debate: Debate, turn: Turn) -> bool | None:
-    """Whether the agent looks again: at what it found, once the author has answered."""
+    """Whether the agent takes a second look at its findings; None: not known yet."""
     if debate.findings is None:
         return None
     if not findings_for_author(debate) or not own_findings(debate, turn.agent):
@@ -216,11 +221,11 @@ def _findings_of_all(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Par
         f"f{number} (agent {debate.setup.letter(finding.raised_by[0])}): {finding_line(finding)}"
         for number, finding in enumerate(raised_findings(debate), start=1)
     ]
-    return _listed("Findings of all agents", lines)
+    return _list_part("Findings of all agents", lines)
 
 
 def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    # Findings put to the author are quoted above, with the answers.
+    # The prompt already contains the findings put to the author, with the answers.
     numbers = {finding_number(debate, item): item.number for item in _card_items(debate)}
     lines = [
         f"f{finding.number}: number {numbers[finding.number]} of what people were asked"
@@ -228,7 +233,7 @@ def _own_findings(_form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         else f"f{finding.number}: {finding_line(finding)}"
         for finding in own_findings(debate, turn.agent)
     ]
-    return _listed("Your findings", lines)
+    return _list_part("Your findings", lines)
 
 
 def _standing_findings(_form: Format, debate: Debate, _turn: Turn) -> Sequence[Part]:
@@ -237,10 +242,10 @@ def _standing_findings(_form: Format, debate: Debate, _turn: Turn) -> Sequence[P
         + (f" ({finding.why})" if finding.why else "")
         for finding in current_findings(debate)
     ]
-    return _listed("Findings as they stand", lines or ["There are none."])
+    return _list_part("Findings as they stand", lines or ["There are none."])
 
 
-def _listed(label: str, lines: Sequence[str]) -> Sequence[Part]:
+def _list_part(label: str, lines: Sequence[str]) -> Sequence[Part]:
     text = "\n".join(" ".join(line.split()) for line in lines)
     return (Part(kind=PartKind.CRITIQUE, label=label, text=text, trim_priority=1),)
 
@@ -250,7 +255,7 @@ FORMAT = Format(
     most_rounds=1,
     compares_drafts=False,
     steps=(
-        # Whoever has no review has nothing to look at again.
+        # An agent without a review has no findings for a second look.
         Step(act=Act.REVIEW, misses=1, isolated=True, position=True, is_summed_up=True),
         Step(
             act=Act.FINDINGS,
@@ -282,6 +287,7 @@ FORMAT = Format(
 
 
 def options(debate: Debate, turn: Turn) -> Options:
+    """The three verdicts as options, with the one that each agent's review names."""
     stances = {agent: leading(draft.stance) for agent, draft in FORMAT.drafts(debate).items()}
     return Options(
         turn=turn,
@@ -292,6 +298,7 @@ def options(debate: Debate, turn: Turn) -> Options:
 
 
 def second_look_words(debate: Debate) -> str:
+    """Whether there was a second look, and why not, in a sentence."""
     if FORMAT.contributions(debate, Act.SECOND_LOOK):
         return "The author was asked about what matters, and the agents looked again."
     if debate.findings is None:
@@ -303,10 +310,11 @@ def second_look_words(debate: Debate) -> str:
     return "There was no second look."
 
 
-# What is put to the author, and what the author says to it.
+# Questions to the author, and the author's responses.
 
 
 def author_questions(debate: Debate, turn: Turn) -> Clarifications:
+    """The card that puts severe findings to the author, one question each."""
     first = 1 + sum(len(card.items) for card in debate.clarifications.values())
     wait = timedelta(seconds=debate.setup.clarifying.wait_seconds * PATIENCE)
     items = tuple(
@@ -322,44 +330,44 @@ def author_questions(debate: Debate, turn: Turn) -> Clarifications:
 
 
 def _card_items(debate: Debate) -> Sequence[Clarification]:
-    """The questions that put findings to the author."""
+    """The questions to the author; empty before they are asked."""
     card = debate.clarifications.get(ASKING.key) if debate.findings else None
     return card.items if card else ()
 
 
 def questions_to_people(debate: Debate) -> Sequence[Clarification]:
-    put_to_author = _card_items(debate)
+    """All clarifying questions except those that put findings to the author."""
+    author_items = _card_items(debate)
     items = (item for card in debate.clarifications.values() for item in card.items)
-    return [item for item in items if item not in put_to_author]
+    return [item for item in items if item not in author_items]
 
 
 def finding_number(debate: Debate, item: Clarification) -> int | None:
-    """The number of the finding that a question puts to the author; None: it is of no finding."""
+    """The number of the finding that a question is about; None for other questions."""
     items = _card_items(debate)
     return findings_for_author(debate)[items.index(item)].number if item in items else None
 
 
 def is_settled_by_text(debate: Debate, item: Clarification) -> bool:
-    """Whether a finding was put to the author, who handed in a changed text and said no more."""
+    """Whether the author submitted a changed text instead of answering this question."""
     answer = debate.answers.get(item.number)
     is_unanswered = item in _card_items(debate) and not (answer and answer.text)
     return is_unanswered and bool(handed_in(debate))
 
 
 def is_answered(debate: Debate) -> bool:
-    """Whether the author's time is over, and something came of it: an answer, a note, a file."""
+    """Whether the author responded, with an answer, a note or a file, and the time is over."""
     if debate.open_cards:
         return False
     answers = (debate.answers.get(item.number) for item in _card_items(debate))
-    is_said = any(answer and answer.text for answer in answers)
-    return is_said or any(key.startswith("note/") for key in response_keys(debate))
+    has_answer = any(answer and answer.text for answer in answers)
+    return has_answer or any(key.startswith("note/") for key in response_keys(debate))
 
 
 def awaits_changed_text(debate: Debate) -> bool:
-    """Whether what the author handed in is still to be read: till then nobody looks, or votes."""
+    """Whether the author's changed text is still to be read; second look and vote wait for it."""
     if not debate.findings or not is_answered(debate):
         return False
-    # The readings of what was handed in while the author was asked.
     notes = {key.removeprefix("note/") for key in response_keys(debate)}
     references = [ref for note in debate.all_notes if note.id in notes for ref in note.references]
     first, reading = len(debate.setup.references), sources.unread(debate)
@@ -371,29 +379,29 @@ def awaits_changed_text(debate: Debate) -> bool:
 
 
 def response_keys(debate: Debate) -> Sequence[str]:
-    """Keys of the author's responses: answers, notes, the end of the time to answer.
+    """Keys of the events of the author's responses, and of the end of the time to answer.
 
-    Answers and notes count while the author is asked, a changed text any time before the vote.
+    Answers and notes count until that end, a changed text until the vote.
     """
     items, closed = _card_items(debate), f"{ASKING.key}/closed"
     if not items:
         return ()
     votes = {key for key, ballot in debate.ballots.items() if ballot.turn.round}
-    changed = {f"note/{note.id}" for note in debate.all_notes if note.references}
+    changed_texts = {f"note/{note.id}" for note in debate.all_notes if note.references}
     answers = {f"answer/{item.number}" for item in items}
     keys = list(takewhile(lambda key: key not in votes, debate.times))
     begin = keys.index(ASKING.key)
     end = keys.index(closed) if closed in keys else len(keys)
     return [
         key
-        for place, key in enumerate(keys)
-        if key in changed
-        or (begin < place <= end and (key in answers or key == closed or key.startswith("note/")))
+        for index, key in enumerate(keys)
+        if key in changed_texts
+        or (begin < index <= end and (key in answers or key == closed or key.startswith("note/")))
     ]
 
 
 def revision_fault(debate: Debate) -> str:
-    """Why no changed text can be handed in now, with what to do; empty where one can."""
+    """Why no changed text can be submitted now, with what to do; empty if one can."""
     again = "Start another review with the changed text."
     if debate.setup.format != NAME:
         return f"Debate `{debate.id}` is no review: there is no text in it that could be changed."
@@ -407,16 +415,17 @@ def revision_fault(debate: Debate) -> str:
     return ""
 
 
-# The subject, and what its author handed in since.
+# The subject, and changed texts.
 
 
 def subject(debate: Debate) -> Sequence[Source]:
-    """What is reviewed, as far as it was read: the sources that came with the question."""
+    """The reviewed texts: the sources of the question that could be read."""
     numbers = {int(turn.target or 0) for turn in sources.with_question(debate)}
     return [source for source in _read_sources(debate) if source.number in numbers]
 
 
 def handed_in(debate: Debate) -> Sequence[Source]:
+    """The changed texts that the author submitted and that could be read."""
     first = subject(debate)
     return [source for source in _read_sources(debate) if source not in first]
 
@@ -426,16 +435,16 @@ def _read_sources(debate: Debate) -> Sequence[Source]:
 
 
 def source_role(debate: Debate, source: Source) -> str:
-    """What a source is in a review: the subject, or its changed text; empty: neither."""
+    """The role of a source in a review: "the subject", "the changed text" or similar; or empty."""
     if debate.setup.format != NAME:
         return ""
-    read, title = subject(debate), source.reference.title
-    if source in read:
+    texts, title = subject(debate), source.reference.title
+    if source in texts:
         return "the subject"
-    # Of a subject that is one source its changed text may have any title.
-    is_single = len(read) == 1
-    changed = [it.id for it in handed_in(debate) if is_single or it.reference.title == title]
-    is_of_subject = is_single or any(it.reference.title == title for it in read)
+    # A changed text belongs to the source of the same title; of a single source to that one.
+    is_single = len(texts) == 1
+    changed = [text.id for text in handed_in(debate) if is_single or text.reference.title == title]
+    is_of_subject = is_single or any(text.reference.title == title for text in texts)
     if source.id not in changed or not is_of_subject:
         return ""
     is_newest = source.id == changed[-1]
@@ -443,6 +452,7 @@ def source_role(debate: Debate, source: Source) -> str:
 
 
 def handing_in_words(titles: Sequence[str]) -> str:
+    """The text of a note that submits changed texts of these titles."""
     return f"{_HANDED_IN}{', '.join(titles)}]"
 
 
@@ -451,11 +461,12 @@ def is_handing_in(note: Note) -> bool:
 
 
 def references(debate: Debate) -> Sequence[SourceReference]:
+    """The references given for review."""
     return [reference for reference in debate.setup.references if reference.kind in KINDS]
 
 
 def subject_fault(debate: Debate) -> str:
-    """Why nothing is reviewed: what was given could not be read; empty where something was."""
+    """Why the review is not held, because none of its texts could be read; else empty."""
     faults = [
         source for source in debate.sources if source.reference.kind in KINDS and source.fault
     ]

@@ -1,4 +1,4 @@
-"""What a step shows of what was said, as parts whose beginnings prompts share (pure)."""
+"""Parts of prompts from earlier contributions, ordered so that vendors can cache them (pure)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,9 +10,9 @@ from core.request import Part, PartKind, numbered_parts
 from core.rules.steps import After, Format, Show
 
 CUT_MARK = " […]"
-#: Characters of another position where it is only shown for comparison.
+#: Characters of another position that is shown only for comparison.
 IN_SHORT = 900
-#: Characters by which an agent knows its own text again.
+#: Characters of an excerpt by which an agent recognises its own text.
 _BEGINNING = 160
 
 
@@ -24,37 +24,39 @@ def own_text(
     in_short: bool = False,
     trim_priority: int = 1,
 ) -> Show:
-    """What the agent said on an earlier turn; `{letter}` in the label stands for its letter."""
+    """Show the agent's text of an earlier turn; `{letter}` in the label becomes its letter."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-        named = label.format(letter=debate.setup.letter(turn.agent))
+        title = label.format(letter=debate.setup.letter(turn.agent))
         parts = list[Part]()
-        for each in form.turns_of(turn, source, ()):
-            if said := debate.contributions.get(each.key):
-                text = in_brief(said) if in_short else said.text
-                parts.append(Part(kind=kind, label=named, text=text, trim_priority=trim_priority))
+        for earlier_turn in form.turns_of(turn, source, ()):
+            if contribution := debate.contributions.get(earlier_turn.key):
+                text = in_brief(contribution) if in_short else contribution.text
+                parts.append(Part(kind=kind, label=title, text=text, trim_priority=trim_priority))
         return parts
 
     return show
 
 
 def newest_position(label: str) -> Show:
-    """What the agent stood for last, in whichever earlier round that was."""
+    """Show the agent's newest position of all earlier rounds."""
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-        said = form.positions(debate, turn.round - 1).get(turn.agent)
-        text = said.text if said else ""
+        position = form.positions(debate, turn.round - 1).get(turn.agent)
+        text = position.text if position else ""
         return [Part(kind=PartKind.OWN, label=label, text=text, trim_priority=1)] if text else []
 
     return show
 
 
 def critiques(source: After, label: str) -> Show:
+    """Show the critiques of the agent's text, numbered, without their authors."""
+
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         roster = [agent.id for agent in debate.setup.agents]
-        keys = [each.key for each in form.turns_of(turn, source, roster)]
-        said = debate.contributions
-        texts = [said[key].text for key in keys if key in said]
+        keys = [critique_turn.key for critique_turn in form.turns_of(turn, source, roster)]
+        contributions = debate.contributions
+        texts = [contributions[key].text for key in keys if key in contributions]
         return numbered_parts(PartKind.CRITIQUE, label, texts)
 
     return show
@@ -68,6 +70,8 @@ def others_unnamed(
     in_short: bool = False,
     trim_priority: int = 2,
 ) -> Show:
+    """Show the other agents' texts of one act in this round, numbered, without their authors."""
+
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
         parts = {
             agent: Part(
@@ -88,9 +92,9 @@ def others_unnamed(
 
 
 def others_by_letter(act: Act, *, in_short: bool = False) -> Show:
-    """The others' positions under their letters, so that each can be answered by name.
+    """Show the others' texts of one act under their letters, so that an answer can name them.
 
-    Agents without a text in that step have their newest position there.
+    An agent without such a text is shown with its newest position.
     """
 
     def show(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
@@ -115,7 +119,7 @@ def others_by_letter(act: Act, *, in_short: bool = False) -> Show:
 
 
 def rebuttals(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
-    """All rebuttals, under the letters of their authors: for the voters."""
+    """Show all rebuttals to the voters, under the letters of their authors."""
     if not turn.round:
         return ()
     contributions = form.contributions(debate, Act.REBUTTAL)
@@ -131,29 +135,29 @@ def rebuttals(form: Format, debate: Debate, turn: Turn) -> Sequence[Part]:
     ]
 
 
-def in_cache_order(debate: Debate, me: str, parts: Mapping[str, Part]) -> Sequence[Part]:
-    """The parts that others than `me` have, with a cache breakpoint where a shared beginning ends.
+def in_cache_order(debate: Debate, reader: str, parts: Mapping[str, Part]) -> Sequence[Part]:
+    """All parts except the reader's own, with cache breakpoints after shared beginnings.
 
-    Everybody reads all but its own, so no two lists are equal. The roster is halved again and
-    again: what the half an agent is not in has said comes first, the same for all of its own half;
-    then the same within that half. A vendor caches what the halves share. In roster order only
-    those late in it would share anything.
+    Each agent reads all parts but its own, so no two lists are equal. To share long beginnings the
+    roster is halved again and again: the parts of the half without the reader come first, as the
+    same text for all agents of the reader's half; then the same within that half. In roster order
+    only the last agents would share anything.
     """
     result: list[Part] = []
     group = [agent.id for agent in debate.setup.agents]
-    while me in group and len(group) > 1:
+    while reader in group and len(group) > 1:
         middle = len(group) // 2
         halves = group[:middle], group[middle:]
-        mine, far = halves if me in halves[0] else halves[::-1]
-        result += [parts[agent] for agent in far if agent in parts]
-        if len(mine) > 1 and result:
+        own_half, other_half = halves if reader in halves[0] else halves[::-1]
+        result += [parts[agent] for agent in other_half if agent in parts]
+        if len(own_half) > 1 and result:
             result[-1] = replace(result[-1], ends_shared=True)
-        group = mine
+        group = own_half
     return result
 
 
 def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
-    """As many whole paragraphs as fit; where not even the first does, its words, cut visibly."""
+    """As many whole paragraphs as fit; if the first is too long, its first words. Marks the cut."""
     if len(text) <= most:
         return text
     room, beginning = most - len(CUT_MARK), ""
@@ -167,12 +171,12 @@ def first_paragraphs(text: str, most: int = IN_SHORT) -> str:
 
 
 def in_brief(contribution: Contribution, most: int = IN_SHORT) -> str:
-    """The answer and points that end a speech; its first paragraphs where it has none."""
+    """The answer and points of a contribution; without points its first paragraphs."""
     if not contribution.points:
         return first_paragraphs(contribution.text, most)
     return "\n- ".join((contribution.answer, *contribution.points))
 
 
-def excerpt(text: str, above: str) -> str:
-    """How a text begins, and under which label above it stands in full."""
-    return f"{first_paragraphs(text, _BEGINNING)}\n(In full above, in: {above}.)"
+def excerpt(text: str, label: str) -> str:
+    """The beginning of a text, with the label of the part above that contains the full text."""
+    return f"{first_paragraphs(text, _BEGINNING)}\n(In full above, in: {label}.)"

@@ -1,8 +1,8 @@
-"""Strategy `hierarchical`: long contributions, then rounds, then the debate so far are summed up.
+"""Strategy `hierarchical`: summarises long contributions, then rounds, then the debate so far.
 
-A contribution at or over the threshold is condensed as soon as it is made; a round's summary is
-made from its condensed contributions; every three rounds, what went before becomes one text, made
-from the last such text and the summaries of the rounds since. So each round is summed up once.
+A contribution at or over the threshold is summarised as soon as it exists. A round's summary is
+made from these summaries. Every three rounds the debate so far is summarised from its last summary
+and the summaries of later rounds, so that each round is summarised once.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ METHOD = ContextMethod.HIERARCHICAL
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    # Contributions of all rounds but the last that reach their authors' threshold.
+    # Contributions that reach their authors' threshold, except in the last round.
     long = [
         contribution_turn(contribution)
         for contribution in debate.contributions.values()
@@ -36,10 +36,10 @@ def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
         and not contribution.carried_from
         and is_planned(debate, contribution.turn.round + 1, debate.setup.rounds)
     ]
-    # A round is summed up once it is over and its contributions are condensed.
+    # A round is summarised after its long contributions.
     pending = {turn.round for turn in debate.open_turns(long)}
     over = [turn for turn in by_round.of_each_round(debate, rounds) if turn.round not in pending]
-    # The debate is summed up once all the material is there: the summary before, rounds since.
+    # The debate so far is summarised after its previous summary and the rounds since.
     so_far = [
         debate_turn(number)
         for number in range(DEBATE_EVERY, rounds, DEBATE_EVERY)
@@ -58,7 +58,7 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     if turn.round == 1:
         return ()
-    # The newest text on the debate so far, then the rounds it does not cover.
+    # The newest summary of the debate so far, then the rounds after it.
     upto, older = 0, list[Part]()
     for number in range(DEBATE_EVERY, turn.round - 1, DEBATE_EVERY):
         if summary := debate.summaries.get(debate_turn(number).key):

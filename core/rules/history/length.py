@@ -1,9 +1,9 @@
-"""Strategy `length`: an agent's own history is summarised once it is long (perspective summaries).
+"""Strategy `length`: summarises an agent's own history once it is long (perspective summaries).
 
-At the start of each round an agent counts the characters of its own perspective. From the
-threshold on its history is summarised afresh from the whole of it, beside the agent's turns of that
-round. A turn shows the newest summary that is there, and what came after it in full; without one,
-the full history. Source: dialectic's context summarization.
+If an agent's history has reached the threshold at the start of a round, it is summarised as a
+whole, in parallel to the agent's turns of that round. A prompt shows the newest finished summary
+and later contributions in full; without a summary, the full history. Source: dialectic's context
+summarization.
 """
 
 from collections.abc import Sequence
@@ -44,42 +44,42 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
     label = "Your debate so far, in short"
     parts = [Part(kind=PartKind.SUMMARY, label=label, text=summary.text)] if summary else []
     if turn.act is Act.CRITIQUE:
-        # A critique is about another's text: the agent's own position suffices.
+        # A critique is about another agent's text, so the own position is enough.
         position = format_of(debate).positions(debate, turn.round - 1).get(turn.agent)
         label, text = "Your own position, in short", in_brief(position) if position else ""
     elif summary is None:
         return material.own_history(debate, turn)
     else:
-        since = [
-            # A refinement's last version answers critiques of earlier ones.
-            with_text(said, in_brief(said))
-            if turn.act is Act.REFINEMENT and said.turn.target
-            else said
-            for said in perspective(debate, turn.agent, turn.round)
-            if said.turn.round >= summary.turn.round
+        later = [
+            # The last refinement has already answered earlier critiques.
+            with_text(contribution, in_brief(contribution))
+            if turn.act is Act.REFINEMENT and contribution.turn.target
+            else contribution
+            for contribution in perspective(debate, turn.agent, turn.round)
+            if contribution.turn.round >= summary.turn.round
         ]
-        label, text = "What came after", material.as_text(debate, since, mine=turn.agent)
+        label, text = "What came after", material.as_text(debate, later, reader=turn.agent)
     if text:
         parts.append(Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=4))
     return parts
 
 
 def newest(debate: Debate, agent: str, number: int) -> Summary | None:
+    """The agent's newest summary up to a round."""
     turns = (perspective_turn(earlier, agent) for earlier in range(number, 1, -1))
     summaries = (debate.summaries.get(turn.key) for turn in turns)
     return next((summary for summary in summaries if summary), None)
 
 
 def _is_due(debate: Debate, turn: Turn, rounds: int) -> bool:
-    """The round before is over for this agent, its history is long, and there is no summary yet."""
+    """Whether the agent's long history before the turn's round is complete and not summarised."""
     if not debate.has_begun(turn.round - 1) or debate.is_done(turn):
         return False
     is_last = not is_planned(debate, turn.round + 1, rounds)
     if is_last and newest(debate, turn.agent, turn.round - 1):
-        return False  # one turn would read it: the one before and what came since serve
-    refined = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
-    # Nobody can end the debate before the round any more.
-    is_over = debate.is_done(refined) or (
+        return False  # only one turn would read it, and can use the summary before
+    refinement = turn_of(Act.REFINEMENT, turn.round - 1, turn.agent)
+    is_over = debate.is_done(refinement) or (
         material.is_complete(debate, turn.round - 1)
         and all(coming.round >= turn.round for coming in turns_ready(debate, rounds))
     )

@@ -1,9 +1,9 @@
-"""What was said before, and every summary: on which turn it is made, from what, for whom (pure).
+"""Earlier contributions of a debate, and the material of each kind of summary (pure).
 
-| turn | made from | for |
+| key of the turn | material | readers |
 | --- | --- | --- |
-| `r2/summary/ann` | what Ann wrote before round 2, and critiques of it | Ann (`length`) |
-| `r2/summary/summarizer` | round 2; for people alone its texts in short | `rounds`, people |
+| `r2/summary/ann` | Ann's texts before round 2, and critiques of them | Ann (`length`) |
+| `r2/summary/summarizer` | round 2; short forms for people alone | `rounds`, people |
 | `…/summarizer/meta` | the summaries of the first rounds | `rounds` |
 | `…/summarizer/<key>` | one long contribution | `hierarchical` |
 | `…/summarizer/debate` | all rounds so far, in short | `hierarchical` |
@@ -23,59 +23,63 @@ from core.request import Part, PartKind
 from core.rules.formats.registry import format_of, turns_ready
 from core.rules.formats.shown import in_brief
 
-#: Rounds that become one text with the rounds before them: `rounds` (once), `hierarchical` (as
-#: often as so many more are over).
-META_ROUNDS, DEBATE_EVERY = 5, 3
-#: Tokens of a text of several rounds, and of a round by the third of the debate it is in.
+#: Strategy `rounds`: the number of first rounds that get one common summary.
+META_ROUNDS = 5
+#: Strategy `hierarchical`: after each so many rounds the debate so far is summarised.
+DEBATE_EVERY = 3
+#: Length of a summary of several rounds, in tokens.
 META_TOKENS = 500
+#: Length of a round's summary in the first, second and last third of the debate, in tokens.
 EARLY_TOKENS, MIDDLE_TOKENS, LATE_TOKENS = 300, 250, 200
-#: Contributions that stand in for a round whose summary failed.
+#: The number of last contributions that replace a round whose summary failed.
 LAST_CONTRIBUTIONS = 3
-#: Characters of a text without a short form where it is summed up for people alone.
+#: Characters of a text without points in the material for people.
 _OPENING = 500
-#: Characters a token has, roughly, in English prose.
+#: Average characters per token in English prose.
 _CHARS_PER_TOKEN = 4
-#: Whose prompts call agents by letters always, and where the history is everybody's.
+#: Acts whose prompts always call agents by letters.
 _LETTERED = frozenset({Act.DEBATE, Act.ADJUST, Act.REBUTTAL, Act.STATEMENT})
+#: Acts whose prompts do so only if the history contains the texts of all agents.
 _CRITICISED = frozenset({Act.PROPOSAL, Act.CRITIQUE, Act.REFINEMENT})
 
 
-# Whose rules for summaries hold.
+# Settings.
 
 
 def summarization_for(debate: Debate, agent: str) -> Summarization:
+    """The agent's own settings for summaries, else the debate's."""
     setup = debate.setup
-    own = {**{agent.id: agent for agent in setup.agents}, JUDGE: setup.judge}.get(agent)
-    return (own and own.summarization) or setup.summarization
+    speaker = {**{agent.id: agent for agent in setup.agents}, JUDGE: setup.judge}.get(agent)
+    return (speaker and speaker.summarization) or setup.summarization
 
 
 def method_of(debate: Debate, agent: str) -> ContextMethod:
-    """What stands in for older turns in this agent's prompts; switched off, nothing does."""
+    """How older turns are shortened in this agent's prompts."""
     rules = summarization_for(debate, agent)
     return rules.method if rules.enabled else ContextMethod.FULL
 
 
 def methods_in_use(debate: Debate) -> frozenset[ContextMethod]:
-    """The methods of all agents and of the debate itself: the facilitator and people read on."""
+    """The methods of all agents, and the debate's own, which is the facilitator's."""
     readers = (FACILITATOR, *(agent.id for agent in debate.setup.agents))
     return frozenset(method_of(debate, reader) for reader in readers)
 
 
 def reads_letters(debate: Debate, turn: Turn) -> bool:
-    """Whether what a speaker is shown on this turn calls agents by letters."""
-    in_common = {ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL}
-    is_told = turn.round > 1 and method_of(debate, turn.agent) in in_common
-    return turn.act in _LETTERED or (turn.act in _CRITICISED and is_told)
+    """Whether the turn's prompt calls other agents by letters."""
+    shared_methods = {ContextMethod.ROUNDS, ContextMethod.HIERARCHICAL}
+    has_history = turn.round > 1 and method_of(debate, turn.agent) in shared_methods
+    return turn.act in _LETTERED or (turn.act in _CRITICISED and has_history)
 
 
-# What was said.
+# Earlier contributions.
 
 
 @once_per_debate
 def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contribution]:
-    """One agent's history in rounds before `before`: its texts, and critiques of them.
+    """An agent's history before a round: its texts, and critiques of them.
 
-    Texts carried over are left out, as they are there already.
+    Carried-over texts are left out, because they would be repeated.
     """
     return [
         contribution
@@ -87,8 +91,8 @@ def perspective(debate: Debate, agent: str, before: int) -> Sequence[Contributio
 
 
 def _concerns(turn: Turn, agent: str) -> bool:
-    # A critique belongs to the perspective of the agent it is about, not of its author. A
-    # statement is made to the whole panel: there is nothing else to answer.
+    # A critique belongs to the history of its target, not of its author. A panel's statements
+    # belong to the history of every agent, because they answer one another.
     if turn.act is Act.CRITIQUE:
         return turn.target == agent
     is_to_all = turn.act is Act.STATEMENT and agent != FACILITATOR
@@ -97,6 +101,7 @@ def _concerns(turn: Turn, agent: str) -> bool:
 
 @once_per_debate
 def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
+    """The contributions of a round by phase and agent, without carried-over texts."""
     phases = format_of(debate).phases
     roster = [agent.id for agent in debate.setup.agents]
     contributions = [
@@ -107,17 +112,17 @@ def round_of(debate: Debate, number: int) -> Sequence[Contribution]:
         and not contribution.carried_from
     ]
     return sorted(
-        contributions, key=lambda it: (phases.index(it.turn.act), roster.index(it.turn.agent))
+        contributions, key=lambda item: (phases.index(item.turn.act), roster.index(item.turn.agent))
     )
 
 
 def last_positions(debate: Debate) -> Sequence[Contribution]:
-    """What the judge's summary is made from: the final positions, never the critiques."""
+    """The final positions: the material of the judge's summary."""
     return list(format_of(debate).positions(debate).values())
 
 
 def is_complete(debate: Debate, number: int) -> bool:
-    """Whether no agent can say more in that round and those before it."""
+    """Whether no agent has a turn left in this round or earlier ones."""
     if not debate.has_begun(number) or not round_of(debate, number):
         return False
     roster = {agent.id for agent in debate.setup.agents}
@@ -126,7 +131,7 @@ def is_complete(debate: Debate, number: int) -> bool:
 
 @once_per_debate
 def is_planned(debate: Debate, number: int, rounds: int) -> bool:
-    """Whether that round may be held, and the format still has turns for it."""
+    """Whether this round may be held and the format has turns for it."""
     return number <= rounds and bool(format_of(debate).planned_turns(debate, number))
 
 
@@ -134,29 +139,30 @@ def chars(contributions: Sequence[Contribution]) -> int:
     return sum(len(contribution.text) for contribution in contributions)
 
 
-def as_text(debate: Debate, contributions: Sequence[Contribution], *, mine: str = "") -> str:
-    """Contributions as one text, each under its author's letter and its kind.
+def as_text(debate: Debate, contributions: Sequence[Contribution], *, reader: str = "") -> str:
+    """Contributions as one text, each with a heading such as `A's critique of B's proposal`.
 
-    Those of the reading agent, `mine`, are called "your own".
+    The reader's own texts are called `your own`.
     """
     texts = list[str]()
     for contribution in contributions:
         turn = contribution.turn
-        # `A's critique of B's proposal`; `your own proposal`, `B's critique of your proposal`.
-        whose = "your own" if turn.agent == mine else f"{debate.setup.letter(turn.agent)}'s"
-        what = f"{whose} {turn.act.noun}"
+        author = "your own" if turn.agent == reader else f"{debate.setup.letter(turn.agent)}'s"
+        heading = f"{author} {turn.act.noun}"
         if turn.target:
-            of = "your" if turn.target == mine else f"{debate.setup.letter(turn.target)}'s"
-            what += f" of {of} proposal"
-        texts.append(f"[Round {turn.round}: {what}]\n{contribution.text}")
+            is_own = turn.target == reader
+            target = "your" if is_own else f"{debate.setup.letter(turn.target)}'s"
+            heading += f" of {target} proposal"
+        texts.append(f"[Round {turn.round}: {heading}]\n{contribution.text}")
     return "\n\n".join(texts)
 
 
 def own_history(debate: Debate, turn: Turn) -> Sequence[Part]:
+    """The agent's history in full."""
     contributions = perspective(debate, turn.agent, turn.round)
     if not contributions:
         return ()
-    text = as_text(debate, contributions, mine=turn.agent)
+    text = as_text(debate, contributions, reader=turn.agent)
     return (Part(kind=PartKind.OTHER, label="Your earlier rounds", text=text, trim_priority=4),)
 
 
@@ -187,7 +193,7 @@ def stage_turn(act: Act) -> Turn:
     return round_turn(1, act.value)
 
 
-# What they are made from.
+# The material of summaries.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,37 +201,39 @@ class SummaryMaterial:
     kind: SummaryKind
     method: ContextMethod
     text: str
-    #: Characters the summary may have.
+    #: The longest summary, in characters.
     most_chars: int
-    #: The same in words for the model.
+    #: The length in words, for the prompt.
     length: str
-    #: A prompt of one's own.
+    #: A prompt from settings; None: the built-in one.
     prompt: PromptText | None
-    #: Characters of the whole where `text` holds openings; 0: it is the whole.
+    #: Characters of the full contributions, if `text` has only their short forms; else 0.
     whole_chars: int = 0
-    #: What stands in where no summary can be made, and what the record calls it; None: the turn
-    #: fails, and its strategy shows what was to be summed up.
+    #: The text that replaces a failed summary. None: the turn fails, and prompts show the
+    #: material.
     stand_in: str | None = None
+    #: The name of that text in the record.
     stand_in_method: str = ""
-    #: The text in pieces: what is summed up later begins with the same ones, and adds to them.
+    #: The text in pieces that the material of later summaries begins with, so that it is cached.
     grows_by: Sequence[str] = ()
-    #: Whether no later one is foreseen: then nobody reads the last piece again.
+    #: Whether no later summary of this kind is planned, so that the last piece is not cached.
     is_last: bool = False
 
 
 def _material(
-    kind: SummaryKind, text: str, rules: Summarization, *, tokens: int = 0, **more: Any
+    kind: SummaryKind, text: str, rules: Summarization, *, tokens: int = 0, **fields: Any
 ) -> SummaryMaterial:
-    """As long as the rules say, or as so many tokens are."""
+    """The material, with a length in tokens, or by default the length of the settings."""
     most = tokens * _CHARS_PER_TOKEN or rules.max_length
     length = f"{tokens} tokens ({most} characters)" if tokens else f"{most} characters"
-    usual: dict[str, Any] = {"most_chars": most, "method": rules.method, "prompt": rules.prompt}
-    return SummaryMaterial(kind=kind, text=text, length=length, **{**usual, **more})
+    defaults: dict[str, Any] = {"most_chars": most, "method": rules.method, "prompt": rules.prompt}
+    return SummaryMaterial(kind=kind, text=text, length=length, **{**defaults, **fields})
 
 
 def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
+    """The material of the summary that is made on this turn."""
     if turn.agent == JUDGE:
-        # Under their holders' names: the judge names dissent.
+        # With the agents' names, because the judge names who dissents.
         text = "\n\n".join(
             f"[Position of {debate.setup.agent(position.turn.agent).name}]\n{position.text}"
             for position in last_positions(debate)
@@ -246,7 +254,7 @@ def material_for(debate: Debate, turn: Turn) -> SummaryMaterial:
         texts = format_of(debate).contributions(debate, Act(turn.target), turn.round)
         return _of_texts(debate, turn.round, list(texts.values()), ())
     contribution = debate.contributions[turn.target]
-    # Half of the limit of a whole history; without a summary it is shown in full.
+    # Half of the length of a history's summary. If the summary fails, the text is shown in full.
     rules = summarization_for(debate, contribution.turn.agent)
     half = {"max_length": max(1, rules.max_length // 2), "method": ContextMethod.HIERARCHICAL}
     return _material(
@@ -262,8 +270,8 @@ def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
     by_round = dict[int, list[Contribution]]()
     for contribution in perspective(debate, turn.agent, turn.round):
         by_round.setdefault(contribution.turn.round, []).append(contribution)
-    texts = [as_text(debate, said, mine=turn.agent) for _, said in sorted(by_round.items())]
-    # The next round's summary is made from the same and one more; the last round has none.
+    texts = [as_text(debate, items, reader=turn.agent) for _, items in sorted(by_round.items())]
+    # The next summary has the same material and one round more. The last round needs no summary.
     is_last = not is_planned(debate, turn.round + 2, debate.setup.rounds)
     text, rules = "\n\n".join(texts), summarization_for(debate, turn.agent)
     return _material(SummaryKind.PERSPECTIVE, text, rules, grows_by=texts, is_last=is_last)
@@ -272,28 +280,28 @@ def _of_perspective(debate: Debate, turn: Turn) -> SummaryMaterial:
 def _of_texts(
     debate: Debate,
     number: int,
-    whole: Sequence[Contribution],
+    contributions: Sequence[Contribution],
     readers: Collection[ContextMethod],
 ) -> SummaryMaterial:
-    """What was said in a round or a phase: more tokens early, fewer late.
+    """The material for a round or a phase; summaries of early rounds are longer.
 
-    It stands in for texts in the prompts of some readers' strategies. Where people alone read it,
-    no agent quotes it, so what each contribution says in short serves.
+    `readers` are the context methods that show the summary in prompts. If there are none, only
+    people read it, and the short forms of the contributions are enough.
     """
-    texts, method, whole_chars = whole, ContextMethod.ROUNDS, 0
+    texts, method, whole_chars = contributions, ContextMethod.ROUNDS, 0
     if ContextMethod.HIERARCHICAL in readers:
         method = ContextMethod.HIERARCHICAL
-        texts = [condensed(debate, contribution) for contribution in whole]
+        texts = [condensed(debate, contribution) for contribution in contributions]
     elif ContextMethod.ROUNDS not in readers:
-        whole_chars = len(as_text(debate, whole))
-        texts = [with_text(said, in_brief(said, _OPENING)) for said in whole]
-    of = min(debate.setup.rounds, format_of(debate).most_rounds)
-    later = MIDDLE_TOKENS if 3 * number <= 2 * of else LATE_TOKENS
+        whole_chars = len(as_text(debate, contributions))
+        texts = [with_text(item, in_brief(item, _OPENING)) for item in contributions]
+    rounds = min(debate.setup.rounds, format_of(debate).most_rounds)
+    later = MIDDLE_TOKENS if 3 * number <= 2 * rounds else LATE_TOKENS
     return _material(
         SummaryKind.ROUND,
         as_text(debate, texts),
         debate.setup.summarization,
-        tokens=EARLY_TOKENS if 3 * number <= of else later,
+        tokens=EARLY_TOKENS if 3 * number <= rounds else later,
         method=method,
         whole_chars=whole_chars,
         stand_in=_last_words(debate, texts),
@@ -304,20 +312,20 @@ def _of_texts(
 def _of_rounds(
     debate: Debate, numbers: Sequence[int], method: ContextMethod, earlier: str = ""
 ) -> SummaryMaterial:
-    """The summaries of these rounds, and what stands for those before them.
+    """The summaries of these rounds as material, after an `earlier` summary of those before.
 
-    They stand in for their own summary.
+    If the common summary fails, the single ones are used.
     """
     summaries = [(number, in_short(debate, number)) for number in numbers]
     before = [f"[Rounds 1 to {numbers[0] - 1}]\n{earlier}"] if earlier else []
     texts = (*before, *(f"[Round {number}]\n{short}" for number, short in summaries if short))
     text, rules = "\n\n".join(texts), debate.setup.summarization
-    singly = {"stand_in": text, "stand_in_method": "single summaries"}
-    return _material(SummaryKind.META, text, rules, tokens=META_TOKENS, method=method, **singly)
+    fallback = {"stand_in": text, "stand_in_method": "single summaries"}
+    return _material(SummaryKind.META, text, rules, tokens=META_TOKENS, method=method, **fallback)
 
 
 def in_short(debate: Debate, number: int) -> str:
-    """A round's summary; what stands in for it if that failed; empty while it is not there."""
+    """A round's summary; its last contributions if that failed; empty while it is not made."""
     key = round_turn(number).key
     if summary := debate.summaries.get(key):
         return summary.text
@@ -325,6 +333,7 @@ def in_short(debate: Debate, number: int) -> str:
 
 
 def condensed(debate: Debate, contribution: Contribution) -> Contribution:
+    """The contribution with its summary as text, if there is one."""
     summary = debate.summaries.get(contribution_turn(contribution).key)
     return with_text(contribution, summary.text) if summary else contribution
 

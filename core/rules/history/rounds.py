@@ -1,9 +1,9 @@
-"""Strategy `rounds`: finished rounds are summed up in the background, one round behind.
+"""Strategy `rounds`: summarises finished rounds in the background, one round behind.
 
-The summary of round n is made while round n+1 runs and is wanted when round n+2 starts; round n+1
-sees round n in full. Nothing waits for it: as long as it is not there, the round is shown in full.
-In a debate of more than ten rounds the first five become one meta-summary, made while the tenth
-runs. Source: Board of One's background summarizer.
+The summary of round n is made during round n+1, whose prompts show round n in full, and is used
+from round n+2 on. No turn waits for it: until it is ready, prompts show the round in full. In a
+debate of more than ten rounds the first five get one common summary, made during the tenth.
+Source: Board of One's background summarizer.
 """
 
 from collections.abc import Sequence
@@ -25,38 +25,34 @@ from core.rules.history.material import (
 )
 
 METHOD = ContextMethod.ROUNDS
-#: After this round the first rounds are shown summed up once more, together.
+#: After this round prompts show one common summary of the first rounds.
 META_AFTER = 10
-#: How readily a round is shortened that is shown in full because its summary is late: before all
-#: that was said later.
+#: Trim priority of a round that is shown in full because its summary is late. It is shortened
+#: before all later texts.
 LATE_TRIM = 5
 
 
 def ready(debate: Debate, rounds: int) -> Sequence[Turn]:
-    # The first rounds are summed up together once the tenth of more than ten rounds has begun.
-    tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
+    is_tenth_begun = debate.setup.rounds > META_AFTER and is_complete(debate, META_AFTER - 1)
     first = [round_turn(number) for number in range(1, META_ROUNDS + 1)]
-    meta = [meta_turn()] if tenth_begun and not debate.open_turns(first) else []
+    meta = [meta_turn()] if is_tenth_begun and not debate.open_turns(first) else []
     return [*of_each_round(debate, rounds), *meta]
 
 
 def of_each_round(debate: Debate, rounds: int) -> Sequence[Turn]:
-    """The turns on which rounds that are over are summed up, but for those that are done.
-
-    The first one may be over before another one may be held.
-    """
+    """The open turns that summarise rounds that are over, up to `rounds`, and at least round 1."""
     turns = debate.open_turns(map(round_turn, range(1, max(1, rounds) + 1)))
     return [turn for turn in turns if is_complete(debate, turn.round)]
 
 
 def wants(_debate: Debate, turn: Turn) -> Sequence[Turn]:
-    """The summaries of all rounds before the last one; the facilitator's: of all before its own."""
+    """The summaries of all rounds except the last one; for the facilitator all earlier rounds."""
     before = turn.round if turn.act is Act.FACILITATION else turn.round - 1
     return [round_turn(number) for number in range(1, before)]
 
 
 def history(debate: Debate, turn: Turn) -> Sequence[Part]:
-    """Summaries of older rounds, append-only, and the last round in full; the same for all."""
+    """Summaries of older rounds, and the last round in full; the same text for all agents."""
     if turn.act is Act.FACILITATION:
         return _older(debate, turn.round, turn)
     state = "in full" if is_complete(debate, turn.round - 1) else "so far"
@@ -67,12 +63,12 @@ def history(debate: Debate, turn: Turn) -> Sequence[Part]:
 def last_round(
     debate: Debate, turn: Turn, contributions: Sequence[Contribution], state: str
 ) -> Sequence[Part]:
-    """The round before a turn's; only where it is over is it the same text for everybody."""
+    """The round before a turn's. A cache breakpoint ends it only if no text can follow."""
     if not contributions:
         return ()
     label, text = f"Round {turn.round - 1}{state}", as_text(debate, contributions)
-    over = is_complete(debate, turn.round - 1)
-    return [Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=over, trim_priority=4)]
+    is_over = is_complete(debate, turn.round - 1)
+    return [Part(kind=PartKind.OTHER, label=label, text=text, ends_shared=is_over, trim_priority=4)]
 
 
 def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
@@ -82,17 +78,17 @@ def _older(debate: Debate, before: int, turn: Turn) -> Sequence[Part]:
         parts = [Part(kind=PartKind.SUMMARY, label=label, text=meta.text)]
     for number in range(META_ROUNDS + 1 if meta else 1, before):
         parts += in_short_or_full(debate, number, round_of(debate, number))
-    # The next round's prompts begin with these: each ends at a cache breakpoint.
+    # Later prompts begin with the same parts, so each ends with a cache breakpoint.
     return [replace(part, ends_shared=True) for part in parts]
 
 
 def in_short_or_full(
     debate: Debate, number: int, contributions: Sequence[Contribution]
 ) -> Sequence[Part]:
-    """A round's summary, or while it is late the round in full; none where nothing was said."""
+    """A round's summary, or the round in full while there is none; empty for an empty round."""
     if short := in_short(debate, number):
         return [Part(kind=PartKind.SUMMARY, label=f"Round {number} in short", text=short)]
-    # The oldest texts are shortened first where the prompt does not fit.
+    # If the prompt is too long, the oldest texts are shortened first.
     label, text = f"Round {number} in full", as_text(debate, contributions)
     part = Part(kind=PartKind.OTHER, label=label, text=text, trim_priority=LATE_TRIM)
     return [part] if text else []

@@ -1,6 +1,7 @@
-"""All context strategies by method, and the summaries that they share: the judge's, people's.
+"""All context strategies by method, and the summaries for the judge and for people.
 
-To add a strategy: a module with `METHOD` and the functions of `Strategy`, named in `STRATEGIES`.
+To add a strategy: write a module with `METHOD` and the functions of `Strategy`, and add it to
+`STRATEGIES`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,16 +23,17 @@ def _no_turns(_debate: Debate, _turn_or_rounds: Turn | int) -> Sequence[Turn]:
 
 @dataclass(frozen=True, kw_only=True)
 class Strategy:
-    #: What stands in the prompt of a turn for all that was said before.
+    #: Returns the parts of a turn's prompt for earlier rounds.
     history: Callable[[Debate, Turn], Sequence[Part]]
-    #: Summaries that can be made now, if they are not there; so many rounds may be held so far.
+    #: Returns the turns of summaries that can be made now, up to a number of rounds. They may be
+    #: done already.
     ready: Callable[[Debate, int], Sequence[Turn]] = _no_turns
-    #: Summaries that the prompt of a turn shows if they are there; it waits for none.
+    #: Returns the turns of summaries that a turn's prompt shows if they are ready.
     wants: Callable[[Debate, Turn], Sequence[Turn]] = _no_turns
 
 
 STRATEGIES: Mapping[ContextMethod, Strategy] = {
-    # Nothing is summarised: an agent sees its whole own history.
+    # An agent sees its own history in full.
     ContextMethod.FULL: Strategy(history=material.own_history),
     **{
         module.METHOD: Strategy(history=module.history, ready=module.ready, wants=module.wants)
@@ -45,7 +47,7 @@ def strategy_of(debate: Debate, agent: str) -> Strategy:
 
 
 def ready(debate: Debate, rounds_open: int) -> Sequence[Turn]:
-    """Every summary that can be made now; with one agent alone people need none."""
+    """The open turns of all summaries that can be made now. People need none of a single agent."""
     setup, methods, turns = debate.setup, material.methods_in_use(debate), list[Turn]()
     for method, strategy in STRATEGIES.items():
         turns += strategy.ready(debate, rounds_open) if method in methods else ()
@@ -55,31 +57,32 @@ def ready(debate: Debate, rounds_open: int) -> Sequence[Turn]:
 
 
 def _for_people(debate: Debate, rounds_open: int) -> Sequence[Turn]:
-    """The running summary on the board, in every format and with every strategy.
+    """The summaries for the board, in every format and with every strategy.
 
-    The first answers are summed up as soon as all are there, then each round that is over, the last
-    one too; a format that has only one round, phase by phase.
+    The first answers are summarised as soon as all exist, then each finished round; in a format
+    with only one round each finished phase.
     """
     form = format_of(debate)
-    acts = {it.turn.act for it in debate.contributions.values() if it.turn.round == 1}
-    # A phase is over when no turn of it, or of one before it, can follow.
-    coming = {turn.act for turn in turns_ready(debate, min(rounds_open, 1))}
-    first = min(map(form.phases.index, coming.intersection(form.phases)), default=len(form.phases))
-    over = [act for act in form.stages if act in acts and form.phases.index(act) < first]
-    # Where everybody uses `hierarchical` a round waits for its condensed texts.
+    acts = {item.turn.act for item in debate.contributions.values() if item.turn.round == 1}
+    # A phase is over if no turn of it or of an earlier phase can follow.
+    pending = {turn.act for turn in turns_ready(debate, min(rounds_open, 1))}
+    first = min(map(form.phases.index, pending.intersection(form.phases)), default=len(form.phases))
+    finished = [act for act in form.stages if act in acts and form.phases.index(act) < first]
+    # With `hierarchical` that strategy itself makes the summaries of rounds, after long texts.
     methods = {material.method_of(debate, agent.id) for agent in debate.setup.agents}
     by_round = form.most_rounds > 1 and ContextMethod.HIERARCHICAL not in methods
-    whole = rounds.of_each_round(debate, rounds_open) if by_round else ()
-    return [*map(material.stage_turn, over), *whole]
+    round_turns = rounds.of_each_round(debate, rounds_open) if by_round else ()
+    return [*map(material.stage_turn, finished), *round_turns]
 
 
 def summary_rank(debate: Debate, turn: Turn) -> tuple[int, int]:
-    """How far the debate had come where this sums it up: by round, then by phase."""
+    """The sort key of summaries by the progress of the debate: round, then phase."""
     phases = format_of(debate).phases
     return turn.round, phases.index(Act(turn.target)) if turn.target in phases else len(phases)
 
 
 def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
+    """The turns of summaries that a turn's prompt shows if they are ready."""
     if turn.act is Act.SYNTHESIS:
         summary = judge_summary_turn(debate)
         return (summary,) if summary else ()
@@ -91,9 +94,9 @@ def wants(debate: Debate, turn: Turn) -> Sequence[Turn]:
 
 
 def judge_summary_turn(debate: Debate) -> Turn | None:
-    """The turn on which the judge sums up the last positions; None if they are short enough.
+    """The turn that summarises the last positions for the judge; None if it reads them in full.
 
-    The judge reads them in full unless its own settings say otherwise.
+    They are summarised only if the judge has its own settings for it and they are long.
     """
     is_full = material.method_of(debate, JUDGE) is ContextMethod.FULL
     if debate.setup.judge.summarization is None or is_full:
