@@ -247,7 +247,7 @@ class Debate:
         return next(outcomes, None)
 
     #: Results of computations over this value. A changed copy has an empty cache.
-    _known: dict[Hashable, object] = field(
+    _cache: dict[Hashable, object] = field(
         default_factory=dict[Hashable, object], init=False, repr=False, compare=False
     )
 
@@ -259,26 +259,26 @@ class Debate:
         if unknown := changes.keys() - vars(self).keys():
             raise TypeError(f"A debate has no {', '.join(sorted(unknown))}.")
         changed = object.__new__(Debate)
-        vars(changed).update(vars(self), **changes, _known={})
+        vars(changed).update(vars(self), **changes, _cache={})
         return changed
 
     def once(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
         """The cached result of a pure computation over this debate."""
-        if cache_key not in self._known:
-            self._known[cache_key] = compute()
-        return cast("T", self._known[cache_key])
+        if cache_key not in self._cache:
+            self._cache[cache_key] = compute()
+        return cast("T", self._cache[cache_key])
 
     #: Results of computations over setup and sources, each with the two. Changed copies share it.
-    _kept: dict[Hashable, tuple[object, object, object]] = field(
+    _source_cache: dict[Hashable, tuple[object, object, object]] = field(
         default_factory=dict[Hashable, tuple[object, object, object]], repr=False, compare=False
     )
 
     def once_for_sources(self, cache_key: Hashable, compute: Callable[[], T]) -> T:
         """The result of a pure computation over setup and sources, cached until these change."""
-        setup, sources, result = self._kept.get(cache_key, (None, None, None))
+        setup, sources, result = self._source_cache.get(cache_key, (None, None, None))
         if setup is not self.setup or sources is not self.sources:
             result = compute()
-            self._kept[cache_key] = (self.setup, self.sources, result)
+            self._source_cache[cache_key] = (self.setup, self.sources, result)
         return cast("T", result)
 
     def came_first(self, key: str, other_key: str) -> bool:

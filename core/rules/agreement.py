@@ -6,7 +6,7 @@ least 30 percentage points on average. Measured on recorded forecasts (arXiv:251
 the other questions are debated, 85 to 95 % of the gain remains at about a third of the cost.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -29,8 +29,6 @@ Probabilities = Mapping[str, float]
 class Agreement:
     #: Id of the first choice of all voters; empty if their first choices differ.
     option: str
-    #: Ids of first choices → the voters.
-    first: Mapping[str, Sequence[str]]
     #: Id of the option for which the voters' probabilities differ most.
     widest: str
     #: The highest minus the lowest probability for that option, 0 to 1.
@@ -54,13 +52,11 @@ def agreement(
 
     `models` has the model of each voter. All voters of one model count as one in the average.
     """
-    first: dict[str, list[str]] = {}
-    for voter, probabilities in votes.items():
-        first.setdefault(leading(probabilities), []).append(voter)
+    first_choices = {leading(probabilities) for probabilities in votes.values()}
     options = list(dict.fromkeys(option for vote in votes.values() for option in vote))
     spreads = {option: spread_of(option, votes.values()) for option in options}
     widest = max(options, key=lambda option: spreads[option], default="")
-    favourite = next(iter(first)) if len(first) == 1 and len(votes) > 1 else ""
+    favourite = first_choices.pop() if len(first_choices) == 1 and len(votes) > 1 else ""
     shares, lead = [0.0], 0.0
     if favourite:
         shares = [round(vote.get(favourite, 0.0), _PLACES) for vote in votes.values()]
@@ -71,7 +67,6 @@ def agreement(
         lead = round(share - second, _PLACES)
     return Agreement(
         option=favourite,
-        first={option: voters for option, voters in first.items() if option},
         widest=widest,
         spread=spreads.get(widest, 0.0),
         lowest=min(shares),

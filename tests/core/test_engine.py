@@ -21,7 +21,7 @@ from core.engine import Engine
 from core.errors import ProviderDown, ProviderError, RequestRejected, RunLost, StoreDown
 from core.llm.call import CallOptions, ModelCalls, ModelRef
 from core.ports import AppendResult, RunToken
-from core.request import ModelReply, ModelRequest, PartKind
+from core.request import ModelReply, ModelRequest
 from core.rules import schedule, voting
 from core.rules.formats.registry import format_of
 from core.testing import (
@@ -60,18 +60,6 @@ async def test_a_question_is_answered_though_the_debate_was_held_on_and_failed()
     assert "The architect says proposal" in answer.text
     assert debate.usage == ended.usage
     assert not schedule.ready(debate)
-
-
-async def test_drafts_are_made_in_isolation_and_agents_never_named_to_one_another() -> None:
-    bench = Bench()
-    await bench.run()
-
-    for request in bench.provider.requests_of(Act.PROPOSAL):
-        assert {part.kind for part in request.parts} == {PartKind.QUESTION, PartKind.TASK}
-    for request in bench.provider.requests:
-        if request.act is not Act.SYNTHESIS:
-            labels = " ".join(part.label for part in request.parts)
-            assert not any(name in labels for name in ("Architect", "Security", "Simplicity"))
 
 
 async def test_below_the_quorum_the_debate_ends_with_what_is_there() -> None:

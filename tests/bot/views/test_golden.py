@@ -40,7 +40,7 @@ from core.debate.vote import Abstention, Option, Score, Tally
 from core.rules.history.material import stage_turn
 from core.testing import a_setup, log_of
 from tests.bot.plays import SAM, a_debate, a_verdict, play
-from tests.core.rules.formats.told import (
+from tests.core.rules.formats.debates import (
     failed,
     of_all,
     speeches,

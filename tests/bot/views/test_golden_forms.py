@@ -62,7 +62,7 @@ from core.debate.vote import PeopleBallot
 from core.settings import ModelChoice, Settings
 from core.use_cases.choices import ChannelChoices, Choices, ModelSet, roster
 from tests.bot.plays import DANA, SAM, START, a_debate, a_verdict
-from tests.core.rules.formats.told import options, turn, wording
+from tests.core.rules.formats.debates import options, turn, wording
 
 FOLDER = "../../golden/views"
 TODAY = date(2026, 1, 5)

@@ -51,7 +51,7 @@ from core.testing import a_setup
 from slack_on_loopback.blocks import block_problems
 from slack_on_loopback.rules import check_message_blocks
 from tests.bot.plays import CALL, a_debate, a_verdict
-from tests.core.rules.formats.told import AGENTS, options, voted
+from tests.core.rules.formats.debates import AGENTS, options, voted
 
 #: What chat.update takes; the board is edited with it.
 UPDATE_TEXT = 4000

@@ -19,7 +19,7 @@ from core.rules import schedule
 from core.testing import ScriptedProvider, a_setup, plausible_reply
 from tests.core.bench import Bench
 from tests.core.dice import Luck, Play
-from tests.core.rules.formats.told import (
+from tests.core.rules.formats.debates import (
     AGENTS,
     a_format_setup,
     debate_with,

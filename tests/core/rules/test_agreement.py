@@ -1,4 +1,4 @@
-"""Whether voters agree and who moved."""
+"""Agreement of voters, and changed minds."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_the_voters_of_one_model_count_once_in_the_average() -> None:
     "votes",
     [
         {"ann": {"o1": 0.7, "o2": 0.3}, "bob": {"o1": 0.59, "o2": 0.41}},
-        # The only option there is: what is missing to 1 is doubt, and no agreement.
+        # A single option: the difference to 1 is doubt, so this is no agreement.
         {"ann": {"o1": 0.6}, "bob": {"o1": 0.4}},
         {"ann": {"o1": 0.51, "o2": 0.49}, "bob": {"o1": 0.49, "o2": 0.51}},
         {"ann": {"o1": 0.9, "o2": 0.1}, "bob": {}},
@@ -35,15 +35,14 @@ def test_the_voters_of_one_model_count_once_in_the_average() -> None:
         {"ann": {"o1": 0.5, "o2": 0.5}, "bob": {"o1": 0.5, "o2": 0.5}},
     ],
 )
-def test_anything_else_is_none(votes: Votes) -> None:
+def test_other_votes_are_no_agreement(votes: Votes) -> None:
     assert not agreement(votes).is_agreed
 
 
-def test_a_split_says_who_is_where_and_over_what() -> None:
+def test_a_split_has_the_option_with_the_widest_spread() -> None:
     ann, bob, cid = {"o1": 0.8, "o2": 0.2}, {"o1": 0.1, "o2": 0.9}, {"o1": 0.7, "o2": 0.3}
     result = agreement({"ann": ann, "bob": bob, "cid": cid})
-    assert result.first == {"o1": ["ann", "cid"], "o2": ["bob"]}
-    assert (result.widest, result.spread) == ("o1", 0.7)
+    assert (result.option, result.widest, result.spread) == ("", "o1", 0.7)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +55,7 @@ def test_a_split_says_who_is_where_and_over_what() -> None:
         ({}, {"o1": 1.0}, True),
     ],
 )
-def test_who_changes_the_option_or_ten_points_has_moved(
+def test_another_first_choice_or_ten_points_are_a_changed_mind(
     before: dict[str, float], after: dict[str, float], *, is_move: bool
 ) -> None:
     assert has_moved(before, after) is is_move

@@ -1,4 +1,4 @@
-"""Who debates where nobody chose."""
+"""The cast of a debate if people chose no agents."""
 
 import pytest
 from hypothesis import given
@@ -33,9 +33,9 @@ def test_any_question_has_three_to_five_known_roles_and_a_sceptic(question: str)
     assert set(roles) <= set(ROLES)
 
 
-def test_a_models_cast_is_held_to_the_rules() -> None:
-    named = ("people", "people", "wizard", "legal", *ROLES)
-    cast = valid_cast([CastRole(role, "because " * 50) for role in named], ROLES)
+def test_a_models_choice_becomes_a_valid_cast() -> None:
+    choice = ("people", "people", "wizard", "legal", *ROLES)
+    cast = valid_cast([CastRole(role, "because " * 50) for role in choice], ROLES)
     roles = ["people", "legal", "architect", "performance", "sceptic"]
     assert [role.role for role in cast] == roles
     assert all(0 < len(role.reason) <= 120 for role in cast)

@@ -1,4 +1,4 @@
-"""One figure per verdict, computed from the ballots, and what it rests on."""
+"""The confidence of a verdict, computed from the ballots, with its reasons."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from core.debate.vote import Abstention, Tally
 from core.rules.agreement import agreement
 from core.rules.confidence import confidence_of
 from core.rules.voting import first_votes
-from tests.core.rules.formats.told import (
+from tests.core.rules.formats.debates import (
     AGENTS,
     a_format_setup,
     debate_with,
@@ -32,28 +32,28 @@ from tests.core.rules.formats.told import (
 
 VERDICT = Verdict(decision="So.", solution="", confidence=None, option="o1")
 THREE, TWO, ONE = ("a/x", "b/y", "c/z"), ("a/x", "b/y", "a/x"), ("a/x", "a/x", "a/x")
-#: Models, how likely each voter holds the option decided for at first and at last, the figure, the
-#: word for it, whether the first answers are debated, and what the figure rests on.
+#: Models, each voter's first and final probability of the option decided for, the figure and its
+#: word, whether the first answers are debated, and words of the reasons.
 Row = tuple[Sequence[str], Sequence[float], Sequence[float], int, str, bool, str]
 ROWS: list[Row] = [
     (THREE, (1, 1, 1), (1, 1, 1), 92, "high", False, "3 models: 100%, counted as 92%"),
     (THREE, (0.84, 0.8, 0.76), (0.84, 0.8, 0.76), 80, "high", False, "3 models: 80%"),
     (THREE, (0.8, 0.8, 0.79), (0.8, 0.8, 0.78), 79, "fair", False, "gave it 79% to 80%"),
     (THREE, (0.65,) * 3, (0.65,) * 3, 65, "fair", False, "first ballots gave it 65%"),
-    # That all agree is no sign that all are sure.
+    # Agreement is not certainty.
     (THREE, (0.64,) * 3, (0.64,) * 3, 64, "low", True, "3 models: 64%"),
     (THREE, (0.49,) * 3, (0.49,) * 3, 49, "very low", True, "3 models: 49%"),
-    # The bound of a split begins above 20 points, and counts after all have met, too.
+    # The bound for a split begins above 20 points, also if all agree in the end.
     (THREE, (0.9, 0.7, 0.9), (0.9,) * 3, 90, "high", False, "gave it 70% to 90%"),
     (THREE, (0.9, 0.69, 0.9), (0.9,) * 3, 75, "fair", False, "90%, counted as 75%"),
     (THREE, (0.9, 0.1, 0.5), (0.7, 0.6, 0.5), 60, "low", True, "3 models: 60%"),
-    # Two agents of one model are one voice.
+    # Two agents of one model count as one.
     (TWO, (0.8,) * 3, (0.9, 0.5, 0.7), 65, "fair", False, "2 models, each counted once: 65"),
     (ONE, (0.9,) * 3, (0.9,) * 3, 85, "high", False, "says little: 90%, counted as 85%"),
     (ONE, (0.9, 0.5, 0.9), (0.9,) * 3, 75, "fair", True, "90%, counted as 75%"),
-    # A verdict that leaves the option that all put first.
+    # A verdict for another option than everybody's first choice.
     (THREE, (0.1, 0.2, 0.1), (0.1, 0.2, 0.1), 13, "very low", False, "3 models: 13%"),
-    # First answers are compared as they were given, though ballots are lost.
+    # First ballots count also for voters without a final one, and the other way round.
     (THREE, (0.9, 0.9, 0.5), (0.9, 0.9), 65, "fair", True, "first ballots gave it 50% to 90%"),
     (THREE, (0.7, 0.75), (0.9,) * 3, 90, "high", False, "ballots of 2 of 3 agents gave it 70% to"),
 ]
@@ -63,7 +63,7 @@ SURE = (0.9, 0.9, 0.9)
 def a_debate(
     first: Sequence[float], final: Sequence[float], *more: Event, models: Sequence[str] = THREE
 ) -> Debate:
-    """Ballots by which each agent holds the first option so likely, counted."""
+    """A debate after the tally, with each agent's first and final probability of option 1."""
     setup = a_format_setup("critique", rounds=1)
     agents = [
         agent.model_copy(update=dict(zip(("provider", "model"), model.split("/"), strict=True)))
@@ -81,7 +81,7 @@ def a_debate(
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_it_is_the_mean_of_the_counted_ballots_bounded(row: Row) -> None:
+def test_it_is_the_bounded_mean_of_the_counted_ballots(row: Row) -> None:
     models, first, final, figure, word, is_debated, words = row
     debate = a_debate(first, final, models=models)
     computed = confidence_of(debate, VERDICT)
@@ -110,9 +110,8 @@ LOST = failed("r1/critique/architect/security")
 @pytest.mark.parametrize(
     ("events", "change", "figure", "words"),
     [
-        # What no source was given for is said, and nothing is taken off for it.
+        # A reason without a deduction.
         ((), {}, 90, "no source was given"),
-        # What the judge could not write is never high.
         ((), {"source": VerdictSource.WINNER}, 75, "no judge wrote it"),
         ((), {"requirements": (UNMET,)}, 40, "1 major requirement not met"),
         ((), {"requirements": (UNKNOWN,) * 2}, 80, "whether it meets 2 major requirements is not"),
@@ -120,7 +119,7 @@ LOST = failed("r1/critique/architect/security")
         ((*ANSWERS, *LOST), {}, 82, "1 of 4 turns failed"),
     ],
 )
-def test_what_is_missing_or_unmet_is_said_and_taken_off(
+def test_missing_turns_and_unmet_requirements_lower_it_and_are_its_reasons(
     events: Sequence[Event], change: Mapping[str, object], figure: int, words: str
 ) -> None:
     debate = a_debate(SURE, SURE, *events)
@@ -131,7 +130,7 @@ def test_what_is_missing_or_unmet_is_said_and_taken_off(
     assert words in "; ".join(computed.rests_on)
 
 
-def test_what_a_review_finds_unmet_is_no_doubt_about_its_verdict() -> None:
+def test_unmet_requirements_do_not_lower_the_confidence_of_a_review() -> None:
     debate = a_debate(SURE, SURE)
     reviewed = replace(debate, setup=debate.setup.model_copy(update={"format": "review"}))
     computed = confidence_of(reviewed, VERDICT.model_copy(update={"requirements": (UNMET,)}))
@@ -139,24 +138,20 @@ def test_what_a_review_finds_unmet_is_no_doubt_about_its_verdict() -> None:
     assert computed.percent == 90
 
 
-def test_ballots_that_are_not_counted_are_taken_off() -> None:
-    computed = confidence_of(a_debate(SURE, SURE[:2], ABSTAINED), VERDICT)
-    assert computed
-    assert computed.percent == 80
-    assert "only 2 of 3 ballots could be counted, 1 abstained" in computed.rests_on
-
-
 @pytest.mark.parametrize(
-    ("final", "option", "why"),
+    ("final", "events", "option", "figure", "words"),
     [
-        (SURE[:1], "o1", "only 1 of 3 ballots could be counted"),
-        (SURE, "", "the verdict takes none of the options that were voted on"),
+        (SURE[:2], [ABSTAINED], "o1", 80, "only 2 of 3 ballots could be counted, 1 abstained"),
+        (SURE[:1], [], "o1", None, "only 1 of 3 ballots could be counted"),
+        (SURE, [], "", None, "the verdict takes none of the options that were voted on"),
     ],
 )
-def test_with_fewer_than_two_ballots_or_no_option_there_is_no_figure(
-    final: Sequence[float], option: str, why: str
+def test_missing_ballots_lower_it_and_below_two_or_without_an_option_there_is_none(
+    final: Sequence[float], events: Sequence[Event], option: str, *, figure: int | None, words: str
 ) -> None:
     verdict = VERDICT.model_copy(update={"option": option})
-    computed = confidence_of(a_debate(SURE, final), verdict)
+    computed = confidence_of(a_debate(SURE, final, *events), verdict)
     assert computed
-    assert (computed.percent, computed.rests_on) == (None, (why,))
+    assert computed.percent == figure
+    assert words in computed.rests_on
+    assert figure or computed.rests_on == (words,)

@@ -1,5 +1,6 @@
-"""How a debate stands, what ended it and what is missing: the same words on every surface."""
+"""The state of a debate, its end and what is missing, in the same words on every surface."""
 
+from collections.abc import Sequence
 from itertools import permutations
 
 import pytest
@@ -65,7 +66,7 @@ def debate_of(*events: Event) -> Debate:
         ((STOP, WITHDRAWN, VERDICT, DebateConcluded()), DebateState.CONCLUDED, "concluded"),
     ],
 )
-def test_a_debate_stands_the_same_in_thread_lists_mcp_and_report(
+def test_thread_lists_mcp_and_report_show_the_same_state(
     events: tuple[Event, ...], state: DebateState, words: str
 ) -> None:
     debate = debate_of(*events)
@@ -96,11 +97,11 @@ def test_a_debate_stands_the_same_in_thread_lists_mcp_and_report(
             EndingReason.NO_MODEL_ANSWERS,
             "No model could be reached for too long.",
         ),
-        # What came first ended it.
+        # The first of two reasons counts.
         ((TimeRanOut(), STOP), EndingReason.OUT_OF_TIME, "The debate's time was up."),
     ],
 )
-def test_what_ended_it_is_one_reason_and_one_sentence(
+def test_an_early_end_has_one_reason_and_one_sentence(
     events: tuple[Event, ...], reason: EndingReason | None, sentence: str
 ) -> None:
     debate = debate_of(*events)
@@ -117,10 +118,10 @@ def test_what_ended_it_is_one_reason_and_one_sentence(
         (2, 2, "all 2 rounds were held, the last one not to its end"),
     ],
 )
-def test_a_stop_in_a_round_leaves_no_doubt_of_the_rounds_before(
+def test_a_round_that_was_stopped_is_not_called_finished(
     rounds: int, last: int, words: str
 ) -> None:
-    said = [
+    contributions = [
         ContributionMade(contribution=Contribution(turn=turn, text="PostgreSQL.", call=a_call()))
         for number in range(1, last + 1)
         for turn in (
@@ -129,28 +130,35 @@ def test_a_stop_in_a_round_leaves_no_doubt_of_the_rounds_before(
         )
     ]
     setup = split_setup(rounds)
-    log = [DebateStarted(setup=setup), *drafts()[:3], *said[:-1], STOP, CUT, DebateConcluded()]
+    events = [*drafts()[:3], *contributions[:-1], STOP, CUT, DebateConcluded()]
+    log = [DebateStarted(setup=setup), *events]
     assert rounds_words(fold(log_of(log))) == words
 
 
-def test_failed_turns_are_told_by_agent_with_model_and_reason_once() -> None:
-    turns = [
-        Turn(act=Act.CRITIQUE, round=number, agent="security", target=about)
-        for number in (1, 2)
-        for about in ("architect", "simplicity")
-    ]
-    failed = [TurnFailed(failure=Failure(turn=turn, reason="It is down.")) for turn in turns]
-    lost = "critique of Architect (round 1), critique of Simplicity (round 1)"
-    told = f"Security (scripted/scripted-1) failed to give: {lost}"
-
-    assert list(limitations(debate_of(*failed[:2]))) == [f"{told}. It is down."]
-    (text,) = limitations(debate_of(*failed))
-    assert text == f"{told}, critique of Architect (round 2), 1 more. It is down."
+CRITIQUES = [
+    Turn(act=Act.CRITIQUE, round=number, agent="security", target=target)
+    for number in (1, 2)
+    for target in ("architect", "simplicity")
+]
+TWO_CRITIQUES = (
+    "Security (scripted/scripted-1) failed to give: critique of Architect (round 1), critique of "
+    "Simplicity (round 1)"
+)
 
 
-def test_a_check_in_another_order_that_failed_is_told() -> None:
-    turn = Turn(act=Act.CROSS_CHECK, round=1, agent=JUDGE)
-    failed = TurnFailed(failure=Failure(turn=turn, reason="It is down."))
-    assert list(limitations(debate_of(failed))) == [
-        "The vote is close, and the judge was not asked again in another order: It is down."
-    ]
+@pytest.mark.parametrize(
+    ("turns", "sentence"),
+    [
+        (CRITIQUES[:2], f"{TWO_CRITIQUES}."),
+        (CRITIQUES, f"{TWO_CRITIQUES}, critique of Architect (round 2), 1 more."),
+        (
+            [Turn(act=Act.CROSS_CHECK, round=1, agent=JUDGE)],
+            "The vote is close, and the judge was not asked again in another order:",
+        ),
+    ],
+)
+def test_failed_turns_of_an_agent_are_one_sentence_with_the_reason_once(
+    turns: Sequence[Turn], sentence: str
+) -> None:
+    failures = [TurnFailed(failure=Failure(turn=turn, reason="It is down.")) for turn in turns]
+    assert list(limitations(debate_of(*failures))) == [f"{sentence} It is down."]

@@ -1,4 +1,4 @@
-"""Findings: each once, by weight, and how they stand after a second look."""
+"""Findings: merging, order by severity, and the questions to the author."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from core.debate.contributions import Findings, FindingStatus, ReviewFinding, Se
 from core.debate.evidence import Citation, CitationStatus
 from core.rules.formats import review
 from core.rules.formats.review import finding_line, merge_findings, open_findings_words
-from tests.core.rules.formats.told import a_format_setup, debate_with
+from tests.core.rules.formats.debates import a_format_setup, debate_with
 
 
 def a_finding(
@@ -34,7 +34,7 @@ def a_finding(
     ],
     ids=["the same", "other words", "another fault", "another source"],
 )
-def test_without_a_model_only_equal_findings_are_one_at_its_gravest(
+def test_without_a_model_equal_findings_are_merged_with_the_highest_severity(
     other: ReviewFinding, count: int
 ) -> None:
     gravest, *_ = merged = merge_findings([a_finding(), other])
@@ -43,7 +43,7 @@ def test_without_a_model_only_equal_findings_are_one_at_its_gravest(
         assert (gravest.raised_by, gravest.severity) == (("ann", "ben"), Severity.BLOCKER)
 
 
-def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
+def test_findings_are_numbered_by_severity_then_in_their_order() -> None:
     weights = [Severity.DETAIL, Severity.BLOCKER, Severity.MINOR, Severity.BLOCKER]
     once = merge_findings(
         [a_finding(f"words {n}", severity=severity) for n, severity in enumerate(weights)]
@@ -52,14 +52,14 @@ def test_findings_are_numbered_by_weight_in_the_order_they_were_made() -> None:
     assert words == [(1, "1"), (2, "3"), (3, "2"), (4, "0")]
 
 
-def test_what_a_model_holds_the_same_is_one() -> None:
+def test_findings_that_a_model_calls_the_same_are_merged() -> None:
     raised = [a_finding("a b"), a_finding("c d", by="ben"), a_finding("e f", by="eva")]
     merged = merge_findings(raised, [0, 1, 0])
     assert [finding.raised_by for finding in merged] == [("ann", "eva"), ("ben",)]
 
 
-def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
-    told = [
+def test_only_open_findings_about_words_of_the_subject_are_counted() -> None:
+    findings = [
         a_finding(severity=Severity.BLOCKER),
         a_finding(severity=Severity.BLOCKER),
         a_finding(),
@@ -68,12 +68,12 @@ def test_only_what_is_open_and_stands_in_the_subject_is_counted() -> None:
         a_finding().model_copy(update={"status": FindingStatus.RESOLVED}),
         a_finding().model_copy(update={"status": FindingStatus.ANSWERED}),
     ]
-    assert open_findings_words(told) == "2 blockers, 1 major, 1 detail"
-    assert open_findings_words(told[4:]) == ""
-    assert finding_line(told[2]) == "major: “all jobs are lost” (e1, line 3): Orders vanish."
+    assert open_findings_words(findings) == "2 blockers, 1 major, 1 detail"
+    assert open_findings_words(findings[4:]) == ""
+    assert finding_line(findings[2]) == "major: “all jobs are lost” (e1, line 3): Orders vanish."
 
 
-def test_at_most_eight_findings_are_put_the_gravest_first() -> None:
+def test_at_most_eight_findings_are_put_to_the_author_the_most_severe_first() -> None:
     many = [a_finding(f"w{n} x{n}") for n in range(9)]
     merged = merge_findings([*many, a_finding("end", severity=Severity.BLOCKER)])
     debate = debate_with(a_format_setup("review", rounds=1))

@@ -1,4 +1,4 @@
-"""Whether another round is worth holding: after the blind ballots, and after each round."""
+"""The gates after the blind ballots and after each round."""
 
 from decimal import Decimal
 
@@ -16,7 +16,7 @@ from core.debate.vote import GateReason, QuestionKind
 from core.rules import gate, schedule
 from core.rules.ending import reopening_fault, round_reasons
 from core.testing import on_own_models
-from tests.core.rules.formats.told import (
+from tests.core.rules.formats.debates import (
     AGENTS,
     a_format_setup,
     debate_with,
@@ -35,13 +35,13 @@ MODELS = on_own_models(ONE_MODEL)
 
 
 def all_voted(*shares: float) -> list[Event]:
-    """Blind ballots: how likely each agent holds the first option."""
+    """Blind ballots with each agent's probability of option 1."""
     pairs = zip(AGENTS, shares, strict=False)
     return [voted(0, agent, o1=share, o2=1 - share) for agent, share in pairs]
 
 
 def ready(debate: Debate) -> set[str]:
-    """Acts of the turns that can be taken, but for what runs beside the debate."""
+    """Acts of the turns that can be taken, without those in the background."""
     return {turn.act.value for turn in schedule.ready(debate) if turn.act not in BESIDE}
 
 
@@ -78,15 +78,25 @@ def test_where_all_agree_the_vote_stands_and_a_split_is_debated(
         assert [turn.key for turn in schedule.ballot_turns(debate)] == of_all("r0/ballot/*")
 
 
-def test_what_is_hard_to_undo_is_debated_though_all_agree() -> None:
-    setup = MODELS.model_copy(update={"hard_to_undo": True})
-    debate, found = passed(setup, *DRAFTS, CHOICE, *all_voted(0.9, 0.8, 0.7))
+DIFFERENT, SIMILAR = (0.9, 0.2, 0.7), (0.9, 0.8, 0.7)
 
-    assert ready(debate) == {"critique"}
-    assert "hard to undo, so it is debated all the same" in gate.gate_words(debate, found)
-    one_model = ONE_MODEL.model_copy(update={"hard_to_undo": True})
-    debate, _ = passed(one_model, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7))
-    assert ready(debate) == {"critique"}, "its vote does not stand"
+
+@pytest.mark.parametrize(
+    ("setup", "flag", "shares", "act", "words"),
+    [
+        (MODELS, "hard_to_undo", SIMILAR, "critique", "hard to undo, so it is debated all the"),
+        (ONE_MODEL, "hard_to_undo", DIFFERENT, "critique", "First answers differ"),
+        (MODELS, "checks_rules", DIFFERENT, "tally", "whether rules are kept, and first answers"),
+    ],
+)
+def test_what_is_hard_to_undo_is_debated_and_a_check_of_rules_is_not(
+    setup: Setup, flag: str, shares: tuple[float, ...], *, act: str, words: str
+) -> None:
+    flagged = setup.model_copy(update={flag: True})
+    debate, found = passed(flagged, *DRAFTS, CHOICE, *all_voted(*shares))
+
+    assert ready(debate) == {act}
+    assert words in gate.gate_words(debate, found)
 
 
 @pytest.mark.parametrize(
@@ -112,22 +122,6 @@ def test_one_model_votes_on_a_choice_and_debates_it_only_if_somebody_wants(
     assert ready(debate_with(ONE_MODEL, *wanted)) == {"critique"}
 
 
-def test_a_check_of_rules_stands_by_its_vote_though_the_answers_differ() -> None:
-    checked = MODELS.model_copy(update={"checks_rules": True})
-    debate, found = passed(checked, *DRAFTS, CHOICE, *all_voted(0.9, 0.2, 0.7))
-
-    assert found.ends_rounds
-    assert "whether rules are kept, and first answers differ" in gate.gate_words(debate, found)
-
-
-def test_where_a_first_ballot_is_lost_those_who_agree_are_debated() -> None:
-    lost = failed("r0/ballot/simplicity")
-    debate, found = passed(MODELS, *DRAFTS, CHOICE, *all_voted(0.9, 0.8), *lost)
-
-    assert found.reason is GateReason.NOT_COMPARABLE
-    assert ready(debate) == {"critique"}
-
-
 def test_that_no_moves_are_known_is_told_once_for_all_rounds() -> None:
     unknown = [
         GatePassed(gate=gate.Gate(turn=gate.gate_turn(n), reason=GateReason.NOT_COMPARABLE))
@@ -137,12 +131,25 @@ def test_that_no_moves_are_known_is_told_once_for_all_rounds() -> None:
     assert words.endswith("it is not known whom a round moved.")
 
 
-@pytest.mark.parametrize("kind", [QuestionKind.DESIGN, QuestionKind.ESTIMATE])
-def test_an_open_question_is_debated_whatever_the_ballots_say(kind: QuestionKind) -> None:
-    events = (*DRAFTS, options("a queue", "a table", kind=kind), *all_voted(1, 1, 1))
-    debate, found = passed(MODELS, *events)
+@pytest.mark.parametrize(
+    ("kind", "ballots", "reason"),
+    [
+        (QuestionKind.DESIGN, all_voted(1, 1, 1), GateReason.OPEN_QUESTION),
+        (QuestionKind.ESTIMATE, all_voted(1, 1, 1), GateReason.OPEN_QUESTION),
+        (
+            QuestionKind.CHOICE,
+            [*all_voted(0.9, 0.8), *failed("r0/ballot/simplicity")],
+            GateReason.NOT_COMPARABLE,
+        ),
+    ],
+    ids=["a design", "an estimate", "a missing ballot"],
+)
+def test_an_open_question_and_missing_ballots_are_debated_though_voters_agree(
+    kind: QuestionKind, ballots: list[Event], reason: GateReason
+) -> None:
+    debate, found = passed(MODELS, *DRAFTS, options("a queue", "a table", kind=kind), *ballots)
 
-    assert found.reason is GateReason.OPEN_QUESTION
+    assert found.reason is reason
     assert ready(debate) == {"critique"}
 
 

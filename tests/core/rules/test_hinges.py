@@ -1,4 +1,4 @@
-"""Without whom the first answers lean elsewhere, and whether one source carries a verdict."""
+"""Single first ballots, or a single source, on which a verdict depends."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,13 +12,13 @@ from core.debate.state import Debate
 from core.debate.verdict import Decision, DecisionKind, Verdict
 from core.rules.movement import hinge_words
 from core.testing import on_own_models
-from tests.core.rules.formats.told import AGENTS, a_format_setup, debate_with, options, voted
+from tests.core.rules.formats.debates import AGENTS, a_format_setup, debate_with, options, voted
 
 VERIFIED, LOST = CitationStatus.VERIFIED, CitationStatus.UNVERIFIED
 
 
 def first_ballots(*shares: float) -> Debate:
-    """How likely each agent held Kafka (o1) at first; the last ballots all hold PostgreSQL."""
+    """First ballots with these probabilities of Kafka (o1); the last ones are for PostgreSQL."""
     first = [voted(0, agent, o1=p, o2=1 - p) for agent, p in zip(AGENTS, shares, strict=False)]
     last = [voted(1, agent, o1=0.1, o2=0.9) for agent in AGENTS]
     setup = on_own_models(a_format_setup("critique"))
@@ -35,7 +35,7 @@ def a_verdict(*quotes: tuple[str, CitationStatus]) -> Verdict:
     [
         ((0.9, 0.4, 0.4), "Kafka", "without Architect"),
         ((0.6, 0.6, 0.35), "Kafka", "without Architect, or without Security"),
-        # Who held out kept the mean where it was.
+        # One voter alone can hold the mean.
         ((0.1, 0.6, 0.6), "PostgreSQL", "without Architect"),
         ((0.9, 0.8, 0.7), "", ""),
         ((0.8, 0.45, 0.55), "", ""),  # without the first it is a tie

@@ -1,4 +1,4 @@
-"""Who changed their mind: what the voter named in its own ballot, and nothing else."""
+"""Changed minds, with the causes that voters name in their ballots."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ SAYS = "; Architect says: “It scales.”"
     [
         (None, SAYS),
         ("security", f", moved by Security{SAYS}"),
-        # Old logs name the newest text of an agent, which the voter may have moved before.
+        # Old logs have the agent's newest text, which may be later than the change.
         ("r2/rebuttal/security", f", moved by Security{SAYS}"),
         (
             "r1/critique/security/architect",
@@ -32,20 +32,20 @@ SAYS = "; Architect says: “It scales.”"
         ("gone", SAYS),
     ],
 )
-def test_a_cause_is_what_the_voter_named_and_quotes_its_words(
+def test_the_cause_is_the_one_that_the_voter_names_with_its_words(
     moved_by: str | None, words: str
 ) -> None:
     """Architect goes from PostgreSQL to Kafka and names this cause."""
     debate = fold(split_log())
-    cast = [ballot for ballot in debate.ballots.values() if ballot.voter == "architect"]
-    (final,) = [ballot for ballot in cast if ballot.turn.round]
-    changed = final.model_copy(update={"moved_by": moved_by, "why_moved": "It scales."})
-    said = [
+    own_ballots = [ballot for ballot in debate.ballots.values() if ballot.voter == "architect"]
+    (final,) = [ballot for ballot in own_ballots if ballot.turn.round]
+    with_cause = final.model_copy(update={"moved_by": moved_by, "why_moved": "It scales."})
+    turns = [
         Turn(act=Act.CRITIQUE, round=1, agent="security", target="architect"),
         Turn(act=Act.REBUTTAL, round=2, agent="security"),
     ]
-    texts = {turn.key: Contribution(turn=turn, text="No.") for turn in said}
-    ballots = {**debate.ballots, final.turn.key: changed}
+    texts = {turn.key: Contribution(turn=turn, text="No.") for turn in turns}
+    ballots = {**debate.ballots, final.turn.key: with_cause}
     reference = SourceReference(kind=SourceKind.FILE, title="load.md", fetch="", by=Person(id="U1"))
     changes = {
         "ballots": ballots,

@@ -23,7 +23,7 @@ from core.rules.options import (
     supporters,
     without_stance,
 )
-from tests.core.rules.formats.told import a_format_setup, debate_with, options, wording
+from tests.core.rules.formats.debates import a_format_setup, debate_with, options, wording
 
 KAFKA, POSTGRES, BOTH = (
     Option(id="o1", name="Kafka"),
@@ -38,7 +38,7 @@ def an_edit(change: OptionChange, option: str = "", name: str = "", into: str = 
     return OptionEdit(change=change, option=option, name=name, into=into, by=by, origin="e")
 
 
-def test_an_option_merged_twice_stands_for_where_it_ended() -> None:
+def test_an_option_merged_twice_resolves_to_the_last_one() -> None:
     first = an_edit(OptionChange.MERGE, "o1", into="o2")
     second = an_edit(OptionChange.MERGE, "o2", into="o3")
     once, twice = (after_edits([KAFKA, POSTGRES, BOTH], e) for e in ([first], [first, second]))
@@ -56,7 +56,7 @@ def test_an_option_merged_twice_stands_for_where_it_ended() -> None:
         an_edit(OptionChange.MERGE, "o9", into="o1"),
     ],
 )
-def test_an_edit_that_fits_nothing_changes_nothing(edit: OptionEdit) -> None:
+def test_an_edit_of_an_unknown_option_is_ignored(edit: OptionEdit) -> None:
     assert after_edits([KAFKA, POSTGRES], [edit]) == TWO
 
 
@@ -71,7 +71,7 @@ def test_an_edit_that_fits_nothing_changes_nothing(edit: OptionEdit) -> None:
         ("Stance: o9 100 %", {}, {}),
         ("Stance: undecided", {}, {}),
         ("My stance is o1 70 %", {}, {}),
-        # A name in quotation marks is an option that nobody named yet, or one by its name.
+        # A name in quotation marks is a new option, or the name of an existing one.
         (
             'Stance: o1 20 %, "keep both until June" 50 %, "postgresql" 30 %',
             {"o1": 0.2, "o2": 0.3},
@@ -88,21 +88,21 @@ def test_a_stance_is_read_from_the_end_of_a_text(
 
 
 @given(st.text())
-def test_any_text_has_a_stance_or_none(text: str) -> None:
+def test_a_stance_of_any_text_has_a_positive_share_or_is_empty(text: str) -> None:
     stance = read_stance(text, TWO)
     shares = [*stance.known.values(), *stance.new.values()]
     assert not shares or any(shares)
     assert len(without_stance(text)) <= len(text)
 
 
-def test_opposites_in_like_words_are_two_options() -> None:
+def test_opposite_answers_in_similar_words_are_two_options() -> None:
     ann, bob = "Move the office to a 4-day week.", "Do not move the office to a 4-day week."
     items, stances = merge_by_rules({"ann": ann, "bob": bob, "cid": f"**{ann}**"})
     assert len(items) == 2
     assert stances == {"ann": "o1", "bob": "o2", "cid": "o1"}
 
 
-def test_no_more_options_than_can_be_weighed() -> None:
+def test_there_are_at_most_six_options() -> None:
     answers = {f"a{number}": f"Take product{number}x" for number in range(9)}
     items, stances = merge_by_rules(answers)
     assert len(items) == len(stances) == MOST_OPTIONS
@@ -111,7 +111,7 @@ def test_no_more_options_than_can_be_weighed() -> None:
 @pytest.mark.parametrize(
     "ends", [("Kafka", "PostgreSQL"), ("Kafka in one zone", "Kafka in two zones", "PostgreSQL")]
 )
-def test_names_of_answers_that_begin_alike_differ(ends: Sequence[str]) -> None:
+def test_answers_with_the_same_beginning_get_different_names(ends: Sequence[str]) -> None:
     answers = [f"Keep {'every job of the payment service ' * 4}{end}" for end in ends]
     names = short_names(answers)
 

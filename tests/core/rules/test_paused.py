@@ -1,4 +1,4 @@
-"""A pause stops the time that people have to answer, the end ends it; nothing ends meanwhile."""
+"""A pause extends the time that people have to answer."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ PAUSED = DebatePaused(by=DANA, origin="0")
 A_DAY = 86_400.0
 
 
-async def test_while_a_debate_is_paused_no_question_runs_out() -> None:
+async def test_no_deadline_for_answers_passes_during_a_pause() -> None:
     log = Recording()
     running = await log.begin(questions(1))
     until = questions(1).clarifications.until

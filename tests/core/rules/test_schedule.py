@@ -1,4 +1,4 @@
-"""Any order of completions, failures, notes, stops and crashes ends well, in every format."""
+"""In every format, any order of results, failures, notes, stops and restarts leads to an end."""
 
 from datetime import timedelta
 
@@ -20,22 +20,11 @@ from core.rules.formats.registry import format_of, turns_ready
 from core.testing import a_setup, log_of
 from tests.core.dice import DANA, START, Luck, Play, lucks, setups
 
-#: After every deadline.
-NEVER = START + timedelta(days=9)
-
-
-@settings(max_examples=80)
-@given(setups, lucks)
-def test_every_debate_ends_with_a_verdict_or_says_why_not(setup: Setup, luck: Luck) -> None:
-    debate = Play(setup, luck).to_the_end()
-
-    assert debate.status is not Status.RUNNING
-    assert bool(debate.verdict) == (debate.status is Status.CONCLUDED)
-    assert debate.verdict or debate.failure
+AFTER_ALL_DEADLINES = START + timedelta(days=9)
 
 
 class Ruin(Play):
-    """A play in which turns of any act fail, for any cause."""
+    """A debate in which turns of any act fail, for any cause."""
 
     def outcome(self, turn: Turn) -> Event:
         if self.dice.random() < self.luck.failing:
@@ -52,24 +41,28 @@ ruinous = st.builds(
 )
 
 
-@settings(max_examples=80)
-@given(setups, ruinous)
-def test_a_turn_that_failed_is_never_ready_again_and_the_debate_ends(
-    setup: Setup, luck: Luck
+plays = st.one_of(st.builds(Play, setups, lucks), st.builds(Ruin, setups, ruinous))
+
+
+@settings(max_examples=160)
+@given(plays)
+def test_every_debate_ends_with_a_verdict_or_a_reason_and_no_failed_turn_is_repeated(
+    play: Play,
 ) -> None:
-    play = Ruin(setup, luck)
     for _ in range(2000):
-        going_on = play.step()
+        has_more = play.step()
         ready = schedule.ready(play.debate)
         assert not [turn.key for turn in ready if turn.key in play.debate.failures]
-        if not going_on:
+        if not has_more:
             break
 
-    assert play.debate.status is not Status.RUNNING
-    assert play.debate.verdict or play.debate.failure
+    debate = play.debate
+    assert debate.status is not Status.RUNNING
+    assert bool(debate.verdict) == (debate.status is Status.CONCLUDED)
+    assert debate.verdict or debate.failure
 
 
-def test_a_debate_without_positions_says_that_there_are_none_and_why() -> None:
+def test_a_debate_without_positions_fails_with_the_reason() -> None:
     debate = Play(a_setup(), Luck(seed=1, failing=1.0, disturbed=0.0)).to_the_end()
 
     assert debate.failure.startswith("No agent could take a position. ")
@@ -92,7 +85,7 @@ def test_folding_again_gives_the_same_debate_and_the_same_next_turns(
 
 @settings(max_examples=25)
 @given(setups, lucks)
-def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
+def test_no_turn_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
     play = Play(setup, Luck(seed=luck.seed, failing=luck.failing, disturbed=0.0))
     while play.debate.status is Status.RUNNING and not play.debate.verdict:
         debate, ready = play.debate, schedule.ready(play.debate)
@@ -101,12 +94,13 @@ def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
         if any(turn.act is Act.OPTIONS for turn in ready):
             turns = [turn for turn in turns if not format_of(debate).takes_stance(turn)]
         assert set(turns) <= set(ready)
-        # Were no summary ever made, the debate would go on all the same.
+        # The debate continues even if no summary is ever made.
         others = [turn for turn in ready if turn.act is not Act.SUMMARY]
         if others:
             play.add(play.outcome(play.dice.choice(others)))
         elif debate.open_cards and not schedule.conclusion(debate):
-            play.add(ClarificationsClosed(which=schedule.overdue(debate, NEVER) or ""))
+            overdue = schedule.overdue(debate, AFTER_ALL_DEADLINES)
+            play.add(ClarificationsClosed(which=overdue or ""))
         elif ending := schedule.conclusion(debate):
             play.add(ending)
     assert play.debate.verdict or play.debate.status is Status.FAILED
@@ -114,7 +108,7 @@ def test_nothing_ever_waits_for_a_summary(setup: Setup, luck: Luck) -> None:
 
 
 @pytest.mark.parametrize("spoke", [True, False])
-def test_what_an_older_version_asked_without_its_sources_goes_on(*, spoke: bool) -> None:
+def test_a_debate_that_an_older_version_began_without_its_sources_continues(*, spoke: bool) -> None:
     reference = SourceReference(kind=SourceKind.FILE, title="load.md", fetch="x", by=DANA)
     setup = a_setup().model_copy(update={"references": (reference,)})
     lost = Source(turn=sources.reading_turn(1), reference=reference, fault="gone")

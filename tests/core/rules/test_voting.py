@@ -1,4 +1,4 @@
-"""The vote against a brute-force count, and its rules one by one."""
+"""The count of votes against a brute-force count, and its rules one by one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from core.rules.voting import best_texts, count, counted_ballots, winning_option
 from core.testing import a_setup, log_of
 
 POSITIONS = ("ann", "bob", "cid", "dee")
-#: Everything counts, as the method has it.
+#: The plain Borda count: also voters' own positions count.
 PLAIN = VoteRules(exclude_self=False)
 CHOICES = OptionList(items=tuple(Option(id=f"o{n}", name=name) for n, name in ((1, "K"), (2, "P"))))
 
@@ -61,72 +61,58 @@ def test_every_score_is_the_number_of_rivals_beaten_over_all_ballots(
             assert beaten == score.points
 
 
-@pytest.mark.parametrize(
-    ("confidences", "winners"),
-    [
-        ((0.6, 0.9), ("bob",)),
-        ((None, None), ("ann", "bob")),  # what is level in everything is shown as a tie
-        ((0.5, 0.5), ("ann", "bob")),
-    ],
-)
-def test_level_first_places_go_to_higher_mean_confidence(
-    confidences: tuple[float | None, float | None], winners: tuple[str, ...]
-) -> None:
-    ann, bob = confidences
-    ballots = [
+def level(ann: float | None, bob: float | None) -> list[Ballot]:
+    """Two ballots with the same points, of these confidences."""
+    return [
         a_ballot("ann", "ann", "bob", confidence=ann),
         a_ballot("bob", "bob", "ann", confidence=bob),
     ]
-    assert tallied(("ann", "bob"), ballots).winners == winners
 
 
-def test_a_tie_of_positions_goes_to_the_one_with_more_first_places() -> None:
-    ballots = [
-        a_ballot("ann", "ann", "bob", "cid"),
-        a_ballot("bob", "ann", "bob", "cid"),
-        a_ballot("cid", "bob", "cid", "ann"),
-    ]
-    tally = tallied(("bob", "ann", "cid"), ballots)
-
-    assert [(score.position, score.points, score.first_places) for score in tally.scores[:2]] == [
-        ("ann", 4, 2),
-        ("bob", 4, 1),
-    ]
-    assert tally.winners == ("ann",)
+FIRST_PLACES = [
+    a_ballot("ann", "ann", "bob", "cid"),
+    a_ballot("bob", "ann", "bob", "cid"),
+    a_ballot("cid", "bob", "cid", "ann"),
+]
+SHARES = [
+    a_ballot("ann", "ann", "bob", o1=0.9, o2=0.1),
+    a_ballot("bob", "bob", "ann", o1=0.6, o2=0.4),
+]
 
 
-def test_weights_multiply_a_voters_points() -> None:
-    ballots = [a_ballot("ann", "ann", "bob"), a_ballot("bob", "bob", "ann")]
-    rules = VoteRules(weights={"bob": 3}, exclude_self=False)
-    best = tallied(("ann", "bob"), ballots, rules).scores[0]
-    assert (best.position, best.points) == ("bob", 3)
+@pytest.mark.parametrize(
+    ("options", "ballots", "weights", "winners", "points"),
+    [
+        ({"ann": "", "bob": ""}, level(0.6, 0.9), {}, ("bob",), 1),
+        ({"ann": "", "bob": ""}, level(0.5, 0.5), {}, ("ann", "bob"), 1),
+        ({"ann": "", "bob": ""}, level(None, None), {}, ("ann", "bob"), 1),
+        ({"ann": "", "bob": ""}, level(0.5, 0.5), {"bob": 3}, ("bob",), 3),
+        ({"bob": "", "ann": "", "cid": ""}, FIRST_PLACES, {}, ("ann",), 4),
+        ({"ann": "o2", "bob": "o1"}, SHARES, {}, ("bob",), 1),
+        ({"ann": "", "bob": ""}, [], {}, (), 0),
+    ],
+    ids=[
+        *("mean confidence", "a tie", "a tie without confidence", "weights", "first places"),
+        *("mean probability of the option", "no ballot"),
+    ],
+)
+def test_ties_of_positions_are_broken_in_this_order(
+    options: dict[str, str],
+    ballots: Sequence[Ballot],
+    weights: dict[str, float],
+    *,
+    winners: tuple[str, ...],
+    points: float,
+) -> None:
+    rules = VoteRules(weights=weights, exclude_self=False)
+    tally = count(options, ballots, rules, options=CHOICES)
 
-
-def test_level_texts_go_to_the_likelier_option() -> None:
-    ballots = [
-        a_ballot("ann", "ann", "bob", o1=0.9, o2=0.1),
-        a_ballot("bob", "bob", "ann", o1=0.6, o2=0.4),
-    ]
-    tally = count({"ann": "o2", "bob": "o1"}, ballots, PLAIN, options=CHOICES)
-
-    assert tally.winners == ("bob",)
-    assert [(score.position, score.option, score.mean_probability) for score in tally.scores] == [
-        ("bob", "o1", 0.75),
-        ("ann", "o2", 0.25),
-    ]
+    assert (tally.winners, tally.scores[0].points) == (winners, points)
     assert not tally.controversial
 
 
-def test_nobody_voted_means_nobody_won() -> None:
-    tally = tallied(("ann", "bob"), [], abstained=["ann", "bob"])
-
-    assert (tally.winners, tally.options, tally.abstained) == ((), (), ("ann", "bob"))
-    assert winning_options(()) == ()
-    assert not tally.controversial
-
-
-#: What each voter gives the options, the voters' weights, what is counted, what has won, whether it
-#: is close.
+#: Each voter's probabilities, the voters' weights, the counted scores, the winners, and whether the
+#: vote is close.
 Count = tuple[
     Sequence[Mapping[str, float]],
     Mapping[str, float],
@@ -136,7 +122,7 @@ Count = tuple[
 ]
 SPLIT = [{"o1": 1.0}, {"o2": 1.0}]
 COUNTS: list[Count] = [
-    # By first choices, then mean probability; a ballot without probabilities does not count.
+    # By first choices, then mean probability, without ballots that have no probabilities.
     (
         [{"o1": 0.6, "o2": 0.4}, {"o1": 0.1, "o2": 0.9}, {"o1": 0.55, "o2": 0.45}, {}],
         {},
@@ -146,7 +132,7 @@ COUNTS: list[Count] = [
     ),
     (SPLIT, {"bob": 3}, [("o2", 3, 0.75), ("o1", 1, 0.25)], ("o2",), False),
     (SPLIT, {}, [("o1", 1, 0.5), ("o2", 1, 0.5)], ("o1", "o2"), True),
-    # Three texts for one option are no controversy.
+    # Three texts for one option are not a close vote.
     ([{"o1": 0.9, "o2": 0.1}] * 3, {}, [("o1", 3, 0.9), ("o2", 0, 0.1)], ("o1",), False),
     ([{}], {}, [], (), False),
 ]

@@ -21,7 +21,7 @@ from core.testing import ManualClock, a_setup
 from core.transcript.explain import explain, explanation, summary_metrics, turn_explanation
 from core.usage import Call, Usage
 from tests.core.bench import DEBATE, Bench
-from tests.core.rules.formats.told import AGENTS, a_format_setup, options, turn, voted
+from tests.core.rules.formats.debates import AGENTS, a_format_setup, options, turn, voted
 
 
 async def whole_debate(setup: Setup) -> tuple[Debate, Sequence[RecordedEvent]]:

@@ -1,6 +1,6 @@
-"""Each format as two tables: turns that are ready together, and what is left where one is lost.
+"""Golden tables of each format: turns that are ready together, and the effect of failed turns.
 
-What no table shows is below them.
+Below them are tests of what the tables do not show.
 
 Look at a change before you accept it with `pytest --inline-snapshot=fix`.
 """
@@ -26,7 +26,7 @@ from core.rules.formats.registry import format_of
 from core.rules.steps import Format
 from core.testing import AN_AGENDA
 from tests.core.dice import DANA, Luck, Play, outcome
-from tests.core.rules.formats.told import (
+from tests.core.rules.formats.debates import (
     AGENTS,
     a_format_setup,
     debate_with,
@@ -41,21 +41,21 @@ ROUNDS = 2
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_format_is_the_table_that_was_approved(name: str) -> None:
+def test_the_turns_of_a_format_are_as_approved(name: str) -> None:
     table = "\n".join(rows(name)) + "\n"
 
     assert table == external_file(f"../../../golden/formats/{name}.txt", format=".txt")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_left_of_a_format_after_each_loss_is_as_approved(name: str) -> None:
+def test_the_effect_of_each_failed_turn_is_as_approved(name: str) -> None:
     table = "\n".join(losses(name)) + "\n"
 
     assert table == external_file(f"../../../golden/formats/{name}-losses.txt", format=".txt")
 
 
 def losses(name: str) -> Iterator[str]:
-    """The debate in which the first turn of an act is lost, act by act and cause by cause."""
+    """For each act and cause the debate in which the first turn of that act fails."""
     setup = a_format_setup(name, rounds=ROUNDS, agenda=AN_AGENDA)
     for act, cause in product(Act, (FailureCause.PASSING, FailureCause.KEY)):
         play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
@@ -73,24 +73,24 @@ def losses(name: str) -> Iterator[str]:
 
 
 def down(turn: Turn, cause: FailureCause) -> Event:
-    """The turn comes to nothing."""
+    """A failure of the turn."""
     return TurnFailed(failure=Failure(turn=turn, reason="down", cause=cause))
 
 
 def state_without(
     debate: Debate, lost: Turn, cause: FailureCause, waves: Sequence[str]
 ) -> Iterator[str]:
-    """What was taken but for the lost turn, and who is left with what."""
+    """The turns that were taken, and the agents, drafts and positions at the end."""
     form = format_of(debate)
     yield f"\n{lost.key}: {cause}"
     yield from (f"  {wave}" for wave in waves)
     yield f"  alive: {', '.join(form.alive(debate))}"
-    for what, texts in (("drafts", form.drafts(debate)), ("positions", form.positions(debate))):
-        yield f"  {what}: {', '.join(text.turn.key for text in texts.values())}"
+    for title, texts in (("drafts", form.drafts(debate)), ("positions", form.positions(debate))):
+        yield f"  {title}: {', '.join(text.turn.key for text in texts.values())}"
 
 
 def rows(name: str) -> Iterator[str]:
-    """The debate wave by wave: all that is ready is taken at once."""
+    """The debate wave by wave: all ready turns are taken together."""
     setup = a_format_setup(name, rounds=ROUNDS, agenda=AN_AGENDA)
     play = Play(setup, Luck(seed=1, failing=0, disturbed=0))
     form, wave = format_of(play.debate), 0
@@ -107,7 +107,7 @@ def rows(name: str) -> Iterator[str]:
 
 
 def answer(play: Play) -> None:
-    """Answer all that people are asked."""
+    """Answer all open questions."""
     for clarification in play.debate.open_clarifications:
         reply = Answer(number=clarification.number, text="yes", by=DANA)
         play.add(ClarificationAnswered(answer=reply))
@@ -140,7 +140,7 @@ def test_no_act_is_on_an_agenda_twice() -> None:
         Agenda(name="twice", words="Twice", phases=phases)
 
 
-def test_in_a_panel_of_an_older_version_the_vote_follows_its_call_at_once() -> None:
+def test_a_panel_of_an_older_version_has_no_closing_round() -> None:
     spoken = speeches(*of_all("r1/statement/*"), *of_all("r2/statement/*"))
     calls = [decided(1, NextStep.GO_ON), decided(2, NextStep.VOTE)]
     debate = debate_with(a_format_setup("panel"), *spoken, *calls)
@@ -160,7 +160,7 @@ def test_in_a_panel_of_an_older_version_the_vote_follows_its_call_at_once() -> N
     ],
     ids=["the first", "one", "two in a row", "two apart", "one each", "other turns"],
 )
-def test_without_a_first_statement_or_two_in_a_row_an_agent_is_out(
+def test_an_agent_that_misses_the_first_statement_or_two_in_a_row_is_out(
     missed: Sequence[str], *, is_out: bool
 ) -> None:
     agents = panel.FORMAT.alive(debate_with(a_format_setup("panel", rounds=5), *failed(*missed)))

@@ -1,4 +1,4 @@
-"""Debates told turn by turn, by the keys of their log, for tests of what a format makes of them."""
+"""Builders of events by the keys of their turns, and of debates from events."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -34,7 +34,7 @@ def speeches(*keys: str) -> Sequence[Event]:
 
 
 def wording(key: str, text: str, stance: Mapping[str, float] | None = None) -> Event:
-    """A contribution in these very words, with how likely its author holds each option."""
+    """A contribution with this text and stance."""
     contribution = Contribution(turn=turn(key), text=text, stance=stance or {})
     return ContributionMade(contribution=contribution)
 
@@ -44,11 +44,11 @@ def options(
     kind: QuestionKind = QuestionKind.CHOICE,
     stances: Mapping[str, str] = MappingProxyType({}),
 ) -> Event:
-    """What there is to choose between: o1, o2 and so on; everybody's draft stands for the first."""
+    """Options with ids o1, o2 and so on; by default every draft is for the first."""
     merged = Options(
         turn=turn("r0/options/summarizer"),
         question_kind=kind,
-        items=tuple(Option(id=f"o{at}", name=name) for at, name in enumerate(names, start=1)),
+        items=tuple(Option(id=f"o{n}", name=name) for n, name in enumerate(names, start=1)),
         stances={**dict.fromkeys(AGENTS, "o1"), **stances},
     )
     return OptionsMerged(options=merged)
@@ -61,12 +61,12 @@ def voted(number: int, agent: str, **shares: float) -> Event:
 
 
 def failed(*keys: str) -> Sequence[Event]:
-    """Turns that came to nothing."""
+    """Failures of these turns."""
     return [TurnFailed(failure=Failure(turn=turn(key), reason="down")) for key in keys]
 
 
 def decided(number: int, step: NextStep) -> Event:
-    """What the facilitator said after a round."""
+    """The facilitator's decision after a round."""
     facilitation = turn(f"r{number}/facilitation/facilitator")
     return FacilitatorDecided(guidance=Guidance(turn=facilitation, next_step=step))
 
@@ -78,10 +78,10 @@ def a_format_setup(form: str, *, rounds: int = 3, **changes: object) -> Setup:
 
 
 def debate_with(setup: Setup, *events: Event) -> Debate:
-    """The debate in which this happened, a second apart."""
+    """The debate after these events, each a second after the one before."""
     return fold(log_of([DebateStarted(setup=setup), *events]))
 
 
 def of_all(form: str) -> list[str]:
-    """The same turn of every agent, `*` standing for its id: `r1/proposal/*`."""
+    """The keys of all agents' turns; `*` is replaced by the agent's id: `r1/proposal/*`."""
     return [form.replace("*", agent) for agent in AGENTS]
